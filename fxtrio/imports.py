@@ -94,7 +94,7 @@ def imported_anew(names: Sequence[str]) -> Iterator[None]:
     theirs or the block's, all modules are what they were before.
     """
     before = dict(sys.modules)
-    places, kept = _places_in_packages(names), _modules_in_packages(names)
+    places, stored = _places_in_packages(names), _modules_in_packages(names)
     invalidate_caches()  # of folders, in which there may be new files
     try:
         # All at once: a module may use another one of them since this change only.
@@ -106,7 +106,7 @@ def imported_anew(names: Sequence[str]) -> Iterator[None]:
         for name in names:
             if Path(before[name].__file__ or "").exists():
                 module = import_module(name)
-                for last, known in kept.get(name, ()):
+                for last, known in stored.get(name, ()):
                     module.__dict__.setdefault(last, known)
         yield
     except BaseException:
@@ -139,12 +139,12 @@ def _modules_in_packages(names: Sequence[str]) -> dict[str, list[tuple[str, Modu
     The new package leads to them, too.
     """
     reloaded = set(names)
-    kept: dict[str, list[tuple[str, ModuleType]]] = {}
+    stored: dict[str, list[tuple[str, ModuleType]]] = {}
     for name, module in list(sys.modules.items()):
         package, _, last = name.rpartition(".")
         if package in reloaded and name not in reloaded:
-            kept.setdefault(package, []).append((last, module))
-    return kept
+            stored.setdefault(package, []).append((last, module))
+    return stored
 
 
 def _forget_bytecode(module: ModuleType) -> None:

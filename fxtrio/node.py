@@ -54,14 +54,14 @@ _ANSWER_TIME = 20.0  # Seconds for `node --version`, which takes 5 ms on an idle
 class NodeMissing(FxtrioError):
     """There is no Node that can run the bundler and the SSR workers."""
 
-    def __init__(self, minimum: str, refused: tuple[str, ...] = ()) -> None:
-        found = f" ({'; '.join(refused)})" if refused else ""
+    def __init__(self, minimum: str, rejected: tuple[str, ...] = ()) -> None:
+        found = f" ({'; '.join(rejected)})" if rejected else ""
         super().__init__(
             f"node: version {minimum} or newer is needed, and there is none{found}. "
             'Install it from https://nodejs.org, or run: pip install "fxtrio[node]"'
         )
         self.minimum = minimum
-        self.refused = refused
+        self.rejected = rejected
 
 
 @attrs.frozen
@@ -101,16 +101,16 @@ def find_node() -> Node:
 @lru_cache(maxsize=1)
 def _find(path_variable: str | None) -> Node:
     """Return what `find_node` does; ``path_variable`` is the PATH, and only there to remember."""
-    refused: list[str] = []
+    rejected: list[str] = []
     for path in _candidates():
         version = node_version(str(path))
         if version is None:
-            refused.append(f"{path} does not start")
+            rejected.append(f"{path} does not start")
         elif version[:2] < MINIMUM:
-            refused.append(f"{path} is {'.'.join(map(str, version))}")
+            rejected.append(f"{path} is {'.'.join(map(str, version))}")
         else:
             return Node(path, version, _npm(path))
-    raise NodeMissing(".".join(map(str, MINIMUM)), tuple(refused))
+    raise NodeMissing(".".join(map(str, MINIMUM)), tuple(rejected))
 
 
 def _candidates() -> Iterator[Path]:

@@ -97,18 +97,18 @@ async def _with_types(
     """Build, and write the types meanwhile. Raises what the build raises, and nothing else."""
     import trio
 
-    made: list[Build] = []
+    builds: list[Build] = []
     failed: list[FxtrioError] = []
     async with trio.open_nursery() as nursery:
         nursery.start_soon(write_types)
         try:
-            made.append(await build())
+            builds.append(await build())
         except FxtrioError as error:  # to be raised as it is, and not in a group
             failed.append(error)
             nursery.cancel_scope.cancel()
     if failed:
         raise failed[0]
-    return made[0]
+    return builds[0]
 
 
 def _table(weights: list[PageWeight]) -> Table:

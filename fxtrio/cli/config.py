@@ -34,8 +34,8 @@ def command(root: Path, as_json: bool) -> None:
     for key, value in _flat(values):
         changed = value != defaults.get(key)
         mark = Text("* " if changed else "  ", style="bold yellow")
-        shown = Text(json.dumps(value), style="yellow" if changed else "")
-        console().print(mark, Text(f"{key:<40}"), shown, sep="", soft_wrap=True)
+        text = Text(json.dumps(value), style="yellow" if changed else "")
+        console().print(mark, Text(f"{key:<40}"), text, sep="", soft_wrap=True)
 
 
 def settings(config: Config) -> dict[str, Any]:

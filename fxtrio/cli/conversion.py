@@ -89,14 +89,14 @@ def _as_json(conversion: Conversion, left: list[Problem], *, written: bool) -> s
         {"path": file.path, "before": file.before, "done": file.done}
         for file in conversion.changes()
     ]
-    told = {
+    printed = {
         "written": written,
         "files": files,
         "removed": conversion.removed,
         "notes": conversion.notes,
         **json.loads(format_json(left)),
     }
-    return json.dumps(told) + "\n"
+    return json.dumps(printed) + "\n"
 
 
 def _print(conversion: Conversion, left: list[Problem], *, written: bool) -> None:

@@ -59,10 +59,10 @@ def new(root: Path, each: bool, name: str) -> None:
     from fxtrio.db.migrations.files import ENGINES, new_migration
 
     try:
-        made = new_migration(root, name, ENGINES if each else ())
+        created = new_migration(root, name, ENGINES if each else ())
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="NAME") from error
-    for path in made:
+    for path in created:
         print_done(f"{shown_path(path)} is yours to fill.")
 
 

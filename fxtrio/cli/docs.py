@@ -116,13 +116,13 @@ def _print_found(topics: list[Topic], words: tuple[str, ...]) -> None:
     wanted = [word.lower() for word in words]
     found = False
     for topic in topics:
-        heading, shown = topic.title, 0
+        heading, count = topic.title, 0
         for line in topic.text.splitlines():
             if line.startswith("#"):
                 heading = line.lstrip("# ")
-            if shown < _SHOWN and all(word in line.lower() for word in wanted):
+            if count < _SHOWN and all(word in line.lower() for word in wanted):
                 click.echo(f"{topic.name} > {heading}: {line.strip()}")
-                shown, found = shown + 1, True
+                count, found = count + 1, True
     if found:
         return
     names = [topic.name.rpartition("/")[2] for topic in topics]

@@ -68,8 +68,8 @@ class Commands(click.Group):
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             if not near:
                 raise
-            told = f"{error.message} Did you mean {near[0]!r}?"
-            raise click.UsageError(told, ctx) from error
+            message = f"{error.message} Did you mean {near[0]!r}?"
+            raise click.UsageError(message, ctx) from error
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run a command; exit with 1 after an error that was raised on purpose."""

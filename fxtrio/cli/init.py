@@ -147,16 +147,16 @@ def write_starter(folder: Path, content: Mapping[str, bytes]) -> None:
     clashing = {clash for path in content if (clash := _in_the_way(folder, path)) is not None}
     if clashing:
         raise StarterClash(folder, tuple(sorted(clashing)))
-    made: list[Path] = []
+    created: list[Path] = []
     try:
         for path, data in content.items():
             target = folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
             with target.open("xb") as file:
-                made.append(target)
+                created.append(target)
                 file.write(data)
     except OSError as error:
-        for written in made:
+        for written in created:
             written.unlink(missing_ok=True)
         raise StarterUnwritable(folder, error) from error
 
@@ -283,7 +283,7 @@ def _with_packages(one: bytes, other: bytes) -> bytes:
     listed: dict[str, Any] = {"private": True, "type": "module"}
     parts = [json.loads(text) for text in (one, other)]
     for kind in ("dependencies", "devDependencies"):
-        packages = {name: asked for part in parts for name, asked in part.get(kind, {}).items()}
+        packages = {name: version for part in parts for name, version in part.get(kind, {}).items()}
         if packages:
             listed[kind] = dict(sorted(packages.items()))
     return json.dumps(listed, indent=2).encode() + b"\n"

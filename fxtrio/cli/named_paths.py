@@ -17,5 +17,5 @@ def require_inside(paths: Sequence[Path], root: Path) -> None:
     """Raise BadParameter for a path that is not in the project in ``root``."""
     for path in paths:
         if not path.resolve().is_relative_to(root.resolve()):
-            told = f"{path} is not in {root}. Name the project with --root."
-            raise click.BadParameter(told, param_hint="PATHS")
+            message = f"{path} is not in {root}. Name the project with --root."
+            raise click.BadParameter(message, param_hint="PATHS")

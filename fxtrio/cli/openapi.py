@@ -34,8 +34,8 @@ def command(root: Path, output: Path | None) -> None:
     load_env_files(root)
     described = trio.run(describe, root, load_config(root))
     for left_out in described.left_out:
-        told = f"{left_out}: OpenAPI cannot tell it from another path, so it is left out."
-        click.echo(told, err=True)
+        message = f"{left_out}: OpenAPI cannot tell it from another path, so it is left out."
+        click.echo(message, err=True)
     text = written(described.document)
     if output is None:
         click.echo(text, nl=False)

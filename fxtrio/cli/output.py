@@ -19,10 +19,10 @@ def console(*, stderr: bool = False) -> Console:
     # Heavy, and a server that starts prints nothing.
     from rich.console import Console
 
-    made = Console(stderr=stderr, highlight=False, markup=False)
-    if not made.is_terminal:
-        made.soft_wrap = True
-    return made
+    console_of_stream = Console(stderr=stderr, highlight=False, markup=False)
+    if not console_of_stream.is_terminal:
+        console_of_stream.soft_wrap = True
+    return console_of_stream
 
 
 def print_errors(errors: Iterable[BaseException]) -> None:
@@ -85,8 +85,8 @@ def app_option(function: Function) -> Function:
     )(function)
 
 
-def find_app(root: Path, given: str | None) -> str:
+def find_app(root: Path, named: str | None) -> str:
     """Return ``module:name`` of the project's ASGI app; "" when it has none of its own."""
-    if given is not None and ":" not in given:
-        raise click.BadParameter(f"{given!r} is not of the form module:name.", param_hint="--app")
-    return given or ("app:app" if (root / "app.py").is_file() else "")
+    if named is not None and ":" not in named:
+        raise click.BadParameter(f"{named!r} is not of the form module:name.", param_hint="--app")
+    return named or ("app:app" if (root / "app.py").is_file() else "")

@@ -250,14 +250,14 @@ def serve_options(
     # Heavy: see `command`.
     from fxtrio.server.supervise.options import ServeOptions, count_cores
 
-    shown = f"[{host}]" if ":" in host else host
+    host_text = f"[{host}]" if ":" in host else host
     form = access_log or config.observability.access_log
     shutdown = config.timeouts.shutdown
     return ServeOptions(
         app=app or STANDALONE,
         factory=factory or not app,
         app_dir=str(root),
-        bind=bind or (f"{shown}:{port}",),
+        bind=bind or (f"{host_text}:{port}",),
         workers=count_cores() if workers == "auto" else workers,
         watched=workers == "auto",
         access_log=None if form == "off" else form,
@@ -339,9 +339,9 @@ def warn_at_start(manifest: Manifest, config: Config, options: ServeOptions, *, 
     # Heavy: `fx --help` would wait for it.
     from fxtrio.log import open_log
 
-    told = [channels_apart(manifest, config, options.workers)]
+    warnings = [channels_apart(manifest, config, options.workers)]
     if options.app == STANDALONE:  # code of an app may name it by itself
-        told.append(name_of_folder(root, config))
-    for warning in filter(None, told):
+        warnings.append(name_of_folder(root, config))
+    for warning in filter(None, warnings):
         open_log(options.log_form, options.log_level)
         log.warning("%s", warning)

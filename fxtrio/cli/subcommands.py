@@ -29,8 +29,8 @@ class Subcommands(click.Group):
             near = difflib.get_close_matches(args[0], self.commands, n=1)
             meant = self.elsewhere.get(args[0]) or (near[0] if near else "")
             listed = f"There are {', '.join(self.commands)}."
-            told = f"Did you mean {meant!r}?" if meant else listed
-            raise click.UsageError(f"{error.message} {told}", ctx) from error
+            hint = f"Did you mean {meant!r}?" if meant else listed
+            raise click.UsageError(f"{error.message} {hint}", ctx) from error
 
 
 def hand_on_root(function: Callable[[], None]) -> Callable[[Path], None]:

@@ -82,9 +82,9 @@ class _Planner:
         if any(map(_ignored, (*folder, name))):
             return
         source = "/".join((self.pages_dir, *folder, name))
-        shown = source.encode(errors="backslashreplace").decode()
-        if shown != source:  # bytes that are no text stand for themselves in Python
-            self._refuse(shown, shown.rpartition("/")[2], "is not UTF-8. Rename it")
+        source_text = source.encode(errors="backslashreplace").decode()
+        if source_text != source:  # bytes that are no text stand for themselves in Python
+            self._refuse(source_text, source_text.rpartition("/")[2], "is not UTF-8. Rename it")
             return
         stem, dot, extension = name.rpartition(".")
         suffix = dot + extension
@@ -145,9 +145,9 @@ class _Planner:
             cause = "answers '/index', which means '/' in actions and Markdown. Rename it"
             self._refuse(source, "index", cause)
             return None
-        kept = self._shapes.setdefault(shape(segments), source)
-        if kept != source:
-            self._problems.append(RouteConflict(kept, source, join_pattern(segments)))
+        first = self._shapes.setdefault(shape(segments), source)
+        if first != source:
+            self._problems.append(RouteConflict(first, source, join_pattern(segments)))
             return None
         return join_pattern(segments)
 

@@ -48,11 +48,11 @@ class MadeDocument:
             if state not in _described:
                 try:
                     with self._hold():
-                        made = await describe(self._root, self._config)
+                        document = await describe(self._root, self._config)
                 except NotDescribed as error:
                     log.error("%s", error)
                     return None
-                encoded = msgspec.json.encode(made)
+                encoded = msgspec.json.encode(document)
                 _described[state] = msgspec.json.decode(encoded, type=WholeDocument)
             return _described[state]
 

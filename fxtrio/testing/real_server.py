@@ -106,8 +106,8 @@ class TestServer:
         cookies = {} if self._client is None else dict(self._client.cookies)
         if cookies:
             line = "; ".join(f"{name}={value}" for name, value in cookies.items())
-            given = options.get("extra_headers") or []
-            options["extra_headers"] = [*given, (b"cookie", line.encode())]
+            extra = options.get("extra_headers") or []
+            options["extra_headers"] = [*extra, (b"cookie", line.encode())]
         opened = _open_websocket(self.url.removeprefix("http://"), path, options)
         async with ungrouped(opened) as connection:
             yield connection
@@ -185,7 +185,7 @@ async def _open_websocket(
         from trio_websocket import HandshakeError, wrap_client_stream
 
     address, _, port = host.partition(":")
-    refused: list[Exception] = []
+    rejections: list[Exception] = []
     async with await trio.open_tcp_stream(address, int(port)) as stream:
         try:
             async with trio.open_nursery() as nursery:  # of the task that reads
@@ -194,9 +194,9 @@ async def _open_websocket(
                     yield connection
                 nursery.cancel_scope.cancel()
         except* HandshakeError as group:
-            refused += group.exceptions
-    if refused:
-        raise refused[0]
+            rejections += group.exceptions
+    if rejections:
+        raise rejections[0]
 
 
 @contextmanager

@@ -98,7 +98,7 @@ async def open_socket(app: ASGIApp, scope: Scope) -> AsyncIterator[TestSocket]:
         with outbox:
             await app(scope, receive, send)
 
-    refused: SocketRefused | None = None
+    rejection: SocketRefused | None = None
     async with trio.open_nursery() as nursery:
         await to_app.send({"type": "websocket.connect"})
         nursery.start_soon(run)
@@ -106,13 +106,13 @@ async def open_socket(app: ASGIApp, scope: Scope) -> AsyncIterator[TestSocket]:
             try:
                 protocol = await _handshake(from_app)
             except SocketRefused as refusal:
-                refused = refusal  # raised outside, where no nursery wraps it in a group
+                rejection = refusal  # raised outside, where no nursery wraps it in a group
                 async for _ in from_app:  # the rest of the refusal
                     pass
             else:
                 yield TestSocket(protocol, to_app, from_app)
-    if refused is not None:
-        raise refused
+    if rejection is not None:
+        raise rejection
 
 
 async def _handshake(from_app: trio.MemoryReceiveChannel[Message]) -> str | None:

@@ -87,7 +87,7 @@ def test_the_error_names_what_was_found_and_refused(path_folder: Path) -> None:
     old = make_program(path_folder / "node", "v20.18.3")
     with pytest.raises(NodeMissing) as caught:
         find_node()
-    assert caught.value.refused == (f"{old} is 20.18.3",)
+    assert caught.value.rejected == (f"{old} is 20.18.3",)
     assert "20.19" in str(caught.value)
 
 
@@ -97,4 +97,4 @@ def test_a_node_that_does_not_start_is_refused(path_folder: Path) -> None:
     broken.chmod(0o755)
     with pytest.raises(NodeMissing) as caught:
         find_node()
-    assert caught.value.refused == (f"{broken} does not start",)
+    assert caught.value.rejected == (f"{broken} does not start",)

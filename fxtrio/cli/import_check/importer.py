@@ -85,9 +85,9 @@ class Attempts:
         message, remedy = explain(error)
         if isinstance(error, ModuleNotFoundError) and (beside := self._beside(source, error.name)):
             remedy = f"Modules are found from the project folder: write {beside!r}"
-        told = f"importing it fails: {message}"
+        message_text = f"importing it fails: {message}"
         frame = _frame(error.filename, line, column) if isinstance(error, SyntaxError) else ""
-        problem = Problem(path, line, column, told, remedy, frame)
+        problem = Problem(path, line, column, message_text, remedy, frame)
         self._failed.setdefault(problem, []).append(source)
 
     def problems(self) -> list[Problem]:
@@ -133,10 +133,10 @@ def explain(error: BaseException) -> tuple[str, str]:
         return (cause, remedy) if cause else (remedy, "Correct it")
     if isinstance(error, ImportError) and (found := _NO_NAME.match(str(error))):
         return _no_name(*found.groups())
-    shown = _last_line(error)
+    cause_text = _last_line(error)
     if isinstance(error, OSError):  # ConnectionRefusedError, TimeoutError, FileNotFoundError
-        return shown, _START
-    return shown, "Correct it: the app does not start like this"
+        return cause_text, _START
+    return cause_text, "Correct it: the app does not start like this"
 
 
 def _no_module(name: str) -> tuple[str, str]:

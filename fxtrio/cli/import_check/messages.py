@@ -98,8 +98,8 @@ def read_lines(output: bytes) -> tuple[str, Findings | None]:
     """Return what was imported last, and the findings; None when the child did not get there."""
     last = ""
     for line in output.splitlines():
-        told: dict[str, Any] = msgspec.json.decode(line)
-        if "found" in told:
-            return last, cattrs.structure(told["found"], Findings)
-        last = told["importing"]
+        record: dict[str, Any] = msgspec.json.decode(line)
+        if "found" in record:
+            return last, cattrs.structure(record["found"], Findings)
+        last = record["importing"]
     return last, None

@@ -76,8 +76,8 @@ def _wrong_middleware(found: Any) -> str:
         return f"which is no class but {_kind(found)}. Name a class of ASGI middleware"
     if not _takes_one(found):
         return "which cannot be called with the app alone. Give its other parameters defaults"
-    made = found(_no_app)
-    return "" if callable(made) else f"which returns {made!r} and no app. Return an ASGI app"
+    plugins = found(_no_app)
+    return "" if callable(plugins) else f"which returns {plugins!r} and no app. Return an ASGI app"
 
 
 async def _no_app(scope: Scope, receive: Receive, send: Send) -> None:
@@ -136,9 +136,9 @@ def _plugin_problems(place: str, plugin: Plugin[Any], config: Config) -> Iterato
         yield SettingProblem(f"{place}.settings.{key}".rstrip("."), cause)
     for key in plugin.needs:
         if not attrgetter(key)(config):
-            shown = ".".join(map(camel, key.split(".")))
+            setting = ".".join(map(camel, key.split(".")))
             cause = (
-                f"needs {shown!r}, which is not set here. Set it, here or where the app is served"
+                f"needs {setting!r}, which is not set here. Set it, here or where the app is served"
             )
             yield SettingProblem(place, cause, missing=True)
 

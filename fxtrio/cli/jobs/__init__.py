@@ -96,9 +96,9 @@ def show(root: Path, number: int, as_json: bool) -> None:
         _print_json(found)
         return
     for key, value in found.items():
-        shown = _moment(value) if key in _MOMENTS and value is not None else value
+        text = _moment(value) if key in _MOMENTS and value is not None else value
         if value is not None:
-            click.echo(f"{key + ':':<12}{shown}")
+            click.echo(f"{key + ':':<12}{text}")
 
 
 @command.command

@@ -70,8 +70,8 @@ def _installation(folder: str, name: str, package: bytes, lock: bytes) -> Instal
     # Packages with native code: a cache folder may be shared by several machines.
     libc = "-".join(platform.libc_ver())
     digest.update(f"{sys.platform} {platform.machine()} {libc}".encode())
-    given = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    cache = given if given.is_absolute() else Path.home() / ".cache"
+    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    cache = configured if configured.is_absolute() else Path.home() / ".cache"
     whole = cache / "fxtrio" / f"{folder}-{digest.hexdigest()[:16]}"
     return Installation(whole, name, package, lock)
 

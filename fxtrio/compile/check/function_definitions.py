@@ -27,11 +27,11 @@ def call_problems(function: Definition, names: tuple[str, ...]) -> Iterator[tupl
         yield f"has no parameter for the {names[0]}", f"Write '{signature}'"
         return
     if len(required) > len(names):
-        shown = required[len(names)].arg
-        yield f"has a parameter {shown!r} that nobody passes", "Remove it, or give it a default"
+        parameter = required[len(names)].arg
+        yield f"has a parameter {parameter!r} that nobody passes", "Remove it, or give it a default"
     elif len(required) == 2 and required[1].annotation is None:
-        shown = required[1].arg
-        yield f"has a parameter {shown!r} without a type", "Annotate it with a body model"
+        parameter = required[1].arg
+        yield f"has a parameter {parameter!r} without a type", "Annotate it with a body model"
     passed = len(names) > 1 and len(positional) == 1 and arguments.vararg is None
     for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True):
         if passed:

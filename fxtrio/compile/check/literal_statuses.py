@@ -54,10 +54,10 @@ def wrong_raised(module: ast.Module) -> Iterator[tuple[ast.expr, str, str]]:
         if name not in _POSITIONS or name in foreign:
             continue
         position = _POSITIONS[name]
-        given = [each.value for each in node.keywords if each.arg in _NAMES]
+        statuses = [each.value for each in node.keywords if each.arg in _NAMES]
         if position is not None and not any(isinstance(each, ast.Starred) for each in node.args):
-            given += node.args[position : position + 1]
-        for argument in given:
+            statuses += node.args[position : position + 1]
+        for argument in statuses:
             for value, status in _wrong(argument, redirects=name == "redirect"):
                 remedy = _REDIRECT_REMEDY if name == "redirect" else STATUS_REMEDY
                 yield value, f"{name}: the status is {status!r:.40}", remedy

@@ -109,15 +109,15 @@ def _envelopes(source: SourceText, module: ast.Module, loader: str | None) -> It
                 value = value.elts[0]
             if not isinstance(value, ast.Dict):
                 continue
-            given = {
+            keywords = {
                 key.value: part
                 for key, part in zip(value.keys, value.values, strict=True)
                 if isinstance(key, ast.Constant)
             }
-            if len(value.keys) == 2 and given.keys() == {"data", "revalidate"}:
+            if len(value.keys) == 2 and keywords.keys() == {"data", "revalidate"}:
                 message, remedy = _ENVELOPE
-                told = remedy.format(seconds=ast.unparse(given["revalidate"]))
-                yield source.node_problem(value.lineno, value.col_offset, message, told)
+                remedy_text = remedy.format(seconds=ast.unparse(keywords["revalidate"]))
+                yield source.node_problem(value.lineno, value.col_offset, message, remedy_text)
 
 
 def _cookies(source: SourceText, module: ast.Module) -> Iterator[Problem]:
@@ -130,5 +130,5 @@ def _cookies(source: SourceText, module: ast.Module) -> Iterator[Problem]:
                     attr="set" | "delete" as name,
                 )
             ):
-                told = f"Write {ast.unparse(place.value)}.response.{name}_cookie(…)"
-                yield source.node_problem(place.lineno, place.col_offset, _COOKIES, told)
+                remedy_text = f"Write {ast.unparse(place.value)}.response.{name}_cookie(…)"
+                yield source.node_problem(place.lineno, place.col_offset, _COOKIES, remedy_text)

@@ -77,12 +77,12 @@ def _package_problems(root: Path, text: str, package: dict[str, Any]) -> Iterato
             continue
         packages, oldest = _ui_library()
         for name in packages:
-            asked = listed.get(name)
-            if isinstance(asked, str) and _is_too_old(asked, oldest):
+            version = listed.get(name)
+            if isinstance(version, str) and _is_too_old(version, oldest):
                 yield Problem(
                     _PACKAGE,
                     *places[f"{kind}.{name}"],
-                    f"it asks for {name} {asked!r}, and pages need {oldest}",
+                    f"it asks for {name} {version!r}, and pages need {oldest}",
                     f"Run 'npm install {' '.join(f'{one}@{oldest}' for one in packages)}', or "
                     "remove both: fxtrio brings its own",
                 )
@@ -97,9 +97,9 @@ def _ui_library() -> tuple[list[str], int]:
     return library["packages"], library["oldestMajor"]
 
 
-def _is_too_old(asked: str, oldest: int) -> bool:
+def _is_too_old(version: str, oldest: int) -> bool:
     """Whether a range of versions holds none from ``oldest`` on; False in doubt."""
-    found = [_PLAIN_RANGE.fullmatch(part.strip()) for part in asked.split("||")]
+    found = [_PLAIN_RANGE.fullmatch(part.strip()) for part in version.split("||")]
     return all(one is not None and int(one[1]) < oldest for one in found)
 
 
@@ -135,10 +135,10 @@ def _of_next(root: Path, config: Config) -> Iterator[Problem]:
     if config.pages_dir == "app":
         return
     for path in sorted((root / "app").rglob("page.[jt]sx")):
-        shown = path.relative_to(root).as_posix()
+        file = path.relative_to(root).as_posix()
         target = Path(config.pages_dir, path.relative_to(root / "app")).with_name("index.fxl")
         message = f"nothing reads it: pages are in '{config.pages_dir}'"
-        yield Problem(shown, 1, 1, message, f"Move it to '{target.as_posix()}'")
+        yield Problem(file, 1, 1, message, f"Move it to '{target.as_posix()}'")
 
 
 def _misnamed(root: Path, config: Config) -> Iterator[Problem]:
@@ -147,6 +147,6 @@ def _misnamed(root: Path, config: Config) -> Iterator[Problem]:
             yield Problem(old, 1, 1, "nothing reads it", f"Rename it to {new!r}")
     for old, new in _RENAMED.items():
         for path in sorted((root / config.pages_dir).rglob(f"*{old}")):
-            shown = path.relative_to(root).as_posix()
+            file = path.relative_to(root).as_posix()
             message = f"it is no page file: these end in {new!r}"
-            yield Problem(shown, 1, 1, message, f"Rename it to '{path.stem}{new}'")
+            yield Problem(file, 1, 1, message, f"Rename it to '{path.stem}{new}'")

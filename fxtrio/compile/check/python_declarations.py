@@ -321,8 +321,8 @@ def malformed_origins(module: ast.Module) -> Iterator[tuple[ast.expr, str]]:
     for node in ast.walk(module):
         if isinstance(node, ast.Call) and _name(node.func) == "origin_allowed":
             keywords = [each.value for each in node.keywords if each.arg == "allowed_origins"]
-            for given in (*node.args[1:2], *keywords):
-                value = lists.get(given.id) if isinstance(given, ast.Name) else given
+            for node_value in (*node.args[1:2], *keywords):
+                value = lists.get(node_value.id) if isinstance(node_value, ast.Name) else node_value
                 for item in value.elts if isinstance(value, _LITERALS) else ():
                     text = item.value if isinstance(item, ast.Constant) else None
                     if isinstance(text, str) and not is_allowed_form(text):

@@ -149,5 +149,5 @@ def _imported(module: str, name: str) -> str:
     return _MODULES.get(f"{module}.{name}") or NAMES.get(name) or _UNKNOWN
 
 
-def _remedy(told: str) -> str:
-    return told if told[0].isupper() else f"Write {told!r}"
+def _remedy(remedy: str) -> str:
+    return remedy if remedy[0].isupper() else f"Write {remedy!r}"

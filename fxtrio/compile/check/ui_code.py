@@ -126,10 +126,10 @@ def _problem(found: dict[str, Any], root: Path) -> Problem:
 def ui_problem(found: dict[str, Any], source: SourceText | None) -> Problem:
     """Return a problem as Node tells it; with a mistake of syntax goes the frame in ``source``."""
     place = found["line"], found["column"]
-    told = _one_line(found["message"]), _one_line(found["remedy"])
+    texts = _one_line(found["message"]), _one_line(found["remedy"])
     frame = source.frame(*place) if found["syntax"] and source is not None else ""
     kind = FindingKind.UI if found["certain"] else FindingKind.LIKELY
-    return Problem(found["path"], *place, *told, frame, kind)
+    return Problem(found["path"], *place, *texts, frame, kind)
 
 
 def _one_line(text: str) -> str:

@@ -74,9 +74,9 @@ def _raised(module: ast.Module) -> Iterator[ast.Call]:
     """Yield the calls of `LoaderError` with a literal status of 404."""
     for node in ast.walk(module):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            given = [one.value for one in node.keywords if one.arg == "status_code"]
-            given += node.args[1:2]
+            statuses = [one.value for one in node.keywords if one.arg == "status_code"]
+            statuses += node.args[1:2]
             if node.func.id == _ERROR and any(
-                isinstance(one, ast.Constant) and one.value == 404 for one in given
+                isinstance(one, ast.Constant) and one.value == 404 for one in statuses
             ):
                 yield node

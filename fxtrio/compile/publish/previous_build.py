@@ -39,8 +39,8 @@ def take_over(target: Path, staging: Path, *, build_id: str) -> None:
         return
     inherited = set(_read(target).files)
     is_same = manifest.build_id == build_id
-    kept = sorted(inherited if is_same else _own_files(target, manifest) - inherited)
-    taken = [name for name in kept if _link(target / name, staging / name)]
+    own_files = sorted(inherited if is_same else _own_files(target, manifest) - inherited)
+    taken = [name for name in own_files if _link(target / name, staging / name)]
     (staging / LISTING).write_bytes(msgspec.json.encode(Former(tuple(taken))))
 
 

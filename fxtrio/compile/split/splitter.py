@@ -1,4 +1,4 @@
-"""The walk through a page file, statement by statement, that `halves` makes.
+"""Walks through a page file statement by statement, and assigns each to a half. Called by `halves`.
 
 The file starts as Python. UI begins where a statement can only be UI; from there
 on Python comes back only with a statement that cannot be anything else. What
@@ -30,7 +30,7 @@ from fxtrio.compile.split.suggestions import broken_remedy
 from fxtrio.compile.split.type_aliases import Aliases, Side, is_alias, next_alias
 
 _SEARCHED = 2000  # characters of a broken statement in which signs of JavaScript are looked for
-_WASTE = 4  # how often, on average, a character may be read in vain
+_WASTE = 4  # how often, on average, a character may be parsed without a result
 _MOST_PROBLEMS = 500  # broken statements after which the rest of the file is not looked at
 _AT_ONCE = 20_000  # characters of Python; larger trees cost garbage collection
 # Where Python can be cut; in a string, say, it cannot, and the piece in front does not parse.
@@ -307,7 +307,7 @@ class Splitter:
         return found.end() if found else self._offset
 
     def _give(self, end: int, half: _Half) -> None:
-        """Hand the text up to ``end`` to a half, and its line breaks to the other one."""
+        """Assign the text up to ``end`` to a half; the other half gets as many empty lines."""
         piece = self._text[self._offset : end]
         breaks = "\n" * piece.count("\n")
         self.python.append(piece if half is _Half.PYTHON else breaks)
@@ -326,9 +326,9 @@ class Splitter:
         )
         line = first + broken.line - 1
         hint = broken_remedy(self._source.line_text(line), message)
-        told = f"broken Python: {message.rstrip('.?')}"
+        cause = f"broken Python: {message.rstrip('.?')}"
         remedy = hint or f"Correct the statement that starts in line {first}"
-        problem = self._source.syntax_problem(line, broken.column, told, remedy)
+        problem = self._source.syntax_problem(line, broken.column, cause, remedy)
         self._problems.append(problem)
         self._give(language_detection.past_indented(self._text, extent.end), _Half.NEITHER)
 

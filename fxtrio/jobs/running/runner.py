@@ -197,14 +197,14 @@ class JobRunner:
 
     async def _claim(self, nursery: trio.Nursery) -> bool:
         """Take what is due; tell whether there may be more of it."""
-        asked = self._waiting.room(trio.current_time(), len(self._running))
-        if asked <= 0:
+        room = self._waiting.room(trio.current_time(), len(self._running))
+        if room <= 0:
             return True
         async with self._claiming:
-            claimed = await self._claim_some(asked)
-            self._waiting.add(claimed, asked, trio.current_time())
+            claimed = await self._claim_some(room)
+            self._waiting.add(claimed, room, trio.current_time())
         self._start_waiting(nursery)
-        return len(claimed) == asked
+        return len(claimed) == room
 
     async def _claim_some(self, most: int, *, suspects: bool = False) -> list[Claimed]:
         return await self.house.claim(

@@ -91,10 +91,10 @@ class AuthService(Accounts):
         if wrong:
             return Refusal(code="invalid", message="Validation failed", status=422, fields=wrong)
         try:
-            refused = await self.attempts.charge(self.attempts.registration_of(client))
-            if refused is None and self.registration is None:
+            rejection = await self.attempts.charge(self.attempts.registration_of(client))
+            if rejection is None and self.registration is None:
                 await self._add(str(address), str(password), beginning, field_values)
-            elif refused is None and self.registration is not None:
+            elif rejection is None and self.registration is not None:
                 hashed = await self.hasher.hash(normalize_password(str(password)) or "")
                 await self.registration.begin(str(address), hashed)
         except ActionError as error:
@@ -103,7 +103,7 @@ class AuthService(Accounts):
             return BUSY
         except (HashingBusy, AuthStorageUnavailable) as error:
             return refusal_of(error)
-        return refused
+        return rejection
 
     async def confirm(
         self,
@@ -300,13 +300,13 @@ class AuthService(Accounts):
             ends_at=ends_at,
             persistent=remember,
         )
-        kept = await self.storage.add_session(
+        is_stored = await self.storage.add_session(
             session,
             proof=account.password_hash,
             replaces=None if replaces is None else key_of(replaces),
             most=self.settings.max_sessions,
         )
-        if not kept:
+        if not is_stored:
             return None
         self.remembered.forget()  # the oldest session of the user may have ended
         self.sockets.look()

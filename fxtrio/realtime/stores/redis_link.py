@@ -64,8 +64,8 @@ async def open_connection(
         ) as pubsub,
     ):
         # Queried last: a server that restarts after this breaks the connection.
-        told = await client.info("server")
-        yield RedisConnection(pubsub, prefix, str(told["run_id"]))
+        info = await client.info("server")
+        yield RedisConnection(pubsub, prefix, str(info["run_id"]))
 
 
 def split(data: bytes) -> tuple[Ident | None, bytes]:

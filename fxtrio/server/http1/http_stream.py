@@ -105,8 +105,8 @@ class HttpStream(Response):
         To a body that is refused the application may say so in its own words. Others
         have taken the end of it for a disconnect, or for the end of the body.
         """
-        refused = self.connection.reader.refusal is not None and not self.request.complete
-        if refused and not 400 <= message["status"] < 500:
+        is_rejected = self.connection.reader.refusal is not None and not self.request.complete
+        if is_rejected and not 400 <= message["status"] < 500:
             raise ClientDisconnected
 
     @property

@@ -113,10 +113,10 @@ class RequestReader:
             self._data = b""  # which would stay as long as what the connection is upgraded to
             return
         except httptools.HttpParserCallbackError as error:
-            refused = error.__context__
-            if not isinstance(refused, _Refused):
+            cause = error.__context__
+            if not isinstance(cause, _Refused):
                 raise
-            self.refusal = refused.refusal
+            self.refusal = cause.refusal
             return
         except httptools.HttpParserInvalidMethodError as error:
             # Readable but unknown; only told apart when it is at the beginning of a read.

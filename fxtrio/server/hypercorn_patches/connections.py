@@ -61,7 +61,7 @@ def bound_sends() -> None:
     async def bounded(self: TCPServer, event: Any) -> None:
         if not isinstance(event, RawData):
             return await send(self, event)
-        gone = False
+        is_closed = False
         async with self.send_lock:
             # A task of the connection writes: the application's own cancellation must not
             # cut a frame in two, but the end of the worker must end this.
@@ -74,8 +74,8 @@ def bound_sends() -> None:
             nursery.start_soon(_write, self.stream, event.data, limits, results, written)
             with trio.CancelScope(shield=True):
                 await written.wait()
-            gone = results != [True]
-        if gone:
+            is_closed = results != [True]
+        if is_closed:
             await self.protocol.handle(Closed())
         return None
 

@@ -1,6 +1,6 @@
 """Writes what a conversion has planned: all of it, or nothing.
 
-What is there stays untouched until every new file is written beside its place; then the files are
+No file is touched until every new one is written beside its place; then the files are
 put in place one by one, and put back if one of them cannot be.
 """
 
@@ -19,7 +19,7 @@ _PART = ".fx-part"
 
 
 class ConversionRefused(FxtrioError):
-    """Nothing was written: what is there could be lost."""
+    """Nothing was written: existing files could be lost."""
 
     def __init__(self, root: Path, cause: str, remedy: str) -> None:
         super().__init__(f"{shown_path(root)}: {cause}. Nothing was written. {remedy}.")
@@ -38,7 +38,7 @@ def refuse_unclean(conversion: Conversion, *, force: bool) -> None:
     ]
     if clashing:
         raise ConversionRefused(
-            root, f"{_some(clashing)} would be overwritten", "Move what is there away"
+            root, f"{_some(clashing)} would be overwritten", "Move the existing ones away"
         )
     if not force:
         _refuse_unsaved(root, conversion.touched())
@@ -85,8 +85,8 @@ def _refuse_unsaved(root: Path, touched: list[str]) -> None:
 
 
 def _some(paths: list[str]) -> str:
-    shown = ", ".join(f"'{path}'" for path in paths[:3])
-    return shown if len(paths) <= 3 else f"{shown} and {len(paths) - 3} more"
+    listed = ", ".join(f"'{path}'" for path in paths[:3])
+    return listed if len(paths) <= 3 else f"{listed} and {len(paths) - 3} more"
 
 
 @attrs.define
@@ -123,9 +123,9 @@ def write(conversion: Conversion) -> None:
                 part.write_bytes(_data(file.text, before.read_bytes()))
             if before is not None:
                 shutil.copymode(before, part)
-        gone = [root / path for path in conversion.removed]
-        gone += [root / file.before for file in conversion.changes() if file.before]
-        for path in dict.fromkeys(gone):
+        removed = [root / path for path in conversion.removed]
+        removed += [root / file.before for file in conversion.changes() if file.before]
+        for path in dict.fromkeys(removed):
             aside = path.with_name(f"{path.name}{_PART}.former")
             undo.former[path] = aside  # before it is: an interrupt may come at any line
             path.replace(aside)
@@ -148,7 +148,7 @@ def write(conversion: Conversion) -> None:
 
 
 def _data(text: str | None, before: bytes) -> bytes:
-    """Return a text as bytes, with the line ends of what it was made of."""
+    """Return a text as bytes, with the line ends of its original."""
     data = (text or "").encode("utf-8", "surrogatepass")
     return data.replace(b"\n", b"\r\n") if b"\r\n" in before else data
 

@@ -41,7 +41,7 @@ class Converted:
     """Where it is now; "" for a new file."""
 
     done: list[str] = attrs.field(factory=list)
-    """What is done to it, each a few words."""
+    """The changes to it, each a few words."""
 
 
 @attrs.define
@@ -59,14 +59,14 @@ class Conversion:
     """What has to be done by hand and no check finds; paths are those after the conversion."""
 
     notes: list[str] = attrs.field(factory=list)
-    """What is to be known of the whole, each a sentence."""
+    """Notes about the whole conversion, each a sentence."""
 
     def add(self, file: Converted) -> None:
         """Take over a file. Two that are to be at one place are a conflict."""
         if file.path in self.files:
             where = self.files[file.path].before
-            told = f"it is to be at '{file.path}', and so is '{where}'"
-            self.left.append(Problem(file.before, 1, 1, told, "Move one of them by hand"))
+            cause = f"it is to be at '{file.path}', and so is '{where}'"
+            self.left.append(Problem(file.before, 1, 1, cause, "Move one of them by hand"))
             return
         self.files[file.path] = file
 

@@ -12,7 +12,7 @@ from fxtrio.compile.source import SourceText
 
 @attrs.frozen(order=True)
 class Edit:
-    """``text`` in place of what is from ``start`` to ``end`` (offsets in characters)."""
+    """``text`` replaces the characters from ``start`` to ``end`` (offsets)."""
 
     start: int
     end: int

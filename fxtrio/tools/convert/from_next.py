@@ -61,8 +61,8 @@ async def from_next(root: Path, *, report: Callable[[str], None]) -> Conversion:
 
 def _has_next(package: str) -> bool:
     try:
-        given = json.loads(package)
-        return any("next" in given.get(kind, {}) for kind in ("dependencies", "devDependencies"))
+        settings = json.loads(package)
+        return any("next" in settings.get(kind, {}) for kind in ("dependencies", "devDependencies"))
     except (ValueError, AttributeError):
         return False
 

@@ -155,8 +155,8 @@ class _Trees:
 def _in_place(text: str, half: str) -> str:
     """Return the UI half with blanks for all else, so that offsets are those of the file."""
     return "".join(
-        kept if kept.strip() else " " * (len(line) - 1) + "\n" if line.endswith("\n") else " "
-        for line, kept in zip(
+        rest if rest.strip() else " " * (len(line) - 1) + "\n" if line.endswith("\n") else " "
+        for line, rest in zip(
             text.splitlines(keepends=True), half.splitlines(keepends=True), strict=False
         )
     )

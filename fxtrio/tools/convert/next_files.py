@@ -69,8 +69,8 @@ def _of_app(path: str, inner: PurePosixPath, found: NextFiles) -> None:
         _leave(path, inner, found)
     elif inner.stem in _PAGES:
         if any(_PARALLEL.match(part) for part in inner.parent.parts):
-            told = "parallel and intercepting routes are nothing here", "Show it with <Slot>"
-            found.left.append(Problem(path, 1, 1, *told))
+            cause = "parallel and intercepting routes are nothing here", "Show it with <Slot>"
+            found.left.append(Problem(path, 1, 1, *cause))
             return
         stem = "index" if inner.stem == "page" else inner.stem
         found.moved[path] = f"pages/{(inner.parent / f'{stem}.fxl').as_posix()}"
@@ -116,22 +116,22 @@ def read_aliases(tsconfig: str) -> list[tuple[str, str]]:
 
 
 def convert_tsconfig(text: str) -> str | None:
-    """Return `tsconfig.json` without what is Next.js's; None when it is no plain JSON."""
+    """Return `tsconfig.json` without entries of Next.js; None when it is no plain JSON."""
     options = _options(text)
     if not options:
         return None
-    given = json.loads(text)
+    settings = json.loads(text)
     plugins = [one for one in options.get("plugins", []) if one != {"name": "next"}]
     options.pop("plugins", None)
     if plugins:
         options["plugins"] = plugins
     options["jsx"] = "react-jsx"
     options["paths"] = {"@/*": ["./*"], "fx/client": ["./.fx/types/client.d.ts"]}
-    included = [one for one in given.get("include", []) if "next" not in one]
+    included = [one for one in settings.get("include", []) if "next" not in one]
     if included:
-        given["include"] = included
-    given["compilerOptions"] = options
-    return json.dumps(given, indent=2, ensure_ascii=False) + "\n"
+        settings["include"] = included
+    settings["compilerOptions"] = options
+    return json.dumps(settings, indent=2, ensure_ascii=False) + "\n"
 
 
 def _options(text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Files that say what a project is made of: `package.json`, requirements, `.env`."""
+"""Files that list what a project needs: `package.json`, requirements, `.env`."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _VARIABLE = re.compile(
 _REQUIREMENT = re.compile(r"^pyxle-(framework|auth|db|mail|langkit)\b(\[[\w, -]*\])?.*$")
 
 
-def convert_package(file: Converted, gone: frozenset[str]) -> None:
-    """Give `package.json` the commands of fxtrio, its React, and none of the packages ``gone``."""
+def convert_package(file: Converted, removed: frozenset[str]) -> None:
+    """Give `package.json` the commands of fxtrio, its React, without the packages ``removed``."""
     try:
         package = json.loads(file.text or "")
     except ValueError:
@@ -32,7 +32,7 @@ def convert_package(file: Converted, gone: frozenset[str]) -> None:
         if not isinstance(listed, dict):
             continue
         for name in [*listed]:
-            if name in gone and not (needs_vite and "vite" in name):
+            if name in removed and not (needs_vite and "vite" in name):
                 del listed[name]
                 file.done.append(f"without {name}")
             elif name == "@tailwindcss/vite":
@@ -57,8 +57,8 @@ def _commands(package: dict[str, Any], file: Converted) -> None:
             file.done.append(f"script '{name}'")
 
 
-def _is_old(asked: object) -> bool:
-    found = re.match(r"[\^~=v]*(\d+)", str(asked))
+def _is_old(version: object) -> bool:
+    found = re.match(r"[\^~=v]*(\d+)", str(version))
     return found is not None and int(found[1]) < _OLDEST_REACT
 
 
@@ -106,8 +106,8 @@ def convert_requirements(file: Converted) -> None:
         }
     if at < 0:
         return
-    shown = f"[{','.join(sorted(extras))}]" if extras else ""
-    lines.insert(at, f"fxtrio{shown}")
+    extras_text = f"[{','.join(sorted(extras))}]" if extras else ""
+    lines.insert(at, f"fxtrio{extras_text}")
     file.text = "\n".join(lines) + "\n"
     file.done.append("fxtrio")
 

@@ -1,6 +1,6 @@
 """Python code of Pyxle → the same for fxtrio: edits of the code, found in its syntax tree. Pure.
 
-What is not the same under another name is left for `fx check`, which names it.
+Only names are replaced; code that has no counterpart is left for `fx check`, which reports it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _MODULES = {"pyxle", "pyxle.runtime", "pyxle.tasks", "pyxle.realtime"}
 
 @attrs.define
 class Rewritten:
-    """What is to become of one piece of Python."""
+    """The edits to one piece of Python."""
 
     edits: list[Edit] = attrs.field(factory=list)
     done: list[str] = attrs.field(factory=list)
@@ -78,12 +78,12 @@ def _import_from(source: SourceText, node: ast.ImportFrom, found: Rewritten) -> 
     for alias in node.names:
         module_here, name = _home(module, alias.name)
         if module_here == module:
-            shown = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+            imported = f"{alias.name} as {alias.asname}" if alias.asname else alias.name
         elif (alias.asname or alias.name) == name:
-            shown = name
+            imported = name
         else:
-            shown = f"{name} as {alias.asname or alias.name}"
-        homes.setdefault(module_here, []).append(shown)
+            imported = f"{name} as {alias.asname or alias.name}"
+        homes.setdefault(module_here, []).append(imported)
     if [*homes] == [module]:
         return
     start, _ = extent(source, node)
@@ -152,14 +152,14 @@ def _import_trio(source: SourceText, module: ast.Module, rewritten: int, found: 
     for node, alias in imports:
         local = alias.asname or alias.name
         uses = sum(isinstance(one, ast.Name) and one.id == local for one in ast.walk(module))
-        shown = [
+        imported = [
             f"{one.name} as {one.asname}" if one.asname else one.name
             for one in node.names
             if one is not alias or uses > rewritten
         ]
         if not has_trio:
-            shown.append("trio")
-        lines = "\n".join(f"import {one}" for one in shown) if shown else "pass"
+            imported.append("trio")
+        lines = "\n".join(f"import {one}" for one in imported) if imported else "pass"
         indent = " " * node.col_offset
         found.edits.append(replaced(source, node, lines.replace("\n", f"\n{indent}")))
 

@@ -30,7 +30,7 @@ _WITHOUT_LOSS = frozenset(
 def convert_config(text: str, path: str) -> tuple[str, list[Problem]] | None:
     """Return the settings as fxtrio has them, and what of them is lost; None when it is no JSON.
 
-    ``path`` is that of ``text``, where what is lost is told.
+    ``path`` is that of ``text``, for the problems that report lost settings.
     """
     try:
         given = json.loads(text)
@@ -38,29 +38,29 @@ def convert_config(text: str, path: str) -> tuple[str, list[Problem]] | None:
         return None
     if not isinstance(given, dict):
         return None
-    made: dict[str, Any] = {}
+    converted: dict[str, Any] = {}
     lost: dict[str, str] = {}
     for key, value in given.items():
         if key in _OF_FX and isinstance(value, Mapping):
-            kept = {name: one for name, one in value.items() if name in _OF_FX[key]}
-            _section(key, value, kept, lost)
-            if kept:
-                made[key] = kept
+            valid = {name: one for name, one in value.items() if name in _OF_FX[key]}
+            _section(key, value, valid, lost)
+            if valid:
+                converted[key] = valid
         elif key in _SAME:
-            made[key] = value
+            converted[key] = value
         elif key == "cache" and isinstance(value, Mapping):
-            made["cacheControl"] = {route: _policy(rule) for route, rule in value.items()}
+            converted["cacheControl"] = {route: _policy(rule) for route, rule in value.items()}
         elif key == "rateLimit" and isinstance(value, Mapping):
-            made.update(_limits(value, lost))
+            converted.update(_limits(value, lost))
         elif key == "plugins" and isinstance(value, list):
-            made.update(_plugins(value, lost))
+            converted.update(_plugins(value, lost))
         elif key not in _WITHOUT_LOSS:
             lost[key] = SETTINGS.get(key, "See docs/reference/config.md")
-    llms = made.get("llms")
+    llms = converted.get("llms")
     if llms is True or (isinstance(llms, dict) and llms.get("enabled", True)):
-        # Pyxle converts HTML only when it is asked for.
-        made["llms"] = {"autoConvert": False, **(llms if isinstance(llms, dict) else {})}
-        made["llms"].setdefault("enabled", True)
+        # Pyxle converts HTML only where the settings say so.
+        converted["llms"] = {"autoConvert": False, **(llms if isinstance(llms, dict) else {})}
+        converted["llms"].setdefault("enabled", True)
     places = key_places(text)
     left = [
         Problem(
@@ -71,21 +71,21 @@ def convert_config(text: str, path: str) -> tuple[str, list[Problem]] | None:
         )
         for key, remedy in lost.items()
     ]
-    return json.dumps(made, indent=2, ensure_ascii=False) + "\n", left
+    return json.dumps(converted, indent=2, ensure_ascii=False) + "\n", left
 
 
 def _section(
-    name: str, given: Mapping[str, Any], kept: dict[str, Any], lost: dict[str, str]
+    name: str, given: Mapping[str, Any], valid: dict[str, Any], lost: dict[str, str]
 ) -> None:
     """Give the keys of a section their names here."""
     for key, value in given.items():
         path = f"{name}.{key}"
         if path == "observability.requestId":
-            kept["enabled"] = value
+            valid["enabled"] = value
         elif path == "observability.accessLog":
             form = given.get("logFormat", "console")
-            kept["accessLog"] = form if value is True and form in ("console", "json") else "off"
-        elif key not in kept and path not in _WITHOUT_LOSS and path != "observability.logFormat":
+            valid["accessLog"] = form if value is True and form in ("console", "json") else "off"
+        elif key not in valid and path not in _WITHOUT_LOSS and path != "observability.logFormat":
             lost[path] = SETTINGS.get(path, "Leave it out")
 
 
@@ -108,19 +108,19 @@ def _limits(given: Mapping[str, Any], lost: dict[str, str]) -> dict[str, Any]:
 
 
 def _plugins(given: list[Any], lost: dict[str, str]) -> dict[str, Any]:
-    kept: list[Any] = []
-    made: dict[str, Any] = {}
+    valid: list[Any] = []
+    converted: dict[str, Any] = {}
     for index, entry in enumerate(given):
         name = entry.get("name") if isinstance(entry, Mapping) else entry
         settings = entry.get("settings", {}) if isinstance(entry, Mapping) else {}
         key = f"plugins.{index}"
         if name == "pyxle-auth":
-            kept.append("auth")
+            valid.append("auth")
             for setting in settings:
                 lost[f"{key}.settings.{setting}"] = "See the settings in docs/reference/auth.md"
         elif name == "pyxle-db":
             # It runs its migrations when it starts.
-            made["database"] = {"url": _database_url(settings), "migrate": "run"}
+            converted["database"] = {"url": _database_url(settings), "migrate": "run"}
             folder = str(settings.get("migrationsDir", "migrations")).strip("./")
             if folder != "migrations":
                 lost[f"{key}.settings.migrationsDir"] = (
@@ -131,9 +131,9 @@ def _plugins(given: list[Any], lost: dict[str, str]) -> dict[str, Any]:
         elif name in PLUGINS:
             lost[key] = PLUGINS[name]
         else:
-            kept.append(entry)
+            valid.append(entry)
             lost[key] = "Write it as an fxtrio.plugins.Plugin: see docs/reference/plugins.md"
-    return {**({"plugins": kept} if kept else {}), **made}
+    return {**({"plugins": valid} if valid else {}), **converted}
 
 
 def _database_url(settings: Mapping[str, Any]) -> str:

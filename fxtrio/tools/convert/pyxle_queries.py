@@ -1,6 +1,6 @@
 """Queries of pyxle-db → those of `fx.db`: placeholders, parameters, rows, transactions. Pure.
 
-Statements that are computed keep their place in the list of what is left.
+Statements that are computed are listed as left to do by hand.
 """
 
 from __future__ import annotations
@@ -78,8 +78,8 @@ def _query(source: SourceText, call: ast.Call, function: ast.Attribute) -> list[
     edits = _placeholders(source, sql, sql.value)
     if edits is None:
         return None
-    for given in parameters if function.attr != "executemany" else ():
-        unpacked = _unpacked(source, given)
+    for argument in parameters if function.attr != "executemany" else ():
+        unpacked = _unpacked(source, argument)
         if unpacked is None:
             return None
         edits += unpacked
@@ -121,13 +121,13 @@ def _is_doubtful(sql: str) -> bool:
     return bool(quote) or "--" in sql or "/*" in sql
 
 
-def _unpacked(source: SourceText, given: ast.expr) -> list[Edit] | None:
+def _unpacked(source: SourceText, argument: ast.expr) -> list[Edit] | None:
     """Return the edits that make arguments of a list of parameters."""
-    start, end = extent(source, given)
-    if not isinstance(given, ast.Tuple | ast.List) or not given.elts:
-        return None if isinstance(given, ast.Starred) else [Edit(start, start, "*")]
-    first, _ = extent(source, given.elts[0])
-    _, last = extent(source, given.elts[-1])
+    start, end = extent(source, argument)
+    if not isinstance(argument, ast.Tuple | ast.List) or not argument.elts:
+        return None if isinstance(argument, ast.Starred) else [Edit(start, start, "*")]
+    first, _ = extent(source, argument.elts[0])
+    _, last = extent(source, argument.elts[-1])
     opening, closing = source.text[start:first], source.text[last:end]
     if opening.strip() not in ("(", "[") or "".join(closing.split()).lstrip(",") not in (")", "]"):
         return None

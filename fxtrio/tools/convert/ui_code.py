@@ -44,7 +44,7 @@ class UiLeft:
 
 @attrs.frozen
 class UiRewriting:
-    """What is to become of a file's UI code."""
+    """The edits to a file's UI code."""
 
     edits: tuple[Edit, ...]
     done: tuple[str, ...]

@@ -114,20 +114,20 @@ def _read(source: SourceText) -> _Document:
 def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None]) -> Formatted:
     """Return a text as the formatters made it, or why it stays as it was."""
     source, sections = document.source, document.sections
-    refused = [
+    rejected = [
         _problem(document, half, answer)
         for half, answer in answers.items()
         if isinstance(answer, Unformatted)
     ]
-    problems = (*(sections.problems if sections is not None else ()), *refused)
+    problems = (*(sections.problems if sections is not None else ()), *rejected)
     if problems:
         return Formatted(source.text, tuple(sorted(problems)))
-    made = {half: answer for half, answer in answers.items() if isinstance(answer, str)}
+    formatted = {half: answer for half, answer in answers.items() if isinstance(answer, str)}
     if sections is None:
-        return Formatted("".join(made.values()))
+        return Formatted("".join(formatted.values()))
     runs = [*document.runs]
     try:
-        for half, text in made.items():
+        for half, text in formatted.items():
             runs = cut(runs, half, text)
     except BordersLost as lost:
         message = "this line continues a statement above the other half"
@@ -146,11 +146,11 @@ def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None
     return Formatted(text)
 
 
-def _problem(document: _Document, half: Half, refused: Unformatted) -> Problem:
+def _problem(document: _Document, half: Half, rejected: Unformatted) -> Problem:
     lines = document.halves[half].lines
-    line = lines[min(max(refused.line, 1), len(lines)) - 1] if lines else 1
-    message = refused.message.rstrip(".")
-    return document.source.syntax_problem(line, max(refused.column, 1), message, _STAYS)
+    line = lines[min(max(rejected.line, 1), len(lines)) - 1] if lines else 1
+    message = rejected.message.rstrip(".")
+    return document.source.syntax_problem(line, max(rejected.column, 1), message, _STAYS)
 
 
 def _kept(source: SourceText, line: int, message: str, remedy: str) -> Formatted:

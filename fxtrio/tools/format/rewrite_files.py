@@ -96,21 +96,21 @@ async def format_files(
     `format_documents`.
     """
     texts: dict[str, str] = {}
-    made: dict[Path, FileText] = {}
+    rewritten: dict[Path, FileText] = {}
     for path, data in files:
         name = _name(root, path)
         text = read_bytes(data, name)
         if isinstance(text, Problem):
-            made[path] = FileText(path, data, data, (text,))
+            rewritten[path] = FileText(path, data, data, (text,))
         else:
             texts[name] = text.text
     formatted = await format_documents(root, texts, report=report, static=static, run=run)
     for path, data in files:
-        if path not in made:
+        if path not in rewritten:
             result = formatted[_name(root, path)]
             after = data if result.problems else _with_form(result.text, data)
-            made[path] = FileText(path, data, after, result.problems)
-    return [made[path] for path, _ in files]
+            rewritten[path] = FileText(path, data, after, result.problems)
+    return [rewritten[path] for path, _ in files]
 
 
 def _name(root: Path, path: Path) -> str:

@@ -294,20 +294,20 @@ class EditorSession:
             self.report(f"Files that other programs change are not seen: {error}")
 
 
-def _options(given: Any) -> Options:
-    if not isinstance(given, dict):
+def _options(options: Any) -> Options:
+    if not isinstance(options, dict):
         return Options()
-    imports = given.get("imports")
+    imports = options.get("imports")
     return Options(
         imports if isinstance(imports, bool) else True,
-        _words(given.get("python")),
-        _words(given.get("typescript")),
+        _words(options.get("python")),
+        _words(options.get("typescript")),
     )
 
 
-def _words(given: Any) -> tuple[str, ...] | None:
+def _words(options: Any) -> tuple[str, ...] | None:
     """Return a command; None when none is set."""
-    return tuple(map(str, given)) if isinstance(given, list | tuple) else None
+    return tuple(map(str, options)) if isinstance(options, list | tuple) else None
 
 
 class Questions:

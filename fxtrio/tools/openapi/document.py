@@ -61,9 +61,9 @@ def make_document(
         found += shared_operations(module, schemas)
     for endpoint in sorted(types.endpoints, key=lambda endpoint: endpoint.pattern):
         found += endpoint_operations(endpoint, schemas)
-    kept, left_out = _distinct(found, types.routes)
+    operations, left_out = _distinct(found, types.routes)
     paths: dict[str, dict[str, Any]] = {}
-    for operation in kept:
+    for operation in operations:
         secured = with_said(_secured(operation, config, guard), said(operation))
         secured["responses"] = dict(sorted(secured["responses"].items()))
         paths.setdefault(operation.path, {})[operation.method] = secured
@@ -80,11 +80,11 @@ def make_document(
         "components": {
             "schemas": _schemas(named, schemas),
             "responses": RESPONSES,
-            "securitySchemes": {**_schemes(guard), **_bearer(kept, said)},
+            "securitySchemes": {**_schemes(guard), **_bearer(operations, said)},
         },
     }
-    document = visible(document, {(one.path, one.method) for one in kept})
-    bare = tuple(msgspec.structs.replace(operation, text={}) for operation in kept)
+    document = visible(document, {(one.path, one.method) for one in operations})
+    bare = tuple(msgspec.structs.replace(operation, text={}) for operation in operations)
     return Description(document, bare, left_out)
 
 
@@ -96,17 +96,17 @@ def _distinct(
     Of two such the one stays that answers; ``routes`` are in the order in which they do.
     """
     order = {pattern: number for number, pattern in enumerate(routes)}
-    kept: dict[tuple[str, str], Operation] = {}
+    operations: dict[tuple[str, str], Operation] = {}
     templates: dict[str, str] = {}
     left_out = []
     for one in sorted(found, key=lambda one: order.get(one.pattern, len(order))):
         blank = "/".join("{}" if "{" in part else part for part in one.path.split("/"))
-        if (blank, one.method) in kept or templates.get(blank, one.path) != one.path:
+        if (blank, one.method) in operations or templates.get(blank, one.path) != one.path:
             left_out.append(f"{one.source}: {one.method.upper()} {one.path}")
         else:
             templates[blank] = one.path
-            kept[blank, one.method] = one
-    return list(kept.values()), tuple(left_out)
+            operations[blank, one.method] = one
+    return list(operations.values()), tuple(left_out)
 
 
 def _name_apart(paths: Mapping[str, Mapping[str, dict[str, Any]]]) -> None:
@@ -160,17 +160,17 @@ def _schemas(named: Iterable[Definition], schemas: Schemas) -> dict[str, Schema]
 
 
 def _bearer(
-    kept: Iterable[Operation], said: Callable[[Operation], tuple[Documented, ...]]
+    operations: Iterable[Operation], said: Callable[[Operation], tuple[Documented, ...]]
 ) -> dict[str, Any]:
-    asked = any(one.bearer for operation in kept for one in said(operation))
-    return {BEARER: {"type": "http", "scheme": "bearer"}} if asked else {}
+    has_bearer = any(one.bearer for operation in operations for one in said(operation))
+    return {BEARER: {"type": "http", "scheme": "bearer"}} if has_bearer else {}
 
 
 def _schemes(guard: Guard | None) -> dict[str, Any]:
     if guard is None:
         return {}
-    told = f"Set when somebody signs in; over HTTPS its name is __Host-{guard.cookie}."
-    scheme = {"type": "apiKey", "in": "cookie", "name": guard.cookie, "description": told}
+    description = f"Set when somebody signs in; over HTTPS its name is __Host-{guard.cookie}."
+    scheme = {"type": "apiKey", "in": "cookie", "name": guard.cookie, "description": description}
     return {_SESSION: scheme}
 
 

@@ -53,9 +53,11 @@ def unguarded_problems(config: Config, endpoints: Sequence[ApiFile]) -> Iterator
     if not endpoints or not hooks.pages or hooks.apis or hooks.open_apis:
         return
     first = endpoints[0].source
-    shown = first if len(endpoints) == 1 else f"{counted(len(endpoints), 'endpoint')} ({first}, …)"
+    named_endpoints = (
+        first if len(endpoints) == 1 else f"{counted(len(endpoints), 'endpoint')} ({first}, …)"
+    )
     cause = (
-        f"guards pages, and {shown} can be called by anybody. Name hooks in "
+        f"guards pages, and {named_endpoints} can be called by anybody. Name hooks in "
         "'routeMiddleware.apis' as well, or set 'routeMiddleware.openApis' to true"
     )
     yield ConfigProblem(place="", key="routeMiddleware.pages", cause=cause)
@@ -76,9 +78,9 @@ def missing_extras(config: Config) -> Iterator[ConfigProblem]:
             yield from _missing(f"plugins.{index}.name", "auth", "argon2", "auth")
 
 
-def _missing(key: str, shown: str, package: str, extra: str) -> Iterator[ConfigProblem]:
+def _missing(key: str, value: str, package: str, extra: str) -> Iterator[ConfigProblem]:
     if find_spec(package) is None:
         named = {"argon2": "argon2-cffi"}.get(package, package)
         remedy = f"Run \"pip install 'fxtrio[{extra}]'\""
-        cause = f"is {shown!r}, and {named} is not installed. {remedy}"
+        cause = f"is {value!r}, and {named} is not installed. {remedy}"
         yield ConfigProblem(place="", key=key, cause=cause)

@@ -102,7 +102,7 @@ def foreign_calls(source: SourceText, module: ast.Module) -> list[Problem]:
 
 def foreign_imports(source: SourceText, module: ast.Module) -> list[Problem]:
     """Return a problem for every import of another framework, installed or not."""
-    told = [
+    problems = [
         *(
             (alias, f"{name!r} is no module of this framework", remedy)
             for alias, name, remedy in pyxle_migration.imports_of(module)
@@ -114,5 +114,5 @@ def foreign_imports(source: SourceText, module: ast.Module) -> list[Problem]:
     ]
     return [
         source.node_problem(alias.lineno, alias.col_offset, message, remedy)
-        for alias, message, remedy in told
+        for alias, message, remedy in problems
     ]

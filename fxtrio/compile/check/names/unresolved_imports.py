@@ -55,10 +55,10 @@ def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
                 known = _names_in(node.module, alias.name, root) if there else set()
                 if known is None or alias.name in known:
                     continue
-                told = _no_name(node.module, alias.name, known)
-                told = told if there else _no_module(node.module, root)
+                failure = _no_name(node.module, alias.name, known)
+                failure = failure if there else _no_module(node.module, root)
                 name, place = alias.asname or alias.name, (alias.lineno, alias.col_offset)
-                found.append(FailingImport(name, *place, *told))
+                found.append(FailingImport(name, *place, *failure))
     return found
 
 

@@ -89,5 +89,7 @@ class Registration:
                 return _WRONG
             user = User(id=secrets.token_hex(16), email=pending.email, created_at=self.clock())
             keep = partial(self.storage.confirm, pending, user)
-            kept = await (keep() if beginning is None else beginning.keep(user, keep, field_values))
-            return None if kept else _OVER
+            is_stored = await (
+                keep() if beginning is None else beginning.keep(user, keep, field_values)
+            )
+            return None if is_stored else _OVER

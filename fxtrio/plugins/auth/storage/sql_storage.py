@@ -345,8 +345,8 @@ class DatabaseStorage(Queries):
 
         async def add() -> bool:
             forget = "delete from fx_auth_pending where key = $1"
-            kept = await self._execute(forget, pending.key)
+            deleted = await self._execute(forget, pending.key)
             await self._execute("delete from fx_auth_pending where email = $1", pending.email)
-            return kept == 1 and await self._add_user(user, pending.password_hash)
+            return deleted == 1 and await self._add_user(user, pending.password_hash)
 
         return await self._in_one(add)

@@ -114,9 +114,9 @@ class Answers:
         if setting is not None and thing is not None:
             text = hover_text(setting, thing, await self._home(setting, thing))
         if text is None or thing is None:
-            shown: dict[str, Any] | None
-            shown = await self._elsewhere("textDocument/hover", document, position, hover_back)
-            return shown
+            hover: dict[str, Any] | None
+            hover = await self._elsewhere("textDocument/hover", document, position, hover_back)
+            return hover
         return {"contents": {"kind": "markdown", "value": text}, "range": thing.range}
 
     async def _hover_while_starting(

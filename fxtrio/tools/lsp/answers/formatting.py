@@ -39,13 +39,13 @@ async def formatting_edits(
     data = document.text.encode("utf-8", "surrogatepass")
     try:
         files = [(document.file, data)]
-        (made,) = await format_files(root, files, report=report, static=static, run=run)
+        (formatted,) = await format_files(root, files, report=report, static=static, run=run)
     except* FxtrioError as group:
         causes = leaves(group)
     else:
-        for problem in made.problems:
+        for problem in formatted.problems:
             report(f"It is not formatted. {problem}")
-        return edits_between(document.text, made.after.decode("utf-8", "surrogatepass"))
+        return edits_between(document.text, formatted.after.decode("utf-8", "surrogatepass"))
     raise request_failed(" ".join(map(str, causes)))
 
 

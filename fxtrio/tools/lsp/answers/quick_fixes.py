@@ -89,8 +89,8 @@ def _ui_imports(view: PageView, message: str, name: str, place: Range) -> Iterat
 
 
 def _python_imports(view: PageView, message: str, name: str) -> Iterator[_Fix]:
-    told = _PYTHON_IMPORT.search(message)
-    lines = [told[1]] if told is not None else python_homes(view.root, name)
+    found_import = _PYTHON_IMPORT.search(message)
+    lines = [found_import[1]] if found_import is not None else python_homes(view.root, name)
     for line in lines:
         edit = python_import(view, line)
         if edit is not None:

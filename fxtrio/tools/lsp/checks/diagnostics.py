@@ -52,18 +52,18 @@ def moved(problems: Iterable[Problem], before: Places, now: Places) -> list[Prob
     A line counts from the start of the text, or from its end.
     """
     shift = now.count - before.count
-    kept = []
+    remaining = []
     for problem in problems:
         content = before.line(problem.line - 1)
         for line in dict.fromkeys((problem.line, problem.line + shift)):
             if line <= 1 or now.line(line - 1) == content:
-                kept.append(
+                remaining.append(
                     problem
                     if line == problem.line
                     else attrs.evolve(problem, line=max(line, 0), frame="")
                 )
                 break
-    return kept
+    return remaining
 
 
 def _position(line: int, content: str, column: int) -> types.Position:

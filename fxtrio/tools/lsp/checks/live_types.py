@@ -145,14 +145,14 @@ class LiveTypes:
     ) -> Iterable[Seen]:
         name = virtual_name(half.source, tier)
         typed = tier == "strict"
-        made = virtual_ui(half.page.ui, half.places, half.module, typed=typed, own=own)
-        found = await self._others.diagnose(folder.root, folder.path / tier / name, made.text)
+        virtual = virtual_ui(half.page.ui, half.places, half.module, typed=typed, own=own)
+        found = await self._others.diagnose(folder.root, folder.path / tier / name, virtual.text)
         if found is None:
             raise CompilerFailed(0, "the server does not answer")
-        told = [_diagnostic(name, one) for one in found]
-        if typed and any(map(says_broken, told)):  # and so as JavaScript
+        diagnostics = [_diagnostic(name, one) for one in found]
+        if typed and any(map(says_broken, diagnostics)):  # and so as JavaScript
             raise CompilerFailed(0, "the half does not parse")
-        return seen_in(told, {name: made}, {half.source: half})
+        return seen_in(diagnostics, {name: virtual}, {half.source: half})
 
 
 def _places_of(view: PageView) -> UiPlaces:

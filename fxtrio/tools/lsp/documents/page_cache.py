@@ -45,12 +45,12 @@ class Views:
         if document.file.suffix != PAGE_SUFFIX:
             return None
         async with self._looking:
-            kept = self._kept.get(document.file)
-            if kept is not None and kept.document is document:
-                return kept.view
-            before = None if kept is None else kept.view
+            cached = self._kept.get(document.file)
+            if cached is not None and cached.document is document:
+                return cached.view
+            before = None if cached is None else cached.view
             view = await self.look(document.file, document.text, document.version, before)
-            uses, uses_of = (kept.uses, kept.uses_of) if kept is not None else (None, None)
+            uses, uses_of = (cached.uses, cached.uses_of) if cached is not None else (None, None)
             if self._documents.get(document.file) is document:
                 self._kept[document.file] = _Kept(document, view, uses, uses_of)
             return view
@@ -69,15 +69,15 @@ class Views:
 
     async def uses(self, document: Document, view: PageView) -> tuple[Use, ...]:
         """Return the uses in the UI half of a view; while it does not parse, those from before."""
-        kept = self._kept.get(document.file)
-        if kept is not None and kept.uses_of is view and kept.uses is not None:
-            return kept.uses
+        cached = self._kept.get(document.file)
+        if cached is not None and cached.uses_of is view and cached.uses is not None:
+            return cached.uses
         found = await self._analyst.uses(view)
-        if kept is None:
+        if cached is None:
             return found or ()
         if found is not None:
-            kept.uses, kept.uses_of = found, view
-        return kept.uses or ()
+            cached.uses, cached.uses_of = found, view
+        return cached.uses or ()
 
     def forget(self, file: Path) -> None:
         """Forget a file that was closed."""

@@ -80,6 +80,6 @@ def edited(text: str, range_: Range, new: str) -> str:
     return text[:start] + new + text[max(start, end) :]
 
 
-def position_in(given: types.Position) -> Position:
+def position_in(position: types.Position) -> Position:
     """Return a position of the protocol."""
-    return {"line": given.line, "character": given.character}
+    return {"line": position.line, "character": position.character}

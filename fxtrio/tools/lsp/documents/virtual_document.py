@@ -163,8 +163,10 @@ def _typed(view: PageView, known: KnownProject | None) -> Projection | None:
         folder = view.root / FOLDER / tier
         file = folder / f"{view.path}.{ending}"
         if _is_listed(file, folder / "tsconfig.json"):
-            made = virtual_ui(view.checked.ui, view.ui.near_places, module, typed=tier == "strict")
-            return Projection("typescript", file, made.text, shifts=made.shifts)
+            virtual = virtual_ui(
+                view.checked.ui, view.ui.near_places, module, typed=tier == "strict"
+            )
+            return Projection("typescript", file, virtual.text, shifts=virtual.shifts)
     return None
 
 

@@ -139,8 +139,8 @@ class KeptProcess:
                 nursery.cancel_scope.cancel("the process is of no use any more")
         except* OSError as group:
             cause, may_start = f"it cannot be started: {leaves(group)[0]}", False
-        told = "it has closed its output" if code is None else f"it has ended with {code}"
-        return cause or told, may_start
+        exit_text = "it has closed its output" if code is None else f"it has ended with {code}"
+        return cause or exit_text, may_start
 
     async def _talk(self, process: trio.Process) -> str:
         """Ask and answer until the process ends; returns why, "" when it just has."""

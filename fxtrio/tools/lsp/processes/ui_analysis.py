@@ -96,14 +96,14 @@ class Analyst:
         """Return the mistakes in the UI half of a page."""
         if not view.checked.whole:
             return []
-        file, asked = (view.root, view.path), ui_file(view.checked)
+        file, ui = (view.root, view.path), ui_file(view.checked)
         before = self._checked.get(file)
-        if before is not None and before[0] == asked:
+        if before is not None and before[0] == ui:
             return [ui_problem(one, view.source) for one in before[1]]
         checked = self._checked
-        found = await self._ask("check", view, asked)
+        found = await self._ask("check", view, ui)
         if found is not None:
-            checked[file] = asked, found
+            checked[file] = ui, found
         return [ui_problem(one, view.source) for one in found or ()]
 
     async def uses(self, view: PageView) -> tuple[Use, ...] | None:

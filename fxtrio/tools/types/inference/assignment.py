@@ -1,4 +1,4 @@
-"""Assignments: names, items and attributes that are given a value."""
+"""Assignments to names, items and attributes."""
 
 from __future__ import annotations
 

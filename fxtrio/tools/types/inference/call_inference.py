@@ -102,10 +102,10 @@ def _contained(name: str, arguments: Arguments) -> Value:
     positional, named = arguments[0], dict(arguments[1])
     rest, names = named.pop(SPREAD, None), named.pop(SPREAD_NAMES, None)
     if names is not None and name == "builtins.dict":
-        made = CONTAINERS[name]((positional, named))
-        if isinstance(made, Dict):
-            merge_into(made, names)
-        return made
+        result = CONTAINERS[name]((positional, named))
+        if isinstance(result, Dict):
+            merge_into(result, names)
+        return result
     if rest is not None and name in ("builtins.min", "builtins.max"):
         return CONTAINERS[name](([List(either([rest, *positional]))], named))
     if rest is not None or names is not None:
@@ -157,9 +157,9 @@ def with_values(value: Value, annotation: Any) -> Value | None:
 
     None when it does not show the keys.
     """
-    shown = parts_of(value)
+    parts = parts_of(value)
     wanted = known(typing.get_args(annotation)[1])
-    for part in shown:
+    for part in parts:
         if not isinstance(part, Dict) or part.spoiled is not None or not part.entries:
             return None
         for entry in part.entries.values():
@@ -178,12 +178,12 @@ def _keys_of(function: Any, returned: Any, arguments: Arguments, reader: Reader)
 
 
 def _name_of(function: Any) -> str:
-    """Return ``module.name`` of what is called."""
+    """Return ``module.name`` of the called function."""
     return f"{getattr(function, '__module__', '') or ''}.{getattr(function, '__qualname__', '')}"
 
 
 def _told_here(function: Any, value: Value) -> Value:
-    """Return what a function gives: what is not known inside of a library is told of its call."""
+    """Return the result of a function; one unknown in a library gets the place of the call."""
     place = value.place if isinstance(value, Unknown) else None
     if place is None or not PurePath(place.path).is_absolute():
         return value
@@ -209,10 +209,10 @@ def _paired(function: Any, arguments: Arguments) -> Mapping[str, Value]:
     spread = len(others) < len(arguments[1])
     signature = inspect.signature(function)
     try:
-        given = (signature.bind_partial if spread else signature.bind)(*arguments[0], **others)
+        bound = (signature.bind_partial if spread else signature.bind)(*arguments[0], **others)
     except (TypeError, ValueError):
         return {}
-    return {name: one for name, one in given.arguments.items() if not isinstance(one, tuple | dict)}
+    return {name: one for name, one in bound.arguments.items() if not isinstance(one, tuple | dict)}
 
 
 def _variables(function: Any, hints: Mapping[str, Any], arguments: Arguments) -> dict[Any, Any]:
@@ -249,9 +249,9 @@ def _call_bound(method: Bound, arguments: Arguments, reader: Reader) -> Value:
         first = () if isinstance(function, staticmethod) else (owner,)
         passed = (*first, *arguments[0]), arguments[1]
         return _call_function(reader.sources.seen_through(inner), passed, reader, owner)
-    made = dumped(owner, arguments) if method.name == "model_dump" else None
-    if made is not None:
-        return made
+    result = dumped(owner, arguments) if method.name == "model_dump" else None
+    if result is not None:
+        return result
     if function is not None:
         passed = (owner, *arguments[0]), arguments[1]
         return _call_function(reader.sources.seen_through(function), passed, reader, owner)

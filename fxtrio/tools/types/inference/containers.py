@@ -94,11 +94,11 @@ def _numbered(arguments: Arguments) -> Value:
 
 def _dicted(arguments: Arguments) -> Value:
     positional, named = arguments
-    made = Dict({})
+    merged = Dict({})
     for one in positional:
-        merge_into(made, one)
-    merge_into(made, Dict({name: Entry(value) for name, value in named.items()}))
-    return made
+        merge_into(merged, one)
+    merge_into(merged, Dict({name: Entry(value) for name, value in named.items()}))
+    return merged
 
 
 def _next(arguments: Arguments) -> Value:

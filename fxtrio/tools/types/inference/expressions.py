@@ -1,4 +1,4 @@
-"""What an expression gives. Called by `flow_inference`, and for names of modules."""
+"""The values of expressions. Called by `flow_inference`, and for names of modules."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ from fxtrio.tools.types.inference.scope import (
     Arguments,
     Scope,
     constant_of,
+    located,
     path_of,
-    told,
     without,
 )
 from fxtrio.tools.types.inference.values import (
@@ -59,7 +59,7 @@ from fxtrio.tools.types.inference.values import (
 
 
 def value_of(node: ast.expr, scope: Scope) -> Value:
-    """Return what is known of the value of an expression."""
+    """Return the inferred value of an expression."""
     read = _READERS.get(type(node))
     return scope.unknown(node, "it is not read") if read is None else read(node, scope)
 
@@ -109,7 +109,7 @@ def _attribute(node: ast.Attribute, scope: Scope) -> Value:
         if isinstance(owner.value, types.ModuleType):
             return _of_module(node, scope)
         return scope.unknown(node, f"nothing is known of '.{node.attr}'")
-    return told(member(owner, node.attr, scope.reader), node, scope)
+    return located(member(owner, node.attr, scope.reader), node, scope)
 
 
 def _subscript(node: ast.Subscript, scope: Scope) -> Value:
@@ -118,15 +118,15 @@ def _subscript(node: ast.Subscript, scope: Scope) -> Value:
         return narrowed
     owner = value_of(node.value, scope)
     if isinstance(node.slice, ast.Slice):
-        return told(item(owner, None, is_slice=True), node, scope)
+        return located(item(owner, None, is_slice=True), node, scope)
     key = constant_of(node.slice)
     if key is None:
         value_of(node.slice, scope)  # which may bind a name
-    return told(item(owner, key), node, scope)
+    return located(item(owner, key), node, scope)
 
 
 def _await(node: ast.Await, scope: Scope) -> Value:
-    return told(awaited(value_of(node.value, scope)), node, scope)
+    return located(awaited(value_of(node.value, scope)), node, scope)
 
 
 def _conditional(node: ast.IfExp, scope: Scope) -> Value:
@@ -155,10 +155,10 @@ def _logical(node: ast.BoolOp, scope: Scope) -> Value:
         values.append(without(value, never_true if not goes_on else never_false))
         narrow(one, inner, truth=goes_on)
     last = value_of(node.values[-1], inner)
-    kept = [
+    earlier = [
         one for one in values if not all(map(never_false if goes_on else never_true, parts_of(one)))
     ]
-    return either([*kept, last])
+    return either([*earlier, last])
 
 
 def never_true(value: Value) -> bool:
@@ -198,7 +198,7 @@ def _unary(node: ast.UnaryOp, scope: Scope) -> Value:
 
 def _binary(node: ast.BinOp, scope: Scope) -> Value:
     left, right = value_of(node.left, scope), value_of(node.right, scope)
-    return told(operated(left, node.op, right), node, scope)
+    return located(operated(left, node.op, right), node, scope)
 
 
 def _walrus(node: ast.NamedExpr, scope: Scope) -> Value:
@@ -223,7 +223,7 @@ def _call(node: ast.Call, scope: Scope) -> Value:
         return known(target)
     function = value_of(node.func, scope)
     value = either(call(one, _arguments(node, scope), scope.reader) for one in parts_of(function))
-    return told(value, node, scope)
+    return located(value, node, scope)
 
 
 def _annotation_text(node: ast.expr) -> str:

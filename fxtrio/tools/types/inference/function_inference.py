@@ -56,8 +56,8 @@ def read_function(function: Any, arguments: Arguments, reader: Reader) -> Value:
     """Return what a function gives for arguments, without waiting for it."""
     found = reader.sources.of_function(function)
     code = getattr(function, "__code__", None)
-    told = f"{getattr(function, '__name__', 'it')}() has no annotation"
-    unread = Unknown(told, reader.sources.place_of_function(function), _REMEDY)
+    reason = f"{getattr(function, '__name__', 'it')}() has no annotation"
+    unread = Unknown(reason, reader.sources.place_of_function(function), _REMEDY)
     is_generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
     too_much = len(reader.stack) >= DEEPEST or reader.read >= MOST
     if found is None or is_generator or code in reader.stack or too_much:
@@ -97,18 +97,18 @@ def _closed_over(function: Any) -> Names:
 
 
 def _parameters(function: Any, arguments: Arguments) -> Names:
-    """Return what the parameters stand for: what is passed, or what they are annotated with."""
+    """Return the values of the parameters: the arguments, or their annotations."""
     signature = inspect.signature(function, follow_wrapped=False)
     hints = {} if hasattr(function, "__wrapped__") else hints_of(function)
     others = dict(arguments[1])
     known_all = others.pop(SPREAD, None) is None and others.pop(SPREAD_NAMES, None) is None
     try:
-        given = signature.bind_partial(*arguments[0], **others).arguments
+        bound = signature.bind_partial(*arguments[0], **others).arguments
     except TypeError:
-        given, known_all = {}, False
+        bound, known_all = {}, False
     names: Names = {}
     for name, parameter in signature.parameters.items():
-        passed = given.get(name)
+        passed = bound.get(name)
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             why = Unknown("it is any number of arguments")
             for one in passed.values() if isinstance(passed, dict) else passed or ():

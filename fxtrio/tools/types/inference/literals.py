@@ -9,7 +9,7 @@ from fxtrio.tools.types.inference.assignment import bind
 from fxtrio.tools.types.inference.containers import add_to, merge_into
 from fxtrio.tools.types.inference.members import class_of, iterated, known
 from fxtrio.tools.types.inference.narrowing import narrow
-from fxtrio.tools.types.inference.scope import Scope, fixed_of, told
+from fxtrio.tools.types.inference.scope import Scope, fixed_of, located
 from fxtrio.tools.types.inference.values import (
     Dict,
     Entry,
@@ -27,27 +27,27 @@ from fxtrio.tools.types.python.classes import class_keys
 
 def read_dict(node: ast.Dict, scope: Scope) -> Value:
     """Return a dict; one whose keys are not known has an annotation if its values have one."""
-    made = Dict({}, scope.place(node))
+    literal = Dict({}, scope.place(node))
     others: list[Value] = []
     for key, value_node in zip(node.keys, node.values, strict=True):
         value = scope.reader.evaluate(value_node, scope)
         if key is None:
-            _merge_one_of(made, parts_of(value))
+            _merge_one_of(literal, parts_of(value))
         elif isinstance(key, ast.Constant) and isinstance(key.value, str):
             fixed = fixed_of(value_node)
-            made.entries[key.value] = Entry(value, place=scope.place(key), fixed=fixed)
+            literal.entries[key.value] = Entry(value, place=scope.place(key), fixed=fixed)
         else:
             scope.reader.evaluate(key, scope)
             others.append(value)
     if not others:
-        return made
-    if not made.entries and made.spoiled is None:
+        return literal
+    if not literal.entries and literal.spoiled is None:
         return _record(either(others), node, scope)
-    spoil(made, scope.unknown(node, "its keys are not known"))
-    return made
+    spoil(literal, scope.unknown(node, "its keys are not known"))
+    return literal
 
 
-def _merge_one_of(made: Dict, parts: tuple[Value, ...]) -> None:
+def _merge_one_of(literal: Dict, parts: tuple[Value, ...]) -> None:
     """Add the keys of one of several dicts: of each it is not known whether they are there."""
     dicts = [_typed_dict(one) if isinstance(one, Known) else one for one in parts]
     if len(dicts) > 1:
@@ -57,11 +57,11 @@ def _merge_one_of(made: Dict, parts: tuple[Value, ...]) -> None:
                     key: Entry(entry.value, optional=True, place=entry.place)
                     for key, entry in one.entries.items()
                 }
-                merge_into(made, Dict(optional, spoiled=one.spoiled))
+                merge_into(literal, Dict(optional, spoiled=one.spoiled))
             else:
-                merge_into(made, one)
+                merge_into(literal, one)
     else:
-        merge_into(made, dicts[0])
+        merge_into(literal, dicts[0])
 
 
 def _typed_dict(value: Known) -> Value:
@@ -81,12 +81,12 @@ def _record(value: Value, node: ast.expr, scope: Scope) -> Value:
 
 def read_list(node: ast.List | ast.Set, scope: Scope) -> Value:
     """Return a list or set."""
-    made = List(None, "set" if isinstance(node, ast.Set) else "list")
+    literal = List(None, "set" if isinstance(node, ast.Set) else "list")
     for one in node.elts:
         starred = isinstance(one, ast.Starred)
         value = scope.reader.evaluate(one.value if isinstance(one, ast.Starred) else one, scope)
-        add_to(made, iterated(value) if starred else value)
-    return made
+        add_to(literal, iterated(value) if starred else value)
+    return literal
 
 
 def read_tuple(node: ast.Tuple, scope: Scope) -> Value:
@@ -112,7 +112,9 @@ def _generated(generators: list[ast.comprehension], scope: Scope) -> Scope:
     inner = scope.inner()
     for one in generators:
         bind(
-            one.target, told(_items(inner.reader.evaluate(one.iter, inner)), one.iter, inner), inner
+            one.target,
+            located(_items(inner.reader.evaluate(one.iter, inner)), one.iter, inner),
+            inner,
         )
         for test in one.ifs:
             inner.reader.evaluate(test, inner)

@@ -29,9 +29,9 @@ def _operated(left: Value, operator: ast.operator, right: Value) -> Value:
     if isinstance(operator, ast.Add) and (isinstance(left, List) or isinstance(right, List)):
         return List(either([iterated(left), iterated(right)])) if _full(left, right) else left
     if isinstance(operator, ast.BitOr) and isinstance(left, Dict) and isinstance(right, Dict):
-        made = Dict(dict(left.entries), left.place, left.spoiled)
-        merge_into(made, right)
-        return made
+        merged = Dict(dict(left.entries), left.place, left.spoiled)
+        merge_into(merged, right)
+        return merged
     if isinstance(operator, ast.Mult) and isinstance(left, List) and right == Known(int):
         return left
     for one in (left, right):

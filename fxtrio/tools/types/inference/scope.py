@@ -21,7 +21,7 @@ DEEPEST = 6
 """Functions without annotations that are read inside of each other (count)."""
 
 Arguments = tuple[Sequence[Value], Mapping[str, Value]]
-"""By position, and by name; `SPREAD` and `SPREAD_NAMES` are what is passed as ``*`` and ``**``."""
+"""By position, and by name; `SPREAD` and `SPREAD_NAMES` are those passed as ``*`` and ``**``."""
 
 SPREAD = "*"
 """Name of one of the further arguments: nobody knows how many there are."""
@@ -51,7 +51,7 @@ class Reader:
     """Functions that were read for the present loader or action (count)."""
 
     constants: dict[tuple[int, str], Value] = attrs.field(factory=dict)
-    """What is known of names of modules."""
+    """The inferred values of names of modules."""
 
 
 @attrs.define(eq=False)
@@ -70,7 +70,7 @@ class Scope:
     """Names that the function binds somewhere."""
 
     shared: frozenset[str] = frozenset()
-    """Names that functions inside of the function bind anew: whenever they run."""
+    """Names that functions inside of the function assign, whenever they run."""
 
     def place(self, node: ast.expr | ast.stmt) -> Place | None:
         """Return where a node is."""
@@ -152,8 +152,8 @@ def fixed_of(node: ast.expr) -> str | int | None:
     return value if isinstance(value, str | int) else None
 
 
-def told(value: Value, node: ast.expr, scope: Scope) -> Value:
-    """Return a value; what is not known of it is told with its place."""
+def located(value: Value, node: ast.expr, scope: Scope) -> Value:
+    """Return a value; an unknown one gets the place of its expression."""
     if isinstance(value, Unknown) and value.place is None:
         return scope.unknown(node, value.reason, value.remedy)
     return value

@@ -1,4 +1,4 @@
-"""Values as shapes: what is known of a returned value, as JSON has it."""
+"""Inferred values as shapes: the JSON of a returned value."""
 
 from __future__ import annotations
 

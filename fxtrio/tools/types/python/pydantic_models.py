@@ -36,8 +36,8 @@ class PydanticReader:
         try:
             schema = schema_of(kind, incoming=self.incoming)
         except Exception as error:  # a model's own hooks are application code
-            told = str(error).partition("\n")[0].rstrip(".")
-            return Vague(f"pydantic has no JSON Schema of {kind.__name__}: {told}")
+            message = str(error).partition("\n")[0].rstrip(".")
+            return Vague(f"pydantic has no JSON Schema of {kind.__name__}: {message}")
         inner = schema.pop("$defs", {})
         names = {
             one: self.definitions.reserve(one.rpartition("__")[2], incoming=self.incoming)

@@ -1,7 +1,7 @@
 """The UI halves of a project against the types of its Python halves.
 
 Halves that write types are compiled as TypeScript, all others as JavaScript; see
-`fxtrio.tools.types.report.tsc_diagnostics` for what is told of them.
+`fxtrio.tools.types.report.tsc_diagnostics` for what is reported of them.
 """
 
 from __future__ import annotations
@@ -43,22 +43,22 @@ class TypeCheck:
     """How the compiler is run: `compile_types`, or that of a `KeptCompiler`."""
 
     findings_in: frozenset[str] = frozenset()
-    """Page files of which the compiler has said what is judged by the text around."""
+    """Page files with complaints that are judged by the text around them."""
 
     _judged_in: set[str] = attrs.field(factory=set)
     _compiled: dict[Tier, tuple[str, tuple[Diagnostic, ...]]] = attrs.field(factory=dict)
-    """What the compiler has said last, and the digest of what it was given."""
+    """The last output of the compiler, and the digest of its input."""
 
     def forget(self) -> None:
-        """Compile anew what stays the same: files that UI halves import may have changed."""
+        """Compile all again: files that UI halves import may have changed."""
         self._compiled = {}
 
     async def run(
         self, project: CheckedProject, types: ProjectTypes, *, syntax: bool = False
     ) -> tuple[Problem, ...]:
-        """Write `.fx/types`, and return what is wrong with the UI halves, by place.
+        """Write `.fx/types`, and return the problems of the UI halves, by place.
 
-        Those that do not parse are left out; with ``syntax`` it is told where they are broken.
+        Those that do not parse are left out; with ``syntax`` their syntax errors are reported.
         Raises CompilerFailed.
         """
         halves = await trio.to_thread.run_sync(self._begin, project, types)

@@ -59,7 +59,7 @@ class Diagnostic:
 
 
 PACKAGES = ("typescript", "@types/react", "@types/react-dom")
-"""What is installed for it, from the lock file."""
+"""The packages installed for it, from the lock file."""
 
 
 async def ensure_compiler(report: Callable[[str], None]) -> Path:
@@ -68,7 +68,7 @@ async def ensure_compiler(report: Callable[[str], None]) -> Path:
 
 
 async def compile_types(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
-    """Return what is wrong with the files that ``folder / "tsconfig.json"`` names.
+    """Return the problems of the files that ``folder / "tsconfig.json"`` names.
 
     Cancelling it kills the compiler. Raises CompilerFailed.
     """

@@ -49,7 +49,7 @@ _OWNERS = (
 """What types of declarations are called in messages."""
 
 _KINDS = {2307: FindingKind.UI, 2304: FindingKind.LIKELY, 2552: FindingKind.LIKELY}
-"""What is no matter of types, by codes of the compiler: modules and names that are not there."""
+"""Codes of the compiler that do not concern types: missing modules and names."""
 
 _CALL = re.compile(r"\(\(payload|\$Call<|State<")
 _INDEXED = 7053
@@ -112,7 +112,7 @@ def _sender(owner: str, half: UiHalf, types: ProjectTypes) -> PageTypes:
 def _no_member(
     name: str, owner: str, page: PageTypes, half: UiHalf, suggested: re.Match[str] | None
 ) -> tuple[str, str]:
-    called = next((shown for owners, shown in _OWNERS if owners.match(owner)), "")
+    called = next((named for owners, named in _OWNERS if owners.match(owner)), "")
     definition = page.definition_of(owner)
     shape = definition.shape if definition is not None else None
     keys = _keys(shape)
@@ -138,7 +138,7 @@ def _nothing(owner: str, page: PageTypes) -> str:
 
 
 def _others(owner: str, page: PageTypes) -> list[str]:
-    """Return the keys of what is no class of the Python half."""
+    """Return the keys of a value that is no class of the Python half."""
     if owner == "$Params":
         return [one.name for one in page.params]
     if owner == "$LayoutData":
@@ -189,7 +189,7 @@ def _action(
 def _link(
     found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes
 ) -> tuple[str, str] | None:
-    """Return what is wrong with a path; None when the complaint is about something else."""
+    """Return the message about a path; None when the complaint is about something else."""
     text = half.page.ui
     begun = _ATTRIBUTE.match(text, offset)
     at = begun.end() if begun is not None else offset
@@ -204,7 +204,7 @@ def _link(
         return None
     at = names_page.end() if names_page is not None else at
     literal = _LITERAL.match(text, at)
-    shown = f"'{literal[1]}'" if literal is not None else "this path"
+    named = f"'{literal[1]}'" if literal is not None else "this path"
     routes: Iterable[str] = types.routes
     who = "page"
     if called is not None and called[1] == "useWebSocket":
@@ -213,4 +213,4 @@ def _link(
     if names_page is not None:
         routes = [page.pattern for page in types.pages if page.actions and page.pattern]
     near = similar(literal[1], list(routes)) if literal is not None else ""
-    return f"no {who} answers {shown}", near or "'fx routes' prints those there are"
+    return f"no {who} answers {named}", near or "'fx routes' prints those there are"

@@ -1,9 +1,9 @@
-"""Which complaints about a half without types are told: those that a user would call mistakes.
+"""Which complaints about a half without types are reported: those that a user would call mistakes.
 
-A complaint concerns the types of the Python half when it is gone as soon as nothing is known of
+A complaint concerns the types of the Python half when it disappears once nothing is known of
 them: the caller compiles twice and compares. What is left of it is judged here, by its code and
 by the text around. Plain JavaScript converts numbers to text and back, sets attributes to null,
-and gives variables new types: none of that is told.
+and gives variables new types: none of that is reported.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import attrs
 from fxtrio.tools.types.report.compiler import Diagnostic
 
 NAMES = frozenset({2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460})
-"""Undefined names, and imports of what is not there: told whatever they concern."""
+"""Undefined names and missing imports, which are always reported."""
 
 _TYPED = range(8000, 8100)
 """Types in a JavaScript file: so it is none."""
@@ -44,7 +44,7 @@ _MEMBERS = frozenset({2339, 2551, 2550, 2568})
 _NOTHING = frozenset({18047, 18048, 18049, 2531, 2532, 2533})
 _USES = frozenset({2349, 2348, 2488, 2461, 2495, 2569, 2548, 2721, 2722, 2723, 2538, 2493, 2678})
 INDEXED = 7053
-"""An object is asked for a key that it does not have."""
+"""A key is read that the object does not have."""
 
 NEVER_TOLD = frozenset({7006, 7031})
 """Parameters without types, wherever they stand."""
@@ -97,9 +97,9 @@ def says_broken(found: Diagnostic) -> bool:
 
 
 def is_certain(found: Diagnostic) -> bool:
-    """Whether a complaint is told whatever it concerns: a name that is not there.
+    """Whether a complaint is always reported: an undefined name.
 
-    A property that a component does not name has no effect; it is told when it looks like one
+    A property that a component does not name has no effect; it is reported when it looks like one
     that the component does name.
     """
     if found.code in NAMES:
@@ -122,7 +122,7 @@ class KnownNames:
     """Those of them that are unions."""
 
     def is_key_of_some(self, message: str) -> bool:
-        """Whether it is told that not all objects of a union have a key, and some have it."""
+        """Whether to report a key that only some objects of a union have."""
         missing = _MISSING.match(message)
         if missing is None:
             return False
@@ -136,7 +136,7 @@ class KnownNames:
 
 
 def is_told(found: Diagnostic, text: str, offset: int, known: KnownNames) -> bool:
-    """Whether a complaint at ``offset`` of ``text`` that concerns known types is told."""
+    """Whether to report a complaint at ``offset`` of ``text`` that concerns known types."""
     if found.code in _MEMBERS and _ASSIGNED.match(text, offset):
         return False  # a key that is added to an object
     if found.code in _MEMBERS and known.is_key_of_some(found.message):
@@ -156,7 +156,7 @@ def is_told(found: Diagnostic, text: str, offset: int, known: KnownNames) -> boo
 
 
 def _is_no_child(found: Diagnostic, known: KnownNames) -> bool:
-    """Whether an object of the Python half stands where only text can be shown."""
+    """Whether an object of the Python half stands where React renders text only."""
     child = _CHILD.match(found.message)
     if child is None:
         return False
@@ -164,13 +164,13 @@ def _is_no_child(found: Diagnostic, known: KnownNames) -> bool:
 
 
 def checked_path(found: Diagnostic) -> str:
-    """Return the path that is told to be possibly null; "" when something else is told."""
+    """Return the path that the complaint calls possibly null; "" for other complaints."""
     path = _POSSIBLY.match(found.message) if found.code in _NOTHING else None
     return path[1] if path is not None else ""
 
 
 def _is_text_for_literal(found: Diagnostic) -> bool:
-    """Whether some text is given for one of several: without types it is not known which."""
+    """Whether any text is passed for a union of texts: without types it is not known which."""
     last = (found.details or (found.message,))[-1]
     text = _TEXT.match(last)
     return text is not None and _LITERALS.fullmatch(text[1]) is not None
@@ -183,7 +183,7 @@ def _is_exact(text: str, offset: int) -> bool:
 
 
 def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
-    """Whether what is given goes to the framework, or cannot be shown at all."""
+    """Whether the value goes to the framework, or cannot be rendered at all."""
     if _ATTRIBUTE.match(text, offset) or text[offset - 1 : offset] == "<":
         name = text[offset:].partition("=")[0].strip()
         tag = _tag_around(text, offset)
@@ -232,7 +232,7 @@ def _last_word(text: str) -> str:
 
 
 def call_of_action(text: str, offset: int) -> str:
-    """Return the constant that ``useAction("name")`` is given to, by the offset of the name."""
+    """Return the constant that ``useAction("name")`` is assigned to, by the offset of the name."""
     called = _CALL_OF.search(text, 0, offset)
     return called[1] if called is not None else ""
 

@@ -123,7 +123,7 @@ async def check_python_halves(
 ) -> list[Problem]:
     """Return what the project's checker says of the Python halves.
 
-    Raises CheckerFailed. A checker that is not installed is told to ``report``.
+    Raises CheckerFailed. ``report`` is called for a checker that is not installed.
     """
     name = await trio.to_thread.run_sync(configured_checker, root)
     pages = [page for page in project.pages if page.module.code is not None and page.whole]
@@ -183,7 +183,7 @@ def _write_settings(root: Path, modules: Iterable[str]) -> str:
 
 
 def _with_injected(page: CheckedPage) -> tuple[str, int]:
-    """Return the module with a line that imports what is injected, and its number; 0 without."""
+    """Return the module with a line that imports the injected names, and its number; 0 without."""
     names = ", ".join(page.module.inject)
     if not names:
         return page.python, 0
@@ -225,7 +225,7 @@ async def _kill(process: trio.Process) -> None:
     process.kill()
 
 
-# Pyright passes over what is in hidden folders, such as `.fx`, even when it is named, unless its
+# Pyright passes over files in hidden folders, such as `.fx`, even when they are named, unless its
 # settings say what to exclude.
 def pyright_settings(
     root: Path, table: Mapping[str, Any], modules: Iterable[Path]

@@ -1,6 +1,6 @@
 """What to do about a complaint of the compiler: by what stands in Python, if that is known.
 
-Pure. Called by `told`, for complaints about which it knows nothing better.
+Pure. Called by `diagnostic_messages` for complaints that it has no message for.
 """
 
 from __future__ import annotations
@@ -78,19 +78,19 @@ def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str
     return _other_value(assigned[1], assigned[2], page, text, offset)
 
 
-def _other_value(given: str, wanted: str, page: PageTypes, text: str, offset: int) -> str:
+def _other_value(actual: str, wanted: str, page: PageTypes, text: str, offset: int) -> str:
     kinds = [one for one in wanted.split(" | ") if one != "undefined"]
     literals = [one for kind in kinds for one in _literals(kind, page)]
     if literals and len(literals) >= len(kinds):
         return f"It takes {_listed(literals)}"
-    if "null" in given.split(" | ") or given == "undefined":
+    if "null" in actual.split(" | ") or actual == "undefined":
         return "Look whether it is there first, for example with '??'"
     if wanted == "ReactNode":
         return "An object cannot be shown: take one of its keys"
     path = _value_at(text, offset)
-    if "number" in kinds and given == "string":
+    if "number" in kinds and actual == "string":
         return converted(path, page) or "Make it a number: Number(…)"
-    if "string" in kinds and given in ("number", "boolean"):
+    if "string" in kinds and actual in ("number", "boolean"):
         return "Make it text: String(…)"
     if wanted.startswith(("Date", "Temporal")):
         return converted(path, page) or "Make it a date: new Date(…)"
@@ -156,7 +156,7 @@ def converted(path: str, page: PageTypes) -> str:
 
 
 def unknown_key(name: str, keys: Sequence[str]) -> str:
-    """Return what is meant by a key that is not there; "" when nothing is known of the others."""
+    """Return the likely meaning of a missing key; "" when the other keys are not known."""
     return similar(name, keys) or (f"It has {', '.join(keys)}" if keys else "")
 
 
@@ -173,11 +173,11 @@ def written_keys(owner: str) -> list[str]:
     """Return the keys of an object's type that is written out: ``{ id: number; }``."""
     if not (owner.startswith("{") and owner.endswith("}")):
         return []
-    made, depth = [], 0
+    top_level, depth = [], 0
     for char in owner:
         depth += (char in "{[(<") - (char in "}])>")
-        made.append(char if depth == 1 else "")
-    return list(dict.fromkeys(_OWNED.findall("".join(made))))
+        top_level.append(char if depth == 1 else "")
+    return list(dict.fromkeys(_OWNED.findall("".join(top_level))))
 
 
 def _keys(page: PageTypes, name: str) -> list[str]:
@@ -221,6 +221,6 @@ def _path_before(text: str, offset: int) -> str:
 
 
 def _value_at(text: str, offset: int) -> str:
-    """Return the path of what an attribute or key at ``offset`` is given; else what is there."""
+    """Return the path of the value of an attribute or key at ``offset``; else the path there."""
     begun = _GIVEN.match(text, offset)
     return _path_at(text, begun.end() if begun is not None else offset)

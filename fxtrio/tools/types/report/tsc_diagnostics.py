@@ -1,7 +1,7 @@
-"""What the compiler says of UI halves → what is told of them.
+"""Selects which of the compiler's complaints about UI halves are reported, and words them.
 
-Of halves without types it is told what concerns known types: what they complain about is
-compiled once more as if nothing were known, and what is said then as well is left out.
+Of halves without types, complaints that concern known types are reported: such a half is
+compiled once more as if nothing were known, and complaints that remain are left out.
 """
 
 from __future__ import annotations
@@ -68,9 +68,9 @@ async def judged_problems(
     note_typed: Callable[[Sequence[UiHalf]], Awaitable[None]],
     syntax: bool = False,
 ) -> tuple[Problem, ...]:
-    """Return what is wrong with UI halves, by place.
+    """Return the problems of UI halves, by place.
 
-    Those that do not parse are left out; with ``syntax`` it is told where they are broken.
+    Those that do not parse are left out; with ``syntax`` their syntax errors are reported.
     ``is_typed`` tells which are known to write types; ``note_typed`` gets all that do when
     there are others. Raises CompilerFailed.
     """
@@ -90,9 +90,9 @@ async def judged_problems(
             whole = [half for half in listed if half.source not in found]
             seen[tier] = await _some(compile_halves, tier, whole)
             broken |= found
-    told = [*await _judged(seen["loose"], types, compile_halves), *seen["strict"]]
-    told += broken.values() if syntax else ()
-    return _problems(halves, told, types)
+    reported = [*await _judged(seen["loose"], types, compile_halves), *seen["strict"]]
+    reported += broken.values() if syntax else ()
+    return _problems(halves, reported, types)
 
 
 async def _both(
@@ -120,7 +120,7 @@ async def _some(compile_halves: Compile, tier: Tier, halves: Sequence[UiHalf]) -
 
 
 async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Compile) -> list[Seen]:
-    """Return those complaints about halves without types that are told."""
+    """Return those complaints about halves without types that are reported."""
     known = _known_names(types)
     names = [one for one in seen if is_certain(one.diagnostic)]
     unnamed = {(one.half.source, name) for one in seen for name in _unnamed_actions(one)}
@@ -141,7 +141,7 @@ async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Com
 
 
 def _unnamed_actions(one: Seen) -> Iterable[str]:
-    """Yield what calls an action whose name is wrong, or not known: nothing is told of that."""
+    """Yield calls of actions whose name is wrong or unknown: nothing more is reported of them."""
     named = call_of_action(one.half.page.ui, one.offset) if one.diagnostic.code == 2345 else ""
     if named:
         yield named
@@ -154,7 +154,7 @@ def _is_guarded(one: Seen) -> bool:
 
 
 def _complaint(one: Seen) -> tuple[str, tuple[int, int], int, str]:
-    """Return what is the same where nothing is known of the data; any key may be asked for."""
+    """Return the complaints that remain where nothing is known of the data: any key may be read."""
     found = one.diagnostic
     message = found.message if found.code == INDEXED else ""
     return one.half.source, one.place, found.code, message
@@ -163,8 +163,10 @@ def _complaint(one: Seen) -> tuple[str, tuple[int, int], int, str]:
 def _typescript_in(seen: Sequence[Seen]) -> set[str]:
     """Return the sources of halves that were taken for JavaScript and are none."""
     lines = (one.half.page.ui.split("\n")[one.place[0] - 1] for one in seen)
-    told = typescript_among((one.diagnostic, line) for one, line in zip(seen, lines, strict=True))
-    return {one.half.source for one, is_told in zip(seen, told, strict=True) if is_told}
+    reported = typescript_among(
+        (one.diagnostic, line) for one, line in zip(seen, lines, strict=True)
+    )
+    return {one.half.source for one, is_told in zip(seen, reported, strict=True) if is_told}
 
 
 def _broken_in(seen: Sequence[Seen]) -> dict[str, Seen]:
@@ -183,13 +185,17 @@ def seen_in(
 ) -> Iterable[Seen]:
     """Yield complaints about the halves with their places; those about other files are left out."""
     for one in found:
-        made = virtual.get(one.path)
+        virtual_file = virtual.get(one.path)
         half = halves.get(one.path.rpartition(".")[0])
-        if made is None or half is None:
+        if virtual_file is None or half is None:
             continue
-        line = made.text.split("\n")[one.line - 1] if one.line <= made.text.count("\n") + 1 else ""
+        line = (
+            virtual_file.text.split("\n")[one.line - 1]
+            if one.line <= virtual_file.text.count("\n") + 1
+            else ""
+        )
         units = line.encode("utf-16-le")[: 2 * (one.column - 1)]
-        place = made.place(one.line, len(units.decode("utf-16-le", "replace")) + 1)
+        place = virtual_file.place(one.line, len(units.decode("utf-16-le", "replace")) + 1)
         starts = half.places.source.line_starts
         offset = starts[min(place[0], len(starts)) - 1] + place[1] - 1
         yield Seen(one, half, place, offset)
@@ -203,12 +209,12 @@ def own_types(halves: Iterable[UiHalf], seen: Iterable[Seen]) -> dict[str, dict[
             answers.setdefault(one.half.source, {})[one.offset] = answer
     found = {}
     for half in halves:
-        given = answers.get(half.source, {})
+        passed = answers.get(half.source, {})
         names = Printer.of(half.types.definitions).names
         called = [names.get(one.name, one.name) for one in half.types.definitions]
         written = {name: f'import("{half.module}").{name}' for name in called}
-        components = own_components(half.page.ui, half.places) if given else ()
-        found[half.source] = props_of(components, given, written)
+        components = own_components(half.page.ui, half.places) if passed else ()
+        found[half.source] = props_of(components, passed, written)
     return found
 
 
@@ -245,7 +251,7 @@ def _objects_sent(page: PageTypes) -> list[ObjectShape]:
 
 
 def _problems(
-    halves: Iterable[UiHalf], told: Iterable[Seen], types: ProjectTypes
+    halves: Iterable[UiHalf], reported: Iterable[Seen], types: ProjectTypes
 ) -> tuple[Problem, ...]:
     problems = {
         (one.path, one.line, one.column): one
@@ -253,10 +259,10 @@ def _problems(
         for one in form_problems(half, types)
     }
     lines = {(one.path, one.line) for one in problems.values()}
-    for one in told:
+    for one in reported:
         text = one.half.page.ui
         if text.startswith("<Form", one.offset - 1) and (one.half.source, one.place[0]) in lines:
-            continue  # told above
+            continue  # reported above
         names_action = one.diagnostic.code in (2322, 2769) and text.startswith("action", one.offset)
         if names_action and (one.half.source, one.place[0]) in lines:
             continue

@@ -1,4 +1,4 @@
-"""TypeScript kept running: it knows the files of before, and reads what has changed since.
+"""A running TypeScript: it has read the files before, and reads only those that have changed.
 
 A folder of UI halves is looked at again and again by `fx dev`. The compiler reads all of React's
 types each time that it starts; as a language server it has done so already, and is asked about
@@ -69,7 +69,7 @@ class KeptCompiler:
         return await compile_types(folder, compiler)
 
     def forget(self, files: Iterable[Path] = ()) -> None:
-        """Look at all halves anew: ``files`` that they may import have changed, come or gone."""
+        """Check all halves again: ``files`` that they may import were changed, added or deleted."""
         if self._server is None:
             return
         self._server.changed.update(files)
@@ -117,13 +117,13 @@ class KeptCompiler:
 
 @attrs.define(eq=False)
 class _Server:
-    """One process. What it is asked is answered while `run` runs."""
+    """One process. It answers requests while `run` runs."""
 
     scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     """Cancelled when it is of no use any more."""
 
     changed: set[Path] = attrs.field(factory=set)
-    """Files of the project that it has not been told of."""
+    """Files of the project that it has not been notified of."""
 
     _input: trio.abc.SendStream | None = None
     _sending: trio.Lock = attrs.field(factory=trio.Lock)
@@ -172,8 +172,8 @@ class _Server:
         texts = {"diagnostic": {"relatedDocumentSupport": False}}
         watched = {"didChangeWatchedFiles": {"dynamicRegistration": True}}
         capabilities = {"textDocument": texts, "workspace": watched}
-        asked = {"processId": None, "rootUri": folder.as_uri(), "capabilities": capabilities}
-        await self.ask_all("initialize", [asked])
+        params = {"processId": None, "rootUri": folder.as_uri(), "capabilities": capabilities}
+        await self.ask_all("initialize", [params])
         await self.notify("initialized", {})
 
     async def tell_changed(self) -> None:
@@ -249,7 +249,7 @@ class _Folder:
     """The virtual files, as their settings name them."""
 
     found: dict[str, tuple[Diagnostic, ...]] = attrs.field(factory=dict)
-    """What is known of them."""
+    """Their names and versions."""
 
     _stamps: dict[str, Stamp] = attrs.field(factory=dict)
     _texts: dict[str, str] = attrs.field(factory=dict)
@@ -265,12 +265,12 @@ class _Folder:
         known = set(self._texts)
         there = {*self.files, *self._others()}
         changed = {file for file in sorted(there) if self._is_other(file)}
-        gone = known - there
-        for file in gone:
+        deleted = known - there
+        for file in deleted:
             del self._stamps[file], self._texts[file]
             self.found.pop(file, None)
-        # Of a file that is open the change itself is told: that makes no program anew.
-        disk = changed - known, (changed & known) - set(self.files), gone
+        # For an open file the edit itself is sent, which needs no new program.
+        disk = changed - known, (changed & known) - set(self.files), deleted
         events = [
             {"uri": self._uri(file), "type": kind}
             for kind, those in zip((_CAME, _CHANGED, _GONE), disk, strict=True)
@@ -281,11 +281,13 @@ class _Folder:
         for file in sorted(changed & set(self.files)):
             self._show(file)
         halves = set(self.files) | self._versions.keys()
-        for file in sorted(gone & self._versions.keys()):
+        for file in sorted(deleted & self._versions.keys()):
             self._hide(file)
-        if (changed | gone) - halves:  # a declaration
+        if (changed | deleted) - halves:  # a declaration
             self.found.clear()
-        names = [f"/{PurePosixPath(file).stem}{mark}" for file in changed | gone for mark in "\"'"]
+        names = [
+            f"/{PurePosixPath(file).stem}{mark}" for file in changed | deleted for mark in "\"'"
+        ]
         concerned = [
             file
             for file in self.files
@@ -311,7 +313,7 @@ class _Folder:
         return is_other
 
     def news(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Yield what the server has not been told."""
+        """Yield the notifications that the server has not had yet."""
         while self._news:
             yield self._news.pop(0)
 

@@ -27,8 +27,8 @@ def known_actions(actions: Iterable[ActionTypes], printer: Printer) -> tuple[str
         result = printer.type(action.result)
         if action.value is not None:  # what the values are reduced to is known where it is called
             result = f"{{ data: any }}; value: {printer.type(action.value)}"
-        shown = f"payload: {payload}; result: {result}; fields: {fields}"
-        known.append(f"{json.dumps(action.name)}: {{ {shown} }}")
+        members = f"payload: {payload}; result: {result}; fields: {fields}"
+        known.append(f"{json.dumps(action.name)}: {{ {members} }}")
         if action.optional:
             optional.append(json.dumps(action.name))
     return f"{{ {'; '.join(known)} }}", " | ".join(optional) or "never"

@@ -144,8 +144,8 @@ def _props(page: PageTypes) -> list[str]:
         return [f"export interface $Props {{ {data}; children: ReactNode; [more: string]: any }}"]
     if page.kind in ("error", "not-found"):
         # A loader around it may be what failed.
-        shown = "data: any; layoutData: any; params: $Params; error: base.PageError"
-        return [f"export interface $Props {{ {shown}; reset?: () => void }}"]
+        members = "data: any; layoutData: any; params: $Params; error: base.PageError"
+        return [f"export interface $Props {{ {members}; reset?: () => void }}"]
     if page.kind == "loading":
         return ["export interface $Props { [more: string]: any }"]
     return [f"export interface $Props {{ {data}; actionData?: base.ActionData }}"]

@@ -20,10 +20,10 @@ def lookup_types(
     ``found`` has the types of pages by their number. A page that has none stands before others
     as ``none``; a path that no page of ``found`` answers is ``otherwise``.
     """
-    kept = [(number, one) for number, one in enumerate(pages) if one.pattern]
-    serving = [parse_pattern(one.pattern) for number, one in kept if number in found]
+    numbered = [(number, one) for number, one in enumerate(pages) if one.pattern]
+    serving = [parse_pattern(one.pattern) for number, one in numbered if number in found]
     index = 0
-    for number, page in sorted(kept, key=lambda one: specificity(one[1].pattern)):
+    for number, page in sorted(numbered, key=lambda one: specificity(one[1].pattern)):
         own = parse_pattern(page.pattern)
         if number not in found and not any(_overlap(own, one) for one in serving):
             continue
@@ -57,5 +57,5 @@ def _tested(segments: tuple[Segment, ...], found: str, other: str) -> str:
             text += f"/${{infer Part{number}}}"
             unfit = "NoSegment" if segment.kind is Kind.PARAM else '""'
             inner = f"Part{number} extends {unfit} ? {other} : {inner}"
-    shown = f"`{text}`" if "${" in text else json.dumps(text or "/", ensure_ascii=False)
-    return f"Path extends {shown} ? {inner} : {other}"
+    literal = f"`{text}`" if "${" in text else json.dumps(text or "/", ensure_ascii=False)
+    return f"Path extends {literal} ? {inner} : {other}"

@@ -97,8 +97,8 @@ def _passed(text: str, places: UiPlaces, element: Element) -> Iterator[Passed]:
         is_value = one.value is None and text[one.offset + len(one.name) : opening].strip() == "="
         end = places.pairs.get(opening, -1) if is_value else -1
         value = _VALUE.match(text, opening + 1, end) if end >= 0 else None
-        asked = value is not None and value.end() == end and value[0] not in _PLAIN
-        yield Passed(one.name, opening + 1, end) if asked else Passed(one.name, 0, 0)
+        has_value = value is not None and value.end() == end and value[0] not in _PLAIN
+        yield Passed(one.name, opening + 1, end) if has_value else Passed(one.name, 0, 0)
 
 
 def probes(components: Iterable[OwnComponent]) -> Iterator[tuple[int, str]]:
@@ -134,11 +134,11 @@ def props_of(
     for component in components:
         keys = []
         for name in dict.fromkeys(one.name for use in component.uses for one in use):
-            given = [[one for one in use if one.name == name] for use in component.uses]
-            types = [answers.get(one.start, "any") for use in given for one in use]
+            passed = [[one for one in use if one.name == name] for use in component.uses]
+            types = [answers.get(one.start, "any") for use in passed for one in use]
             text = _joined(types, names)
             if text and name.isidentifier():
-                keys.append(f"{name}{'' if all(given) else '?'}: {text}")
+                keys.append(f"{name}{'' if all(passed) else '?'}: {text}")
         if keys:
             found[component.name] = f"{{ {'; '.join(keys)}; [more: string]: any }}"
     return found
@@ -162,7 +162,7 @@ def _joined(types: Iterable[str], names: Mapping[str, str]) -> str:
 
 def _written(text: str, names: Mapping[str, str]) -> str:
     """Return a type with its classes' names as they are written; "" when it cannot be."""
-    made, at = [], 0
+    remaining, at = [], 0
     while at < len(text) <= _LONGEST:
         token = _TOKEN.match(text, at)
         if token is None:
@@ -173,6 +173,6 @@ def _written(text: str, names: Mapping[str, str]) -> str:
             if word not in names:
                 return ""
             word = names[word]
-        made.append(word)
+        remaining.append(word)
         at = token.end()
-    return "".join(made) if made and made != ["any"] else ""
+    return "".join(remaining) if remaining and remaining != ["any"] else ""
