@@ -77,9 +77,9 @@ def command(root: Path, app: str | None, host: str, port: int, inspect: int | No
         taken = f"Port {port} is taken: this is {bound}." if port not in (0, bound) else ""
         with starting_ahead(server, config) as ahead:
             url = f"http://{named}:{bound}{config.base_url}/"
-            # At once: whoever asks now is answered when there is an answer.
             attach = f"A debugger may attach to 127.0.0.1:{inspect}." if inspect else ""
-            click.echo("\n".join(filter(None, (taken, f"fx dev: {url}", attach))))
+            for line in filter(None, (taken, attach)):
+                click.echo(line)
             _develop(server, ahead, url, variables, find)
 
 
@@ -109,7 +109,7 @@ def _develop(
 
     gc.enable()
     gc.freeze()
-    terminal = Terminal()
+    terminal = Terminal(url=url)
     typing = has_keyboard()
     if typing:
         terminal.line(HINT)

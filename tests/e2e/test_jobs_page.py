@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, fx, served, visit
 from tests.jobs_page.project import ADA, PASSWORD, write_project
 
@@ -62,6 +63,7 @@ def test_what_changes_is_seen_without_a_reload(
     summary.click()
     trace = page.locator("pre", has_text="no server for bob")
     expect(trace).to_be_visible()
+    assert_accessible(page)
     add_failed(project, "eve")
     expect(page.get_by_text("no server for eve", exact=True)).to_be_visible()
     expect(trace).to_be_visible()  # what somebody reads stays open

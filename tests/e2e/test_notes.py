@@ -11,6 +11,7 @@ from playwright.sync_api import Browser, expect
 
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, copy_example, fx, served, visit
+from tests.e2e.test_guestbook import hydrated
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +36,35 @@ def test_a_job_goes_on_after_the_answer_and_the_page_shows_its_result(
     expect(visitor.page.get_by_role("status")).to_have_text("6 words")
     assert_accessible(visitor.page)
     assert visitor.complaints == []
+
+
+def test_the_keyboard_keeps_its_place_in_a_form(notes: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, notes.url)
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("main")).to_be_focused()
+    title, write = page.get_by_label("Title"), page.get_by_role("button", name="Write")
+    for field in (title, page.get_by_label("Text"), write):
+        page.keyboard.press("Tab")
+        expect(field).to_be_focused()
+
+    page.keyboard.press("Enter")
+    expect(title).to_be_focused()
+    expect(title).to_have_attribute("aria-invalid", "true")
+    expect(title).to_have_accessible_description("A note needs a title.")
+    assert_accessible(page)
+
+    page.keyboard.type("By hand")
+    for _ in range(2):
+        page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(page.get_by_role("link", name="By hand")).to_be_visible()
+    expect(write).to_be_focused()
+    expect(title).not_to_have_attribute("aria-invalid", "true")
+    assert [text for text in visitor.complaints if "422" not in text] == []
 
 
 def test_agents_read_pages_as_markdown(notes: Server) -> None:

@@ -128,6 +128,7 @@ APART: dict[str, tuple[str, ...]] = {
         "server.http1.response:_without",
         "plugins.auth.sessions.middleware:_is_policy",
         "plugins.auth.sessions.middleware:_personal",
+        "plugins.jobs.html:_arguments",
         "plugins.jobs.html:_table",
         "serve.actions.representations:_success",
         "serve.cache.public_audience:_personal",

@@ -26,6 +26,9 @@ class Terminal:
     )
     """None for what the output is: a terminal or not."""
 
+    url: str = ""
+    """Where the project is served, printed each time that it answers again."""
+
     def built(self, seconds: float) -> None:
         """Say that the project has been compiled."""
         self._say("✓", "green", f"compiled in {seconds:.1f} s")
@@ -33,6 +36,8 @@ class Terminal:
     def started(self, seconds: float) -> None:
         """Say that the app serves."""
         self._say("✓", "green", f"started in {seconds:.1f} s")
+        if self.url:
+            self._say("→", "green", self.url)
 
     def changed(self, files: tuple[str, ...]) -> None:
         """Say which files have changed."""
@@ -56,6 +61,8 @@ class Terminal:
         self._say("✗", "red", failure.title)
         if failure.details:
             self.line(failure.details)
+        if self.url:
+            self._say("→", "yellow", f"{self.url} shows it too, until it is put right")
 
     def found(self, problem: Problem) -> None:
         """Show what a check has found, by its severity."""

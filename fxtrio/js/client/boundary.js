@@ -85,5 +85,5 @@ function ErrorPage({ boundary, state, error, reset }) {
  */
 export function describe(error) {
   const thrown = error instanceof Error ? error : new Error(String(error));
-  return { message: thrown.message, statusCode: 500, type: thrown.name, data: {} };
+  return { message: thrown.message, statusCode: 500, type: thrown.name, data: {}, requestId: '' };
 }

@@ -5,6 +5,7 @@ import { flushSync } from 'react-dom';
 
 import { actionUrl } from './action-call.js';
 import { useRoute } from './contexts.js';
+import { useFormFocus } from './form-focus.js';
 import { Reading } from './reading.js';
 import { SearchForm } from './search-form.js';
 import { stateOf, UNCALLED, useActionCall, useLatestReading } from './use-action.js';
@@ -68,9 +69,8 @@ function ActionForm(props) {
   const [state, setState] = useState(() => initialState(shown.actionData, action));
   const call = useActionCall(action, page);
   const { latest: busy, stop } = useLatestReading();
-
-  /** @param {import('react').FormEvent<HTMLFormElement>} event */
-  const submit = async (event) => {
+  const holdFocus = useFormFocus(state);
+  const submit = async (/** @type {import('react').FormEvent<HTMLFormElement>} */ event) => {
     rest.onSubmit?.(/** @type {any} */ (event));
     if (event.defaultPrevented) return;
     event.preventDefault();
@@ -80,8 +80,8 @@ function ActionForm(props) {
     );
     busy.current = reading;
     const form = event.currentTarget;
-    const submitter = /** @type {SubmitEvent} */ (event.nativeEvent).submitter;
-    const data = new FormData(form, submitter);
+    const data = new FormData(form, /** @type {SubmitEvent} */ (event.nativeEvent).submitter);
+    holdFocus(form);
     setState((before) => ({ ...before, pending: true }));
     const result = await call(data, reading);
     busy.current = null;

@@ -15,6 +15,8 @@ export interface PageError {
   /** The class of the error: `LoaderError`, `ServerError`, … */
   type: string;
   data: Record<string, any>;
+  /** The id of the request in the log, from status 500 on; "" otherwise. */
+  requestId: string;
 }
 
 /** What a form's action answered that was sent without JavaScript and failed. */

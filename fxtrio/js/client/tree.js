@@ -143,6 +143,7 @@ export function errorOf(state) {
     statusCode: state.statusCode,
     type: state.type ?? 'Error',
     data: state.data ?? NOTHING,
+    requestId: state.requestId ?? '',
   };
 }
 

@@ -44,6 +44,7 @@ export interface PageError {
   statusCode: number;
   type: string;
   data: Json;
+  requestId: string;
 }
 
 /** The page state: hydration payload, navigation payload and payload of a render. */
@@ -63,6 +64,7 @@ export interface State {
   type?: string;
   data?: Json;
   boundary?: string | null;
+  requestId?: string;
   actionData?: ActionData;
   nonce?: string;
   /** Whether the page's data comes later (streamed renders only). */

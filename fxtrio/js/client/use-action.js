@@ -4,6 +4,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 
 import { actionUrl, callAction } from './action-call.js';
 import { useRoute } from './contexts.js';
+import { useFormFocus } from './form-focus.js';
 import { isWebUrl } from './payload.js';
 import { Reading } from './reading.js';
 
@@ -63,6 +64,7 @@ export function useAction(name, { page, throws = false, reduce, initial } = {}) 
     options.current = { reduce, initial };
   });
   const { latest, stop } = useLatestReading();
+  const holdFocus = useFormFocus(state);
   const run = useCallback(
     /** @param {unknown} [payload] */
     async (payload) => {
@@ -71,6 +73,7 @@ export function useAction(name, { page, throws = false, reduce, initial } = {}) 
         if (reading === latest.current) setState({ ...UNCALLED, pending: true, data });
       });
       latest.current = reading;
+      holdFocus();
       setState((before) => ({ ...before, pending: true }));
       const result = await call(payload, reading);
       if (reading === latest.current) setState(stateOf(result, reading));
@@ -78,7 +81,7 @@ export function useAction(name, { page, throws = false, reduce, initial } = {}) 
       if (throws && !result.ok) throw new ActionFailure(result);
       return result;
     },
-    [call, throws, latest],
+    [call, throws, latest, holdFocus],
   );
   return useMemo(() => {
     /** @param {unknown} [payload] */

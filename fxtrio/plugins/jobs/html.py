@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
@@ -19,6 +20,10 @@ _TEXT = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
 _PAGE = Template(_TEXT)
 
 
+_ACTIONS = '<span class="hidden">Actions</span>'
+"""The head of the column of buttons, for screen readers."""
+
+
 def style_digest() -> str:
     """Return what a Content-Security-Policy calls the page's style by: SHA-256 in Base64."""
     style = _TEXT.partition("<style>")[2].partition("</style>")[0]
@@ -31,6 +36,7 @@ def render(overview: Overview, path: str, proof: str) -> str:
     ``proof`` is the HTML of a field for each form.
     """
     sections = (
+        _tiles(overview),
         _section("Queues", _queues(overview), "No job has been enqueued yet."),
         _section("Failed", _failures(overview, path, proof), "No job has failed."),
         _section("Running and waiting", _jobs(overview, path, proof), "Nothing waits."),
@@ -39,6 +45,18 @@ def render(overview: Overview, path: str, proof: str) -> str:
     )
     taken = datetime.fromtimestamp(overview.now, UTC)
     return _PAGE.substitute(path=escape(path), content="".join(sections), taken=f"{taken:%H:%M:%S}")
+
+
+def _tiles(overview: Overview) -> str:
+    """Return what one looks for first: how much there is, and for how long the next one waits."""
+    totals = {
+        state: sum(group.counts.get(state, 0) for group in overview.groups) for state in STATES
+    }
+    due = min((group.due for group in overview.groups if group.due is not None), default=None)
+    tiles = {state.capitalize(): _count(totals[state], state) for state in STATES}
+    tiles["Next"] = _moment(due, overview.now)
+    shown = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles.items())
+    return f'<dl class="tiles">{shown}</dl>\n'
 
 
 def _queues(overview: Overview) -> str:
@@ -66,7 +84,7 @@ def _failures(overview: Overview, path: str, proof: str) -> str:
         )
         for row in overview.failures
     )
-    return _table(("Job", "Call", "Error", "Tries / crashes", "Ended", ""), rows)
+    return _table(("Job", "Call", "Error", "Tries / crashes", "Ended", _ACTIONS), rows)
 
 
 def _jobs(overview: Overview, path: str, proof: str) -> str:
@@ -83,7 +101,8 @@ def _jobs(overview: Overview, path: str, proof: str) -> str:
         )
         for row in overview.jobs
     )
-    return _table(("Job", "Call", "Queue", "State", "Priority", "Tries / crashes", "Due", ""), rows)
+    heads = ("Job", "Call", "Queue", "State", "Priority", "Tries / crashes", "Due", _ACTIONS)
+    return _table(heads, rows)
 
 
 def _schedules(overview: Overview) -> str:
@@ -110,12 +129,21 @@ def _workers(overview: Overview) -> str:
 
 
 def _section(title: str, table: str, otherwise: str) -> str:
-    return f"<section><h2>{title}</h2>{table or f'<p>{otherwise}</p>'}</section>\n"
+    shown = f'<p class="empty">{otherwise}</p>'
+    if table:
+        shown = f'<div class="table" role="region" aria-label="{title}" tabindex="0">{table}</div>'
+    return f"<section><h2>{title}</h2>{shown}</section>\n"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Return a table, or nothing without rows."""
-    body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
+    opening = [
+        '<td class="actions">' if head == _ACTIONS else f'<td data-head="{head}">' for head in heads
+    ]
+    lines = (
+        "".join(f"{td}{cell}</td>" for td, cell in zip(opening, row, strict=True)) for row in rows
+    )
+    body = "".join(f"<tr>{line}</tr>\n" for line in lines)
     head = "".join(f'<th scope="col">{head}</th>' for head in heads)
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if body else ""
 
@@ -125,9 +153,16 @@ def _count(number: int, state: str) -> str:
 
 
 def _called(row: dict[str, Any]) -> str:
-    args = row["args"]
-    shortened = args if len(args) <= _LONGEST else args[:_LONGEST] + "…"
-    return f"<code>{escape(row['name'])}</code> <small>{escape(shortened)}</small>"
+    text = _arguments(row["args"])
+    shortened = text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return f"<code>{escape(row['name'])}</code><small>({escape(shortened)})</small>"
+
+
+def _arguments(encoded: str) -> str:
+    """Return the arguments of a call as Python writes them, from `[[2], {"to": "ada"}]`."""
+    values, named = json.loads(encoded)
+    shown = [repr(value) for value in values]
+    return ", ".join([*shown, *(f"{name}={value!r}" for name, value in named.items())])
 
 
 def _error(row: dict[str, Any]) -> str:

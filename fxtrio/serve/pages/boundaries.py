@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import attrs
+
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Busy, Redirect
 from fxtrio.serve.pages.error_response import NOT_FOUND, log_failure, plain_problem, problem_of
@@ -54,6 +56,8 @@ async def show_boundary(
         log_failure(outcome.error, outcome.source)
         return None
     known = {**values, **outcome.values}
+    if problem.status >= 500 and page.event.request_id:
+        problem = attrs.evolve(problem, request_id=page.event.request_id.decode())
     try:
         return await page.show(boundary, Content(known, problem.status, problem))
     except BaseException as raised:  # an error page is application code too

@@ -45,6 +45,8 @@ class PageProblem:
     status: int
     type: str
     data: Mapping[str, Any] = attrs.field(factory=dict)
+    request_id: str = ""
+    """The id of the request whose log has the reason; "" for what a visitor can put right."""
 
 
 class Content(NamedTuple):
@@ -210,5 +212,7 @@ def _opening_of_problem(problem: PageProblem, boundary: str) -> bytes:
     }
     if problem.data:
         fields["data"] = problem.data
+    if problem.request_id:
+        fields["requestId"] = problem.request_id
     fields["boundary"] = boundary
     return encode_for_html(fields, boundary)[:-1]
