@@ -88,6 +88,49 @@ SITE = {
           );
         }
     """,
+    "pages/ask.fxl": """
+        import trio
+
+        ENDED = []
+
+        @server
+        async def load(request):
+            return {"ended": ENDED}
+
+        @action
+        async def ask(request):
+            endless = (await request.json()).get("endless")
+            try:
+                for number in range(10_000 if endless else 3):
+                    yield {"text": f"{number} "}
+                    await trio.sleep(0.02)
+                if not endless:
+                    raise ActionError("No more.", 503)
+            finally:
+                ENDED.append("endless" if endless else "short")
+
+        import { Form, Link, useAction } from "fx/client";
+
+        const joined = { reduce: (all, part) => all + part.text, initial: "" };
+
+        export default function Ask({ data }) {
+          const ask = useAction("ask", joined);
+          return (
+            <main>
+              <output>{ask.data}</output>
+              <b>{ask.error}</b>
+              <i>{String(ask.pending)}</i>
+              <button onClick={() => ask({})}>Ask</button>
+              <button onClick={() => ask({ endless: true })}>Ask on</button>
+              <button onClick={ask.stop}>Stop</button>
+              <Form action="ask" {...joined} onError={() => {}}>
+                {({ data, error }) => <button>{data ?? "Send"} {error}</button>}
+              </Form>
+              <Link href="/">Leave</Link>
+            </main>
+          );
+        }
+    """,
     "fx.config.json": '{"name": "The Shop"}',
     "pages/titles/head.fxl": """
         import { Head } from "fx/client";
@@ -313,3 +356,42 @@ def test_a_navigation_shows_the_title_of_a_page_without_one(site: Server, browse
             page.evaluate("(path) => { document.go(path) }", path)
             wait_until(page, f"location.pathname === '{path}'")
             wait_until(page, f"{ALL_TITLES}.join() === '{title}'")
+
+
+ENDED = """
+    fetch("/ask", { headers: { "x-fx-navigation": "1" } }).then((response) => response.json())
+      .then((state) => state.props.data.ended.filter((each) => each === "endless").length === %d)
+"""
+"""Whether so many streams have ended that have no end of their own."""
+
+
+def test_values_of_a_streamed_action_are_shown_as_they_come(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, f"{site.url}/ask")
+    page.get_by_role("button", name="Ask", exact=True).click()
+    expect(page.locator("output")).to_have_text("0 1 2 ")
+    expect(page.locator("b")).to_have_text("No more.")  # and the values stay
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator("form button")).to_have_text("0 1 2  No more.")
+    assert visitor.complaints == []
+
+
+def test_a_stream_ends_when_it_is_stopped_and_when_its_page_is_left(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, f"{site.url}/ask")
+    page.get_by_role("button", name="Ask on").click()
+    expect(page.locator("output")).to_contain_text("3 ")
+    page.get_by_role("button", name="Stop").click()
+    expect(page.locator("i")).to_have_text("false")
+    assert page.locator("b").text_content() == ""
+    wait_until(page, ENDED % 1)
+    page.get_by_role("button", name="Ask on").click()
+    expect(page.locator("output")).to_contain_text("3 ")
+    page.get_by_role("link", name="Leave").click()
+    expect(page.locator("h1")).to_have_text("Home")
+    wait_until(page, ENDED % 2)
+    assert visitor.complaints == []
