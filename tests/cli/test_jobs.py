@@ -68,7 +68,7 @@ def test_queues_are_paused_and_jobs_chosen_by_what_they_are(root: Path) -> None:
     assert "'default' is paused" in run(root, "pause", "default").output
     assert "already" in run(root, "pause", "default").output
     assert "(paused)" in run(root, "stats").output
-    assert "goes on" in run(root, "resume", "default").output
+    assert "running again" in run(root, "resume", "default").output
     assert "not paused" in run(root, "resume", "default").output
     assert run(root, "retry").exit_code == 2
     assert run(root, "retry", "2", "--queue", "default").exit_code == 2
