@@ -8,7 +8,14 @@ Begin with `resolve`, which of a page's sources gives its Markdown.
 from fxtrio.markdown.context import LlmsPageInfo, LlmsTxtContext, MarkdownContext
 from fxtrio.markdown.convert import LARGEST, HtmlConverter
 from fxtrio.markdown.hooks import MarkdownHook
-from fxtrio.markdown.llms import list_pages, literal, render_default, render_llms_txt, title_of
+from fxtrio.markdown.llms import (
+    first_heading,
+    list_pages,
+    literal,
+    render_default,
+    render_llms_txt,
+    title_of,
+)
 from fxtrio.markdown.negotiation import prefers_markdown
 from fxtrio.markdown.paths import MEDIA_TYPE, llms_link, markdown_path, page_path
 from fxtrio.markdown.resolve import MarkdownSources, nearest_llms, resolve_markdown
@@ -22,6 +29,7 @@ __all__ = [
     "MarkdownContext",
     "MarkdownHook",
     "MarkdownSources",
+    "first_heading",
     "list_pages",
     "literal",
     "llms_link",

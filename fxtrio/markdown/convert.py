@@ -49,7 +49,7 @@ class HtmlConverter:
     async def convert(self, html: str, place: str) -> str | None:
         """Return the Markdown of ``html``, the inside of a page's body.
 
-        It starts where the page's own content does (`start_of_content`). Tables stay
+        It is that of the page's own content (`content_of`). Tables stay
         tables, and text that Markdown would act on is escaped, so it reads as on the
         page. Scripts, styles, templates and drawings (SVG) are left out.
 
@@ -72,7 +72,7 @@ class HtmlConverter:
         from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
 
         result = convert(
-            html[start_of_content(html) :],
+            content_of(html),
             ConversionOptions(
                 escape_misc=True,
                 escape_asterisks=True,
@@ -130,6 +130,17 @@ def start_of_content(html: str) -> int:
     if "article" in first:
         return min(first["article"], first.get("h1", len(html)))
     return 0
+
+
+def content_of(html: str) -> str:
+    """Return the page's own content: from `start_of_content` on, and up to the last ``</main>``.
+
+    Without ``<main>`` it goes on to the end: a footer behind it may be the page's. React writes
+    the names of elements in lowercase.
+    """
+    start = start_of_content(html)
+    end = html.rfind("</main>", start) if html[start : start + 5].lower() == "<main" else -1
+    return html[start:] if end == -1 else html[start:end]
 
 
 def _end_of(html: str, tag: re.Match[str]) -> int | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -13,6 +13,9 @@ from fxtrio.markdown.hooks import MarkdownHook
 from fxtrio.markdown.paths import markdown_path
 
 _OPTIONAL = re.compile(r"/\[\[[^/]*\]\]$")
+_HEADING = re.compile(r"\s*+# ([^\n#`\[*_<]++)")
+"""A heading whose text has no markup."""
+
 _MARKUP = str.maketrans({char: f"\\{char}" for char in "\\[]*_`<>#"})
 
 
@@ -21,16 +24,27 @@ def literal(text: str) -> str:
     return " ".join(text.split()).translate(_MARKUP)
 
 
-def list_pages(patterns: Iterable[str]) -> tuple[LlmsPageInfo, ...]:
+def list_pages(titles: Mapping[str, str]) -> tuple[LlmsPageInfo, ...]:
     """Return the pages among the route patterns that need no parameters, by path.
 
-    ``[[...slug]]`` may be absent: the page is listed at the path before it.
+    ``titles`` has the title of each pattern; "" for the one that its path gives (`title_of`).
+    ``[[...slug]]`` may be absent: the page is listed at the path before it, unless that has a
+    page of its own.
     """
-    paths = {_OPTIONAL.sub("", pattern) or "/" for pattern in patterns}
+    found: dict[str, str] = {}
+    for pattern, title in titles.items():
+        path = _OPTIONAL.sub("", pattern) or "/"
+        if "[" not in path and (path == pattern or path not in found):
+            found[path] = " ".join(title.split()) or title_of(path)
     return tuple(
-        LlmsPageInfo(path, markdown_path(path), title_of(path))
-        for path in sorted(path for path in paths if "[" not in path)
+        LlmsPageInfo(path, markdown_path(path), title) for path, title in sorted(found.items())
     )
+
+
+def first_heading(markdown: str) -> str:
+    """Return the text of a first line ``# …`` of Markdown; "" when it begins otherwise."""
+    found = _HEADING.match(markdown)
+    return "" if found is None else found[1].strip()
 
 
 def title_of(path: str) -> str:

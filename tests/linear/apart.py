@@ -9,7 +9,7 @@ APART: dict[str, tuple[str, ...]] = {
         "encode:_warn_once.<locals>.warn",
         "asgi_entry:_leading_below",
         "jobs.schedule:Schedule.read",
-        "markdown.llms:list_pages",
+        "markdown.llms:first_heading",
         "tools.openapi.document:_distinct",
         "tools.openapi.constraints:_class",
         "tools.openapi.operations:_about",

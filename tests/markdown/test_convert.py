@@ -137,7 +137,9 @@ NAVIGATION = '<header><nav><a href="/">Home</a></nav></header>'
 @pytest.mark.parametrize(
     ("page", "markdown"),
     [
-        (f"{NAVIGATION}<main id=m><h1>Title</h1></main><footer>End</footer>", "# Title\n\nEnd\n"),
+        (f"{NAVIGATION}<main id=m><h1>Title</h1></main><footer>End</footer>", "# Title\n"),
+        ("<main>a<footer>b</footer></main><main>c</main><nav>d</nav>", "a\n\nb\n\nc\n"),
+        ("<p>a</p><footer>End</footer>", "a\n\nEnd\n"),
         (f"<div>{NAVIGATION}<MAIN\n>text</MAIN></div>", "text\n"),
         (f"{NAVIGATION}<article><h1>Title</h1></article>", "# Title\n"),
         (

@@ -56,6 +56,7 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
             "pages/blog/plain.fxl": PAGE,
             "pages/blog/(one)/[id].fxl": page(HOOK),
             "pages/failing.fxl": page(FAILING),
+            "pages/titled.fxl": f'HEAD = "<title>Our &amp; prices</title>"\n\n\n{PAGE}',
         },
     )
     llms = {"enabled": True, "auto_convert": False}
@@ -116,10 +117,11 @@ async def test_llms_txt_lists_the_pages(client: Client) -> None:
     text = (await client.get("/llms.txt")).text
     assert text == (
         "# Demo\n\n## Pages\n\n"
-        "- [Home](http://testserver/index.md)\n"
+        "- [Welcome](http://testserver/index.md)\n"
         "- [Blog](http://testserver/blog.md)\n"
         "- [Plain](http://testserver/blog/plain.md)\n"
         "- [Failing](http://testserver/failing.md)\n"
+        "- [Our & prices](http://testserver/titled)\n"
     )
     assert (await client.get("/llms.txt?end")).text == text + "The end\n"
 

@@ -10,13 +10,16 @@ from fxtrio.markdown import (
     LlmsPageInfo,
     LlmsTxtContext,
     MarkdownHook,
+    first_heading,
     list_pages,
     render_llms_txt,
     title_of,
 )
 from fxtrio.markdown.hooks import MarkdownHookMistaken
 
-PATTERNS = ["/docs/getting-started", "/", "/blog/[id]", "/files/[[...rest]]", "/blog"]
+PATTERNS = dict.fromkeys(
+    ["/docs/getting-started", "/", "/blog/[id]", "/files/[[...rest]]", "/blog"], ""
+)
 
 
 def request() -> Request:
@@ -79,7 +82,34 @@ def test_pages_that_need_no_parameters_are_listed_by_path() -> None:
     ],
 )
 def test_the_base_of_an_optional_parameter_is_a_page(patterns: list[str], paths: list[str]) -> None:
-    assert [page.path for page in list_pages(patterns)] == paths
+    assert [page.path for page in list_pages(dict.fromkeys(patterns, ""))] == paths
+
+
+def test_a_title_that_is_known_takes_the_place_of_that_of_the_path() -> None:
+    titles = {
+        "/docs/[[...slug]]": "Any",
+        "/docs": "The  docs",
+        "/a/[[...b]]": "All of it",
+        "/c": "",
+    }
+    found = [(page.path, page.title) for page in list_pages(titles)]
+    assert found == [("/a", "All of it"), ("/c", "C"), ("/docs", "The docs")]
+    assert list_pages(dict(reversed(titles.items()))) == list_pages(titles)
+
+
+@pytest.mark.parametrize(
+    ("markdown", "heading"),
+    [
+        ("# The shop\nText", "The shop"),
+        ("\n\n# Prices #\n", "Prices"),
+        ("Text\n\n# Later", ""),
+        ("## Second", ""),
+        ("# *Strong*", ""),
+        ("", ""),
+    ],
+)
+def test_a_heading_is_read_where_it_is_first_and_plain(markdown: str, heading: str) -> None:
+    assert first_heading(markdown) == heading
 
 
 async def test_the_default_names_the_app_and_links_absolutely_to_markdown() -> None:
@@ -101,7 +131,7 @@ async def test_pages_without_a_source_are_linked_as_they_are_below_the_base_url(
 async def test_names_and_paths_cannot_break_out_of_their_place() -> None:
     text = await render_llms_txt(
         request(),
-        list_pages(["/a](b)"]),
+        list_pages({"/a](b)": ""}),
         name="*Demo*",
         base_url="",
         has_markdown=lambda _: True,
@@ -138,4 +168,4 @@ async def test_what_the_hook_raises_passes() -> None:
 def test_the_entries_have_exactly_the_fields_of_the_contract() -> None:
     assert [field.name for field in attrs.fields(LlmsPageInfo)] == ["path", "md_url", "title"]
     with pytest.raises(attrs.exceptions.FrozenInstanceError):
-        list_pages(["/"])[0].title = "x"  # type: ignore[misc]
+        list_pages({"/": ""})[0].title = "x"  # type: ignore[misc]

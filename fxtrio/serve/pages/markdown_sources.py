@@ -12,6 +12,7 @@ from fxtrio.markdown import (
     LlmsPageInfo,
     MarkdownHook,
     MarkdownSources,
+    first_heading,
     list_pages,
     nearest_llms,
 )
@@ -41,9 +42,12 @@ class SiteMarkdown:
         self.llms_txt = hooks.get("llms_txt")
         """The application's function for `/llms.txt`."""
 
-        self.pages: tuple[LlmsPageInfo, ...] = list_pages(
-            route.pattern for route in manifest.routes
-        )
+        texts = {route.view: _text(manifest, root, plans[route.view]) for route in manifest.routes}
+        titles = {
+            route.pattern: _title(manifest, plans[route.view], texts[route.view] or "")
+            for route in manifest.routes
+        }
+        self.pages: tuple[LlmsPageInfo, ...] = list_pages(titles)
         """The app's concrete pages."""
 
         self.promising: dict[str, bool] = {}
@@ -52,7 +56,7 @@ class SiteMarkdown:
         self._sources = {
             route.view: MarkdownSources(
                 place=plans[route.view].view.module,
-                text=_text(manifest, root, plans[route.view]),
+                text=texts[route.view],
                 hooks=_hooks(manifest, llms, plans[route.view]),
                 converter=converter,
                 wrap=hooks.get("wrap_markdown"),
@@ -69,6 +73,16 @@ def _text(manifest: Manifest, root: Path, plan: ViewPlan) -> str | None:
     """Return the Markdown file that lies beside a page."""
     file = manifest.markdown.get(plan.view.module)
     return None if file is None else (root / file).read_text("utf-8")
+
+
+def _title(manifest: Manifest, plan: ViewPlan, text: str) -> str:
+    """Return the title of a page as far as it is known without a request; "" otherwise.
+
+    It is that of a static ``HEAD``, or the first heading of ``text``, its Markdown file.
+    """
+    nodes = manifest.modules[plan.view.module].head
+    titles = [text for name, _, text in nodes if name == "title"]
+    return titles[-1] if titles else first_heading(text)
 
 
 def _hooks(
