@@ -18,13 +18,13 @@ EXTRAS = {
     "auth": ("fxtrio/plugins/auth/",),
     "bcrypt": ("fxtrio/plugins/auth/passwords/hashes.py",),
     "lsp": ("fxtrio/tools/lsp/",),
-    "postgres": ("fxtrio/db/", "fxtrio/realtime/postgres"),
+    "postgres": ("fxtrio/db/", "fxtrio/realtime/stores/postgres"),
     "pydantic": (
         "fxtrio/serve/request/model/validate.py",
         "fxtrio/tools/types/python/pydantic_models.py",
         "fxtrio/uploads.py",
     ),
-    "redis": ("fxtrio/policy/redis_counts.py", "fxtrio/realtime/redis"),
+    "redis": ("fxtrio/policy/redis_counts.py", "fxtrio/realtime/stores/redis"),
     "test": ("fxtrio/testing/",),
 }
 """Where the packages of an extra may be imported: nothing else needs them."""

@@ -104,7 +104,7 @@ async def test_a_certificate_that_breaks_later_is_one_record_and_the_old_worker_
         certificate.write_text("broken")
         running.kill(signal.SIGHUP)
         await running.wait_for(r"\[CRITICAL\] TLS, with .*certificate.pem: ")
-        await running.wait_for("its successor failed .* it goes on")
+        await running.wait_for("its successor failed .* it keeps running")
         assert before <= set(running.workers())
         running.kill()
         assert await running.exit_code() == 0
