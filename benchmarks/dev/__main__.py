@@ -67,7 +67,7 @@ def _table(sizes: list[int], options: argparse.Namespace, facts: Mapping[str, An
                 pages=pages,
                 edits=options.edits,
                 starts=options.starts,
-                cpu_saves=0 if options.only else _SAVES,
+                cpu_saves=_SAVES,
                 only=frozenset(filter(None, options.only.split(","))),
             )
             for row in measure_size(browser, servers, size):

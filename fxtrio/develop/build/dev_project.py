@@ -47,7 +47,6 @@ from fxtrio.develop.vite.vite_supervisor import KeptVite
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
 
-_AT_START = 1.5  # seconds: the first page is shown meanwhile, and takes what the cores give
 _WARM = 3  # pages that are prepared before they are asked for
 
 SwapCode = Callable[[Swap], Awaitable[Swapped]]
@@ -164,14 +163,17 @@ class Workshop:
         await self._tell_problems()
         for problem in self._files.news():
             self.found(problem)
-        routes = self._manifest.routes if self._manifest else ()
-        likely = sorted(routes, key=lambda route: route.pattern != "/")
-        warm = [route.view for route in likely[:_WARM]]
-        self.nursery.start_soon(self._ask_later, "warm", {"pages": warm})
-        looked_at = self._outlines.check_input(project, self.config)
-        self._mistakes.look_later(looked_at, self._toolchain, after=_AT_START)
-        self._types.look_later(looked_at, after=_AT_START)
+        self.nursery.start_soon(self._start_checks)
         self._described.look_later(self.root, self.config, self.nursery, self.report)
+
+    async def _start_checks(self) -> None:
+        """Check the project when the first page has been shown, which takes what the cores give."""
+        assert self._project is not None and self._manifest is not None
+        likely = sorted(self._manifest.routes, key=lambda route: route.pattern != "/")
+        await self._ask_later("warm", {"pages": [route.view for route in likely[:_WARM]]})
+        looked_at = self._outlines.check_input(self._project, self.config)
+        self._mistakes.look_later(looked_at, self._toolchain, after=0)
+        self._types.look_later(looked_at, after=0)
 
     async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
         """Act on changes of files. Raises FxtrioError when the project cannot be served at all."""

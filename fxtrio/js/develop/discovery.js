@@ -21,6 +21,8 @@ const OWN = /** @type {const} */ ({ name: 'fx:discovery', enforce: 'pre' });
 
 /** How long nothing may have been requested until packages are bundled that no page needs (ms). */
 const QUIET_MS = 1000;
+/** A page may ask for something every second (ms). */
+const LONGEST_MS = 10_000;
 
 const FILE = /^(\.|@\/)/;
 const CODE = /(?<!\.d)\.(m?[jt]s|[jt]sx)$/;
@@ -29,14 +31,17 @@ const OTHER = /^([/#]|\w[\w+.-]*:|fx\/client$)/;
 const PACKAGE = /^[\w@]/;
 
 /**
- * Return what is settled when nothing has been requested for a while, and what is to be called at
- * each request; before the first one it waits.
+ * Return what is settled when nothing has been requested for a while, or requests have come for
+ * long, and what is to be called at each request; before the first one it waits.
  *
  * @param {number} ms
+ * @param {number} longest (ms)
  */
-export function quietness(ms = QUIET_MS) {
+export function quietness(ms = QUIET_MS, longest = LONGEST_MS) {
   /** @type {NodeJS.Timeout | undefined} */
   let timer;
+  /** @type {NodeJS.Timeout | undefined} */
+  let last;
   let requested = () => {};
   /** @type {Promise<void>} */
   const quiet = new Promise((resolve) => {
@@ -44,6 +49,7 @@ export function quietness(ms = QUIET_MS) {
       clearTimeout(timer);
       timer = setTimeout(resolve, ms);
       timer.unref();
+      last ??= setTimeout(resolve, longest).unref();
     };
   });
   return { quiet, requested };

@@ -91,10 +91,8 @@ async function begin(settings) {
   browsers.pagesOf = (file) => pagesThatNeed(server, site, file);
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
   const collected = freeWhenIdle();
-  const requested = () => {
-    collected();
-    busy();
-  };
+  const requested = () => (collected(), busy());
+  const shown = () => quiet.then(() => ({})); // checks begin then
   const web = moduleServer(site, access, server).on('request', requested);
   const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
   await Promise.all([
@@ -118,7 +116,7 @@ async function begin(settings) {
     change: (message) => changes.apply(message),
     problems: ({ key, problems }) => browsers.setProblems(key, problems) ?? {},
     look: (message) => mistakes.look(message),
-    warm: ({ pages }) => views.warm(pages).then(() => (busy(), {})),
+    warm: ({ pages }) => views.warm(pages).then(busy).then(shown),
   };
   return async (message) => {
     requested();

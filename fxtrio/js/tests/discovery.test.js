@@ -217,3 +217,13 @@ test('it is quiet when nothing has been requested for a while, since the first r
   requested();
   while (!state.settled) await turn();
 });
+
+test('requests without a pause do not keep it from being quiet for ever', async () => {
+  const { quiet, requested } = quietness(60_000, 0);
+  const state = { settled: false };
+  void quiet.then(() => (state.settled = true));
+  while (!state.settled) {
+    requested();
+    await turn();
+  }
+});
