@@ -47,7 +47,7 @@ async def answer_api(
     verdict = site.proof.refusal(event) if unsafe else ""
     if verdict:
         return forgery_reply(verdict)
-    limit = site.config.timeouts.request
+    limit = event.timeout
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
             if verdict is None:

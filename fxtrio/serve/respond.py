@@ -51,7 +51,7 @@ async def respond(
         if stored is not None:  # without a scope or a task
             return stored
     admitted = False
-    limit = page.site.config.timeouts.request
+    limit = page.event.timeout
     with page.running.watchdog.watch(page.event.receive, limit=limit) as watched:
         try:
             if rejection is not None:

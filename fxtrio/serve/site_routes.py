@@ -124,7 +124,9 @@ class SiteRoutes:
             if not readable:
                 return not_read(method)
             refusal = await enter_listing(event, site.policies, event.path, running.count)
-            return refusal or await answer_llms_txt(site, markdown, event.request, self.evaluations)
+            return refusal or await answer_llms_txt(
+                site, markdown, event.request, self.evaluations, limit=event.timeout
+            )
         path = page_of_markdown(event)
         match = site.router.match(path.path, path.sent) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):

@@ -194,7 +194,7 @@ def _run_timeout(call: ActionCall) -> float:
 
 
 def _request_timeout(call: ActionCall) -> float:
-    return call.target.site.config.timeouts.request
+    return call.target.event.timeout
 
 
 _UNGUARDED = (

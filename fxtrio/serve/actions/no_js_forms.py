@@ -215,7 +215,7 @@ async def show_again(site: Site, running: Running, event: RequestEvent, again: P
         return again.otherwise
     path, query = PagePath(again.path), again.query.encode()
     form = FormPage(site, running, event, route, params, path, query)
-    with trio.move_on_after(site.config.timeouts.request):
+    with trio.move_on_after(event.timeout):
         if not await form.is_open():
             return again.otherwise
         if again.refusal.retry_after is not None:

@@ -103,7 +103,7 @@ async def answer_openapi(
     whole = await documents.get()
     if whole is None:
         return refusal_reply(Refused("The build has no OpenAPI document. Run 'fx build'.", 503))
-    with trio.CancelScope(deadline=trio.current_time() + site.config.timeouts.request):
+    with trio.CancelScope(deadline=trio.current_time() + event.timeout):
         evaluate = partial(_open_operations, site, event, whole)
         try:
             open_to = await evaluations.ask(PATH, event.scope, evaluate)

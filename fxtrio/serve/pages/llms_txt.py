@@ -31,9 +31,17 @@ _PLAIN = b"text/plain; charset=utf-8"
 
 
 async def answer_llms_txt(
-    site: Site, markdown: SiteMarkdown, request: Request, evaluations: Evaluations
+    site: Site,
+    markdown: SiteMarkdown,
+    request: Request,
+    evaluations: Evaluations,
+    *,
+    limit: float,
 ) -> Answer:
-    """Return `/llms.txt`. Errors of the application's hook are logged, and the response is 500."""
+    """Return `/llms.txt` within ``limit`` seconds.
+
+    Errors of the application's hook are logged, and the response is 500.
+    """
 
     def has_markdown(path: str) -> bool:
         known = markdown.promising.get(path)
@@ -43,7 +51,6 @@ async def answer_llms_txt(
             markdown.promising[path] = known
         return known
 
-    limit = site.config.timeouts.request
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
             opened = await _open_pages(site, markdown, request, evaluations)

@@ -212,6 +212,7 @@ def _terms(
         audience=audience,
         with_ids=config.observability.enabled,
         trust_incoming_ids=config.observability.trust_incoming_request_id,
+        timeout=config.timeouts.request,
     )
 
 

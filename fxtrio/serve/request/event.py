@@ -65,6 +65,8 @@ class RequestTerms:
     """Whether requests have an id."""
 
     trust_incoming_ids: bool
+    timeout: float
+    """`RequestEvent.timeout`, unless the settings of the route say otherwise (seconds)."""
 
 
 class RequestEvent(msgspec.Struct, eq=False):
@@ -85,6 +87,10 @@ class RequestEvent(msgspec.Struct, eq=False):
     audience: Audience
     navigation: bool
     """Whether the client router requests the payload instead of the page."""
+
+    timeout: float
+    """How long hooks and the work for the response may take, for each part of the runtime alike
+    (seconds). What has a setting of its own, such as a loader, is limited by that as well."""
 
     background_tasks: list[BackgroundTask] = msgspec.field(default_factory=list)
     """Tasks that start after the response is sent."""
@@ -226,4 +232,5 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
         draft,
         scope.get(AUDIENCE, terms.audience),
         headers.get(NAVIGATION) == b"1",
+        terms.timeout,
     )
