@@ -27,12 +27,14 @@ if TYPE_CHECKING:
 
 @click.command
 @root_option
-@click.option("--analyze", is_flag=True, help="Print how much each page makes a browser load.")
+@click.option(
+    "--analyze", is_flag=True, help="Print how many bytes the browser loads for each page."
+)
 @json_option
 def command(root: Path, analyze: bool, as_json: bool) -> None:
     """Build the project for production, into .fx/build.
 
-    The new build takes the place of the old one at the very end: a build that fails
+    The new build replaces the old one in the last step: a build that fails
     leaves the old one as it was.
     """
     # Imported here: `fx --help` would otherwise wait for the whole compiler.

@@ -33,8 +33,8 @@ def command(
     """Find mistakes without building: in all files, or in PATHS alone.
 
     All problems of settings, routes and files are reported, as ``path:line:column:
-    message. Remedy.`` The project's Python code is imported, as its server would, in a
-    process of its own; nothing is opened or served.
+    message. Remedy.`` The project's Python code is imported in a separate process, as
+    its server would; nothing is opened or served.
     """
     import trio
 

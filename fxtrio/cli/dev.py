@@ -45,8 +45,8 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)  # the second: the terminal is closed
 def command(root: Path, app: str | None, host: str, port: int, inspect: int | None) -> None:
     """Serve the project while you work on it.
 
-    What you save is on the screen at once: pages keep their state, and only the code that
-    has changed runs anew. What is wrong is shown here and in the browser. Ctrl-C ends it.
+    Saved changes appear at once: pages keep their state, and only changed code runs again.
+    Errors are shown here and in the browser. Ctrl-C ends the server.
     """
     from fxtrio.cli.standard_streams import open_closed_descriptors
     from fxtrio.config import load_config, load_env_files

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...], root: Path, check: bool, diff: bool, stdin_filename: Path | None
 ) -> None:
-    """Format page files: Python with ruff, UI code with prettier.
+    """Format page files: Python with ruff, client code with prettier.
 
-    Without PATHS these are all page files of the project. Folders stand for the page files in
-    them; other files, such as app.py or card.jsx, are formatted when they are named. The
-    project's settings for ruff and prettier hold. A file with a mistake stays as it is.
+    Without PATHS it formats all page files of the project. A folder means the page files in it;
+    other files, such as app.py or card.jsx, are formatted when they are named. The project's
+    settings for ruff and prettier apply. A file with errors is not changed.
     """
     import trio
 

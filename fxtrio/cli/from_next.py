@@ -14,9 +14,9 @@ from fxtrio.cli.conversion import conversion_options, convert
 def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
     """Convert a project of Next.js, with --write.
 
-    Without it, what would be done is only shown. Files, imports, metadata, the document
-    and calls of the router are converted. What is left to do by hand, such as all that
-    runs on the server, is listed with its places, as they are afterwards.
+    Without it, only the plan is shown. Files, imports, metadata, the document and calls of the
+    router are converted. Remaining manual steps, such as all server code, are listed with their
+    places in the converted files.
     """
     from fxtrio.tools.convert.from_next import from_next
 

@@ -14,9 +14,9 @@ from fxtrio.cli.conversion import conversion_options, convert
 def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
     """Convert a project of Pyxle, with --write.
 
-    Without it, what would be done is only shown. Files, imports, settings, names of
-    migrations and functions of asyncio are converted. What is left to do by hand is
-    listed with its places, as they are afterwards.
+    Without it, only the plan is shown. Files, imports, settings, names of migrations and
+    functions of asyncio are converted. Remaining manual steps are listed with their places in
+    the converted files.
     """
     from fxtrio.tools.convert.from_pyxle import from_pyxle
 

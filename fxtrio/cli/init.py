@@ -100,7 +100,7 @@ class StarterUnwritable(FxtrioError):
 @click.argument("path", metavar="NAME")
 @click.option("--accounts", is_flag=True, help="Pages to register and to sign in.")
 @click.option("--database", is_flag=True, help="Notes in an SQLite database, with migrations.")
-@click.option("--docker", is_flag=True, help="A Dockerfile, and what it needs.")
+@click.option("--docker", is_flag=True, help="A Dockerfile and the files it needs.")
 @click.option("--tailwind", is_flag=True, help="Styles with Tailwind; needs 'npm install'.")
 @click.option("--typescript", is_flag=True, help="Modules in TypeScript, and types for editors.")
 def command(
@@ -109,7 +109,7 @@ def command(
     """Create the project NAME in a new folder.
 
     A path such as sites/shop works as well: its last part is the name. With '.' the
-    current folder becomes the project. Files that exist are never overwritten.
+    current folder becomes the project. Existing files are never overwritten.
     """
     folder = Path(path).resolve()
     name = folder.name if path else ""

@@ -8,11 +8,11 @@ import click
 
 
 @click.command
-@click.option("--stdio", is_flag=True, help="Speak over stdin and stdout, as it does anyway.")
+@click.option("--stdio", is_flag=True, help="Use stdin and stdout, the default.")
 def command(stdio: bool) -> None:
-    """Answer an editor about page files, as a language server.
+    """Run the language server for page files.
 
-    Editors start it; they say which folder is open. What it logs goes to stderr.
+    Editors start it and pass the open folder. It logs to stderr.
     """
     if sys.stdin.isatty():
         raise click.UsageError(

@@ -23,7 +23,7 @@ def command(root: Path, output: Path | None) -> None:
     """Write OpenAPI 3.1 of the actions and endpoints.
 
     Bodies, results and errors are described as the runtime reads and sends them. The
-    project's Python code is imported, in a process of its own; nothing is opened or served.
+    project's Python code is imported in a separate process; nothing is opened or served.
     Equal projects have equal documents.
     """
     import trio

@@ -25,8 +25,8 @@ from fxtrio.routes import PageTree, scan
 def command(root: Path, as_json: bool) -> None:
     """List the routes of the pages folder, and those of plugins.
 
-    Nothing is built. The first that matches answers: those of plugins stand first, and then the
-    most specific.
+    Nothing is built. The first matching route is used: routes of plugins come first, then the
+    most specific ones.
     """
     load_env_files(root)
     config = load_config(root)

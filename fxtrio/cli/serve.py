@@ -77,7 +77,7 @@ class SecretMissing(FxtrioError):
     default="1",
     show_default=True,
     callback=lambda _, __, text: _workers(text),
-    help="Server processes; 'auto' is one per core, always with one that watches over them.",
+    help="Server processes; 'auto' is one per core, always with a supervisor.",
 )
 @click.option(
     "--umask",
@@ -87,7 +87,9 @@ class SecretMissing(FxtrioError):
 )
 @click.option("--certfile", type=click.Path(exists=True), help="Certificate chain: turns TLS on.")
 @click.option(
-    "--keyfile", type=click.Path(exists=True), help="Its key, where the certificate has it not."
+    "--keyfile",
+    type=click.Path(exists=True),
+    help="Its private key, if not in the certificate file.",
 )
 @click.option(
     "--ca-certs",
@@ -105,7 +107,7 @@ class SecretMissing(FxtrioError):
     multiple=True,
     metavar="ADDRESSES",
     callback=lambda _, __, texts: _proxies(texts),
-    help="Whose X-Forwarded-For and -Proto are believed: 10.0.0.0/8,unix. Repeatable.",
+    help="Trust X-Forwarded-For and -Proto of these: 10.0.0.0/8,unix. Repeatable.",
 )
 @click.option("--server-name", "server_names", multiple=True, help="A host to answer. Repeatable.")
 @click.option("--root-path", default="", help="The path below which a proxy serves the app.")
@@ -117,7 +119,7 @@ class SecretMissing(FxtrioError):
 @click.option(
     "--access-log",
     type=click.Choice(["off", "console", "json"]),
-    help="The form of one line for each request.  [default: the setting]",
+    help="The format of the access log.  [default: the setting]",
 )
 @click.option(
     "--log-level",
@@ -136,7 +138,7 @@ class SecretMissing(FxtrioError):
     help="At most this many are added at random.",
 )
 def command(root: Path, app: str | None, **given: Any) -> None:
-    """Serve the build that 'fx build' has made.
+    """Serve the build of 'fx build'.
 
     With --app and no build it serves any ASGI application.
 

@@ -24,7 +24,11 @@ _GATHERER = "fxtrio.tools.types.gather.gatherer_child"
 @click.command
 @paths_argument
 @root_option
-@click.option("--strict", is_flag=True, help="Also name what is not known, and how to annotate it.")
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Also report types that cannot be inferred, and how to annotate them.",
+)
 @click.option("--no-python", is_flag=True, help="Do not run the project's own checker of Python.")
 @json_option
 def command(
@@ -32,8 +36,8 @@ def command(
 ) -> None:
     """Check the types of all pages, or of those in PATHS alone.
 
-    The UI halves are checked against what the Python halves give them: the data of loaders,
-    the arguments and results of actions, parameters and paths. Python halves are checked by
+    The client halves are checked against the server halves: the data of loaders,
+    the arguments and results of actions, parameters and paths. Server halves are checked by
     mypy, pyright or pyrefly, if the project has settings for one.
     """
     from fxtrio.config import load_env_files

@@ -17,7 +17,7 @@ from fxtrio.node import NodeMissing, find_node
 @click.command
 @json_option
 def command(as_json: bool) -> None:
-    """Print the versions of fxtrio and of what it runs on."""
+    """Print the versions of fxtrio and its main dependencies."""
     versions = {
         "fxtrio": __version__,
         "python": platform.python_version(),

@@ -57,9 +57,12 @@ def find(place: str, text: str) -> Iterator[Found]:
 
 
 def messages(source: str) -> Iterator[tuple[int, str]]:
-    """Yield the sentences among the strings of a module, with their lines; not docstrings."""
+    """Yield the sentences among the strings of a module, with their lines; with help texts."""
     tree = ast.parse(source)
     documented = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):  # the help text of a command is its docstring
+        if isinstance(node, ast.FunctionDef) and "click" in ast.dump(ast.List(node.decorator_list)):
+            documented.discard(id(getattr(node.body[0], "value", None)))
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or id(node) in documented:
             continue

@@ -35,7 +35,7 @@ class _Commands(Subcommands):
 @click.group(cls=_Commands)
 @hand_on_root
 def command() -> None:
-    """Run durable jobs, and look after them."""
+    """Run and manage durable jobs."""
 
 
 @command.command
@@ -43,10 +43,10 @@ def command() -> None:
 @click.option("--queue", "queues", multiple=True, help="Take jobs of this queue. May be repeated.")
 @click.option("--workers", type=click.IntRange(1), default=4, help="Jobs at the same time.")
 def work(root: Path, queues: tuple[str, ...], workers: int) -> None:
-    """Run the jobs of a build until told to stop.
+    """Run the jobs of a build until stopped.
 
-    SIGTERM and Ctrl+C let those that run finish, as the server does; what is not done then
-    goes back to waiting.
+    At SIGTERM and Ctrl+C running jobs may finish, as in the server; the rest return to the
+    queue.
     """
     import trio
 
@@ -163,7 +163,7 @@ def _check_choice(numbers: tuple[int, ...], name: str | None, queue: str | None)
 @root_option
 @click.argument("queue")
 def pause(root: Path, queue: str) -> None:
-    """Let no process take jobs of a queue until it is resumed; what runs goes on."""
+    """Stop processes from starting jobs of a queue until it is resumed; running jobs finish."""
     from fxtrio.jobs.admin import pause_queue
 
     new = _ask(root, lambda store: pause_queue(store, queue, time.time()))
