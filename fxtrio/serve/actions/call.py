@@ -95,15 +95,22 @@ async def answer_call(call: ActionCall, representation: Representation) -> Answe
 async def _take(steps: Sequence[Step], call: ActionCall) -> Outcome:
     """Take ``steps`` until one has an outcome, or does not end by its deadline.
 
+    In place of the last one, an action that streams has its values sent.
+
     One watched block serves all of them, with the deadline of the step that it is in: a block
     for each would put every call on the watchdog's list again.
     """
+    streams = call.target.found.action.streams
+    may_stream = False
     with call.target.running.watchdog.watch(None, limit=inf) as watched:
-        for step in steps:
+        for step in steps[:-1] if streams else steps:
             watched.allow(step.timeout(call))
             outcome = await step.take(call)
             if outcome is not None:
                 return outcome
+        may_stream = streams
+    if may_stream:  # outside of the block, whose watcher would be there for hours
+        return await stream_action(call.target, call.request, call.background)
     return step.late(call)
 
 
@@ -161,8 +168,6 @@ async def _run(call: ActionCall) -> Outcome | None:
     """Run the action; where it says so, only for as long as its client is there."""
     target = call.target
     action = target.found.action
-    if action.streams:
-        return await stream_action(target, call.request, call.background)
     if not action.cancel_on_disconnect:
         return await execute(target, call.request, call.background)
     # Watched from here on only: until the body is whole, somebody else reads `receive`.
@@ -188,18 +193,13 @@ def _action_timeout(call: ActionCall) -> float:
     return call.target.found.action.timeout
 
 
-def _run_timeout(call: ActionCall) -> float:
-    action = call.target.found.action
-    return inf if action.streams else action.timeout  # each value has its own
-
-
 def _request_timeout(call: ActionCall) -> float:
     return call.target.event.timeout
 
 
 _UNGUARDED = (
     Step(_read_body, timeout=_request_timeout, late=_body_late),
-    Step(_run, timeout=_run_timeout, late=_run_late),
+    Step(_run, timeout=_action_timeout, late=_run_late),
 )
 _GUARDED = (Step(_ask_hooks, timeout=_action_timeout, late=_hooks_late), *_UNGUARDED)
 
