@@ -24,10 +24,12 @@ export function useLayoutData() {
 }
 
 /**
+ * Return both.
+ *
  * @param {string} caller
  * @returns {{ data: any, layoutData: any }}
  */
-function useLoaded(caller) {
+export function useLoaded(caller) {
   const { state } = useRoute(caller);
   const level = useContext(LevelContext);
   const given = useContext(DataContext);

@@ -262,7 +262,23 @@ export type Action<Payload = any, Result = any> = ((
   payload?: Payload | FormData | URLSearchParams,
 ) => Promise<ActionResult<Result>>) &
   ActionState<Result> &
-  Stoppable;
+  Stoppable &
+  Expected;
+
+/** What an action may be called with to show its result before the server responds. */
+export interface Optimistic<Data = any, Payload = any> {
+  /**
+   * The keys of the page's `data` that a call changes, or a function that returns them. After a
+   * call that succeeds the loaders run again; after a failure the true value is back.
+   */
+  optimistic?: Partial<Data> | ((data: Data, payload: Payload) => Partial<Data>);
+}
+
+/** What an action knows of the page's data. */
+export interface Expected<Data = any> {
+  /** The page's `data`, with what the option `optimistic` makes of it for calls under way. */
+  optimistic: Data;
+}
 
 /** A call that can be ended. */
 export interface Stoppable {
@@ -283,7 +299,8 @@ export type ThrowingAction<Payload = any, Result = any> = ((
   payload?: Payload | FormData | URLSearchParams,
 ) => Promise<Extract<ActionResult<Result>, { ok: true }>>) &
   ActionState<Result> &
-  Stoppable;
+  Stoppable &
+  Expected;
 
 /** An action has failed: its `error` is the message. */
 export class ActionFailure extends Error {
@@ -301,19 +318,20 @@ type ResultOf<Known> = Known extends { result: infer Result } ? Result : any;
  */
 export function useAction<Name extends keyof Actions>(
   name: Name,
-  options?: { page?: string; throws?: false } & Streaming,
+  options?: { page?: string; throws?: false } & Streaming &
+    Optimistic<any, PayloadOf<Actions[Name]>>,
 ): Action<PayloadOf<Actions[Name]>, ResultOf<Actions[Name]>>;
 export function useAction<Name extends keyof Actions>(
   name: Name,
-  options: { page?: string; throws: true } & Streaming,
+  options: { page?: string; throws: true } & Streaming & Optimistic<any, PayloadOf<Actions[Name]>>,
 ): ThrowingAction<PayloadOf<Actions[Name]>, ResultOf<Actions[Name]>>;
 export function useAction<Payload = any, Result = any>(
   name: string,
-  options?: { page?: string; throws?: false } & Streaming,
+  options?: { page?: string; throws?: false } & Streaming & Optimistic,
 ): Action<Payload, Result>;
 export function useAction<Payload = any, Result = any>(
   name: string,
-  options: { page?: string; throws: true } & Streaming,
+  options: { page?: string; throws: true } & Streaming & Optimistic,
 ): ThrowingAction<Payload, Result>;
 
 // ---------------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { actionUrl, callAction } from './action-call.js';
 import { useRoute } from './contexts.js';
 import { useFormFocus } from './form-focus.js';
+import { useOptimisticData } from './optimistic.js';
 import { isWebUrl } from './payload.js';
 import { Reading } from './reading.js';
 
@@ -52,11 +53,15 @@ export class ActionFailure extends Error {
  * `initial`; without them it is the last value. `stop()` ends the call, and so does the next one
  * or the end of the component.
  *
+ * `optimistic` on it is the `data` of the page, with what the option of this name makes of it for
+ * each call that is under way.
+ *
  * @param {string} name
- * @param {{ page?: string, throws?: boolean } & import('./reading.js').ReadingOptions} [options]
- *   `page` is the path of another page that defines it; with `throws` a failure is an ActionFailure
+ * @param {{ page?: string, throws?: boolean, optimistic?: import('./optimistic.js').Change }
+ *   & import('./reading.js').ReadingOptions} [options] `page` is the path of another page that
+ *   defines it; with `throws` a failure is an ActionFailure
  */
-export function useAction(name, { page, throws = false, reduce, initial } = {}) {
+export function useAction(name, { page, throws = false, reduce, initial, optimistic } = {}) {
   const [state, setState] = useState(UNCALLED);
   const call = useActionCall(name, page);
   const options = useRef({ reduce, initial });
@@ -65,6 +70,7 @@ export function useAction(name, { page, throws = false, reduce, initial } = {}) 
   });
   const { latest, stop } = useLatestReading();
   const holdFocus = useFormFocus(state);
+  const { expected, during } = useOptimisticData('useAction', optimistic);
   const run = useCallback(
     /** @param {unknown} [payload] */
     async (payload) => {
@@ -75,19 +81,19 @@ export function useAction(name, { page, throws = false, reduce, initial } = {}) 
       latest.current = reading;
       holdFocus();
       setState((before) => ({ ...before, pending: true }));
-      const result = await call(payload, reading);
+      const result = await during(payload, () => call(payload, reading));
       if (reading === latest.current) setState(stateOf(result, reading));
       if (reading.thrown.length > 0) throw reading.thrown[0];
       if (throws && !result.ok) throw new ActionFailure(result);
       return result;
     },
-    [call, throws, latest, holdFocus],
+    [call, during, throws, latest, holdFocus],
   );
   return useMemo(() => {
     /** @param {unknown} [payload] */
     const action = (payload) => run(payload);
-    return Object.assign(action, state, { stop });
-  }, [run, state, stop]);
+    return Object.assign(action, state, { optimistic: expected, stop });
+  }, [run, state, expected, stop]);
 }
 
 /**

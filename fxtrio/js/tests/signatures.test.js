@@ -23,9 +23,9 @@ test('properties, options and results are read from the declarations', () => {
   for (const name of ['page', 'onError', 'method', 'scroll']) assert.ok(form?.names.includes(name));
   assert.deepEqual(signatures.get('useAction')?.takes, [
     null,
-    { names: ['page', 'throws', 'reduce', 'initial'], element: null },
+    { names: ['page', 'throws', 'reduce', 'initial', 'optimistic'], element: null },
   ]);
-  const gives = ['pending', 'data', 'error', 'fields', 'stop'];
+  const gives = ['pending', 'data', 'error', 'fields', 'stop', 'optimistic'];
   assert.deepEqual(signatures.get('useAction')?.gives, { names: gives, element: null });
 });
 

@@ -185,9 +185,11 @@ def _shared_actions(modules: Iterable[str], tier: Tier) -> str:
         f"export type $SharedOptional = {optional};",
         *_calls("$Shared", "$SharedOptional", tier),
         "export function useAction(name: string, "
-        "options?: { page?: string; throws?: false } & base.Streaming): base.Action;",
+        "options?: { page?: string; throws?: false } & base.Streaming & base.Optimistic): "
+        "base.Action;",
         "export function useAction(name: string, "
-        "options: { page?: string; throws: true } & base.Streaming): base.ThrowingAction;",
+        "options: { page?: string; throws: true } & base.Streaming & base.Optimistic): "
+        "base.ThrowingAction;",
     ]
     return "\n".join(lines) + "\n"
 
@@ -210,7 +212,8 @@ def _calls_anywhere(tier: Tier) -> list[str]:
         "const P extends string | undefined = undefined, const Throws extends boolean = false, "
         f"D = shared.Data<{one}>>"
         "(name: N, options?: { page?: P & PagePath<P>; throws?: Throws } & "
-        f"base.Streaming<D, shared.Value<{one}>>): $Call{names} & shared.State<{one}, D>;",
+        f'base.Streaming<D, shared.Value<{one}>> & base.Optimistic<$Data, {one}["payload"]>): '
+        f"$Call{names} & shared.State<{one}, D> & base.Expected<$Data>;",
     ]
 
 
@@ -228,6 +231,7 @@ def _calls(actions: str, optional: str, tier: Tier) -> list[str]:
         f"export function useAction<const N extends keyof {actions}, "
         f"const Throws extends boolean = false, D = shared.Data<{actions}[N]>>(name: N, "
         "options?: { page?: undefined; throws?: Throws } & "
-        f"base.Streaming<D, shared.Value<{actions}[N]>>): "
-        f"$Call<N, Throws> & shared.State<{actions}[N], D>;",
+        f"base.Streaming<D, shared.Value<{actions}[N]>> "
+        f'& base.Optimistic<any, {actions}[N]["payload"]>): '
+        f"$Call<N, Throws> & shared.State<{actions}[N], D> & base.Expected;",
     ]

@@ -1,0 +1,182 @@
+"""What a page does while it waits: optimistic values, and promises awaited in transitions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Route, expect
+
+from tests.e2e.support import Server, fx, served, visit
+from tests.e2e.test_guestbook import hydrated
+from tests.trees import write_tree
+
+SITE = {
+    "pages/layout.fxl": """
+        HEAD = '<link rel="icon" href="data:,">'
+
+        export default function Layout({ children }) {
+          return <main>{children}</main>;
+        }
+    """,
+    "pages/likes.fxl": """
+        LIKES = []
+
+        @server
+        async def load(request):
+            return {"count": len(LIKES), "title": "Likes"}
+
+        @action
+        async def like(request):
+            data = await request.json()
+            if data["by"] == "nobody":
+                raise ActionError("Sign in first.", 403)
+            LIKES.append(data["by"])
+            return {}
+
+        import { useAction } from "fx/client";
+
+        export default function Likes({ data }) {
+          const like = useAction("like", {
+            optimistic: ({ count }, { by }) => ({ count: count + by.length }),
+          });
+          const { count, title } = like.optimistic;
+          return (
+            <>
+              <h1>{title}</h1>
+              <output id="shown">{count}</output>
+              <output id="stored">{data.count}</output>
+              <button id="like" onClick={() => like({ by: "a" })}>like</button>
+              <button id="fail" onClick={() => like({ by: "nobody" })}>fail</button>
+              <p id="error">{like.error ?? "none"}</p>
+              <p id="pending">{String(like.pending)}</p>
+            </>
+          );
+        }
+    """,
+    "pages/waits.fxl": """
+        @server
+        async def load(request):
+            return {"step": request.query_params.get("step", "")}
+
+        @action
+        async def forward(request):
+            return {"redirect": "/waits?step=forwarded"}
+
+        @action
+        async def plain(request):
+            return {}
+
+        import { useState, useTransition } from "react";
+        import { navigate, prefetch, refresh, useAction, useAuth } from "fx/client";
+
+        export default function Waits({ data }) {
+          const [pending, start] = useTransition();
+          const [ended, setEnded] = useState("");
+          const forward = useAction("forward");
+          const plain = useAction("plain", { optimistic: { step: "soon" } });
+          const { login, logout } = useAuth();
+          const awaited = {
+            refresh: () => refresh(),
+            navigate: () => navigate("/waits?step=navigated"),
+            redirect: () => forward(),
+            optimistic: () => plain(),
+            login: () => login({ email: "a@b.c", password: "x" }),
+            logout: () => logout(),
+            prefetch: () => prefetch("/likes"),
+            both: async () => {
+              await refresh();
+              await navigate("/waits?step=both");
+            },
+          };
+          return (
+            <>
+              <h1>Waits {data.step}</h1>
+              {Object.entries(awaited).map(([name, call]) => (
+                <button
+                  key={name}
+                  id={name}
+                  onClick={() =>
+                    start(async () => {
+                      await call();
+                      start(() => setEnded(name));
+                    })
+                  }
+                >
+                  {name}
+                </button>
+              ))}
+              <p id="ended">{pending ? "pending" : ended}</p>
+            </>
+          );
+        }
+    """,
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    project = tmp_path_factory.mktemp("waits")
+    write_tree(project, SITE)
+    fx("build", cwd=project)
+    with served(project) as server:
+        yield server
+
+
+def test_three_quick_clicks_give_three_and_a_failure_gives_the_true_value_back(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    held: list[Route] = []
+    hydrated(visitor, f"{site.url}/likes")
+    page.evaluate(
+        """() => {
+          const output = document.getElementById("shown");
+          window.seen = [];
+          new MutationObserver(() => window.seen.push(output.textContent)).observe(
+            output, { characterData: true, childList: true, subtree: true });
+        }"""
+    )
+    page.route("**/__actions/**", lambda route: held.append(route))
+    for count in (1, 2, 3):
+        page.locator("#like").click()
+        expect(page.locator("#shown")).to_have_text(str(count))
+    expect(page.locator("#stored")).to_have_text("0")
+    expect(page.locator("#pending")).to_have_text("true")
+
+    for route in held:
+        route.continue_()
+    expect(page.locator("#stored")).to_have_text("3")
+    expect(page.locator("#shown")).to_have_text("3")
+    assert page.evaluate("window.seen") == ["1", "2", "3"]
+
+    held.clear()
+    page.locator("#fail").click()
+    expect(page.locator("#shown")).to_have_text("9")
+    held[0].continue_()
+    expect(page.locator("#shown")).to_have_text("3")
+    expect(page.locator("#error")).to_have_text("Sign in first.")
+    expect(page.locator("h1")).to_have_text("Likes")
+    assert [one for one in visitor.complaints if "403" not in one] == []
+    page.context.close()
+
+
+def test_every_promise_may_be_awaited_within_a_transition(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    signed = '{"ok": true, "user": {"id": 1}}'
+    page.route("**/api/__auth/log*", lambda route: route.fulfill(body=signed))
+    page.route("**/api/__auth/session", lambda route: route.fulfill(body='{"user": null}'))
+    hydrated(visitor, f"{site.url}/waits")
+    steps = {"navigate": "navigated", "redirect": "forwarded", "both": "both"}
+    buttons = [one.get_attribute("id") for one in page.locator("button").all()]
+    assert len(buttons) == 8
+    step = ""
+    for name in buttons:
+        page.locator(f"#{name}").click()
+        expect(page.locator("#ended")).to_have_text(str(name))
+        step = steps.get(str(name), step)
+        expect(page.locator("h1")).to_have_text(f"Waits {step}".strip())
+    assert visitor.complaints == []
+    page.context.close()
