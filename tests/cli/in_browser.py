@@ -31,11 +31,11 @@ def edit(project: Path, old: str, new: str) -> None:
     page.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def place_of(project: Path, text: str, skip: int = 0) -> str:
-    """Return `file:line:column` of ``text`` in the start page, ``skip`` characters into it."""
+def place_of(project: Path, text: str) -> str:
+    """Return `file:line:column` of ``text`` in the start page."""
     page = project / "pages/index.fxl"
     before = page.read_text(encoding="utf-8").partition(text)[0]
-    return f"{page}:{before.count(chr(10)) + 1}:{len(before.rpartition(chr(10))[2]) + 1 + skip}"
+    return f"pages/index.fxl:{before.count(chr(10)) + 1}:{len(before.rpartition(chr(10))[2]) + 1}"
 
 
 def open_home(browser: Browser, server: Server) -> Page:

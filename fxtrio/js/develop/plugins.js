@@ -59,7 +59,7 @@ function entryPlugin(settings, runtime, refresh) {
     `prepare();`, // before any module of the app runs
     `const { develop } = await import(${JSON.stringify(`${runtime}/develop.js`)});`,
     `const { start } = await import(${JSON.stringify(`${runtime}/start.js`)});`,
-    `await develop({ base: ${base}, start, hot: import.meta.hot, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
+    `await develop({ base: ${base}, start, hot: import.meta.hot, root: ${JSON.stringify(settings.root)}, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
   ].join('\n');
   const socket = `import { hotConsole, hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
   return {

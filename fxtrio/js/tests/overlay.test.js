@@ -32,6 +32,7 @@ class FakeElement {
 
   setAttribute() {}
   addEventListener() {}
+  focus() {}
 
   /** @returns {string} */
   get text() {
@@ -48,6 +49,7 @@ function opened() {
     addEventListener() {},
     createElement: (/** @type {string} */ name) => new FakeElement(name, shown),
     body: { append: (/** @type {FakeElement} */ element) => shown.push(element) },
+    activeElement: null,
     querySelectorAll: () => [...shown],
   };
   const overlay = new Overlay(/** @type {any} */ (document), '{file}');

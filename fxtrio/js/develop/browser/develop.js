@@ -18,11 +18,13 @@ const HYDRATED_MS = 5000;
  * @param {string} options.base URL path that the app is mounted at
  * @param {typeof import('../../client/start.js').start} options.start
  * @param {any} options.hot of the entry: the events of Vite
+ * @param {string} options.root absolute path of the project
  * @param {string} options.editor URL that opens a place in an editor
  * @param {boolean} options.covers whether what fails covers the page
  */
-export async function develop({ base, start, hot, editor, covers }) {
+export async function develop({ base, start, hot, root, editor, covers }) {
   const overlay = new Overlay(document, editor, covers);
+  overlay.root = root;
   let shown = () => pageOf(document);
   overlay.concerns = (file) => isOfPage(file, shown());
   showMistakes(overlay, hot);

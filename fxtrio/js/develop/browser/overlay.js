@@ -1,7 +1,9 @@
-/** What is wrong, over the page: gone as soon as it is put right. */
+/** What is wrong, in a panel at the foot of the page: gone as soon as it is put right. */
 
 import { mismatchOf } from './mismatch.js';
 import { styles } from './overlay-styles.js';
+import { Panel } from './panel.js';
+import { elementOf, sectionOf, textOf } from './problem-text.js';
 
 /** @typedef {import('../settings.js').Shown} Shown */
 /** @typedef {Shown & { id?: number }} Thrown `id` is that of the question for its place */
@@ -27,6 +29,10 @@ export class Overlay {
   #document;
   #editor;
   #covers;
+  #panel;
+
+  /** Absolute path of the project: places below it are shown as its own. */
+  root = '';
 
   /**
    * Whether the page that is shown is made of a file.
@@ -57,6 +63,7 @@ export class Overlay {
     this.#document = document;
     this.#editor = editor;
     this.#covers = covers;
+    this.#panel = new Panel(document, NAME);
     document.addEventListener('keydown', ({ key }) => {
       if (key === 'Escape') this.#close();
     });
@@ -237,11 +244,15 @@ export class Overlay {
 
   /** Show what has failed on this page over it, and count the rest in its corner. */
   draw() {
+    this.#panel.around(() => this.#redraw());
+  }
+
+  #redraw() {
     for (const old of this.#document.querySelectorAll(`${NAME}, ${BADGE}`)) old.remove();
     const failed = this.#failed();
     const covering = this.#covers && JSON.stringify(failed) !== this.#closed ? failed : [];
     const elsewhere = this.#elsewhere === null ? [] : [this.#elsewhere];
-    const all = [...this.#standing, ...elsewhere, ...this.#thrown()];
+    const all = [...this.#thrown(), ...this.#standing, ...elsewhere];
     if (covering.length > 0) this.#show(covering);
     else if (this.#listed && all.length > 0) this.#show(all);
     else if (all.length > 0) this.#count(all.length);
@@ -253,7 +264,7 @@ export class Overlay {
 
   /** What has failed on this page. */
   #failed() {
-    return [...this.#standing.filter((problem) => this.#isHere(problem)), ...this.#thrown()];
+    return [...this.#thrown(), ...this.#standing.filter((problem) => this.#isHere(problem))];
   }
 
   /**
@@ -268,16 +279,32 @@ export class Overlay {
   /** @param {Shown[]} problems */
   #show(problems) {
     const box = this.#document.createElement('div');
-    box.setAttribute('role', 'alert');
-    const close = this.#element('button', 'Close (Esc)');
+    this.#panel.furnish(box);
+    const copy = elementOf(this.#document, 'button', 'Copy');
+    copy.addEventListener('click', () => {
+      void navigator.clipboard.writeText(
+        problems.map((one) => textOf(one, this.root)).join('\n\n'),
+      );
+      copy.textContent = 'Copied';
+    });
+    const close = elementOf(this.#document, 'button', 'Close (Esc)');
     close.addEventListener('click', () => this.#close());
-    box.append(close, ...problems.map((problem) => this.#section(problem)));
+    const bar = this.#document.createElement('nav');
+    bar.append(copy, close);
+    box.append(
+      bar,
+      ...problems.map((problem) => sectionOf(this.#document, problem, this.root, this.#editor)),
+    );
     this.#attach(NAME, box);
   }
 
   /** @param {number} problems */
   #count(problems) {
-    const badge = this.#element('button', problems === 1 ? '1 problem' : `${problems} problems`);
+    const badge = elementOf(
+      this.#document,
+      'button',
+      problems === 1 ? '1 problem' : `${problems} problems`,
+    );
     badge.addEventListener('click', () => {
       this.#listed = true;
       this.draw();
@@ -295,35 +322,5 @@ export class Overlay {
     sheet.textContent = styles;
     host.attachShadow({ mode: 'open' }).append(sheet, content);
     this.#document.body.append(host);
-  }
-
-  /** @param {Shown} problem */
-  #section({ title, message, file, line, column, frame, remedy = '', request = '' }) {
-    const section = this.#document.createElement('section');
-    section.append(this.#element('h2', title), this.#element('p', message));
-    if (file !== '') {
-      const place = line > 0 ? `${file}:${line}:${column || 1}` : file;
-      const link = this.#element('a', place);
-      const url = this.#editor
-        .replace('{file}', encodeURI(file))
-        .replace('{line}', String(line || 1))
-        .replace('{column}', String(column || 1));
-      link.setAttribute('href', url);
-      section.append(link);
-    }
-    if (frame !== '') section.append(this.#element('pre', frame));
-    if (remedy !== '') section.append(this.#element('em', remedy));
-    if (request !== '') section.append(this.#element('small', `Request ${request}`));
-    return section;
-  }
-
-  /**
-   * @param {string} name
-   * @param {string} text
-   */
-  #element(name, text) {
-    const element = this.#document.createElement(name);
-    element.textContent = text;
-    return element;
   }
 }
