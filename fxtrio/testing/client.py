@@ -182,14 +182,9 @@ class Client:
         Requests say that they come from the app's own pages, unless ``headers``
         says otherwise.
         """
-        given = dict(headers or {})
-        if json is not None:
-            content = stdlib_json.dumps(json).encode()
-            given.setdefault("content-type", "application/json")
-        elif data is not None:
-            content = urlencode(data, doseq=True).encode()
-            given.setdefault("content-type", "application/x-www-form-urlencoded")
-        async with self.stream(method, url, headers=given, content=content) as response:
+        async with self.stream(
+            method, url, json=json, data=data, content=content, headers=headers
+        ) as response:
             body = b"".join([chunk async for chunk in response])
         return TestResponse(response.status, response.headers, body)
 
@@ -198,11 +193,23 @@ class Client:
         method: str,
         url: str,
         *,
-        headers: HeaderArgument | None = None,
+        json: Any = None,
+        data: Mapping[str, str] | Sequence[tuple[str, str]] | None = None,
         content: bytes = b"",
+        headers: HeaderArgument | None = None,
     ) -> AbstractAsyncContextManager[StreamedResponse]:
-        """Open a response and read it as it comes; leaving the block disconnects the client."""
-        return ungrouped(self._stream(method, url, headers, content))
+        """Open a response and read it as it comes; leaving the block disconnects the client.
+
+        The body is JSON, an urlencoded form, or bytes.
+        """
+        given = dict(headers or {})
+        if json is not None:
+            content = stdlib_json.dumps(json).encode()
+            given.setdefault("content-type", "application/json")
+        elif data is not None:
+            content = urlencode(data, doseq=True).encode()
+            given.setdefault("content-type", "application/x-www-form-urlencoded")
+        return ungrouped(self._stream(method, url, given, content))
 
     @asynccontextmanager
     async def _stream(
@@ -313,10 +320,7 @@ class Client:
     ) -> AsyncIterator[ActionStream]:
         call = f"stream_action({page!r}, {name!r})"
         async with self.stream(
-            "POST",
-            self.action_url(page, name),
-            content=stdlib_json.dumps(body or {}).encode(),
-            headers={"content-type": "application/json", **(headers or {})},
+            "POST", self.action_url(page, name), json=body or {}, headers=headers
         ) as response:
             if not is_event_stream(response.headers):
                 whole = b"".join([chunk async for chunk in response])

@@ -126,7 +126,6 @@ ASK = """
     async def keeps(request, *, question: Question):
         yield question.text
     """
-SERVER_SENT = {"sec-fetch-site": "same-origin", "content-type": "application/json"}
 
 
 @pytest.fixture
@@ -174,10 +173,7 @@ async def test_values_are_sent_as_they_are_yielded(
 
 
 def stream(client: Client, name: str, body: object = None) -> Any:
-    content = json.dumps(body or {}).encode()
-    return client.stream(
-        "POST", f"/api/__actions/index/{name}", content=content, headers=SERVER_SENT
-    )
+    return client.stream("POST", f"/api/__actions/index/{name}", json=body or {})
 
 
 async def test_proxies_and_caches_are_told_to_let_it_through(
