@@ -37,7 +37,7 @@ def conversion_options(function: Function) -> Function:
 
 
 def convert(plan: Planner, root: Path, *, write: bool, force: bool, as_json: bool) -> None:
-    """Show what ``plan`` would do to the project in ``root``, and what is left after it."""
+    """Print what ``plan`` would do to the project in ``root``, and what remains to be done."""
     import trio
 
     from fxtrio.tools.convert.applying import refuse_unclean

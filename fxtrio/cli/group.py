@@ -1,4 +1,4 @@
-"""The group of commands. Each command's module is imported when it is asked for."""
+"""The group of commands. Each command's module is imported when the command runs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COMMANDS = (
 
 
 class Commands(click.Group):
-    """Imports commands late, and prints the framework's errors without a traceback.
+    """Imports each command at its first use, and prints the framework's errors without a traceback.
 
     The plugins of the project in the current folder may add commands.
     """
@@ -48,7 +48,7 @@ class Commands(click.Group):
         """Return the names of all commands, those of plugins last."""
         try:
             return [*COMMANDS, *plugin_commands(Path.cwd())]
-        except FxtrioError:  # `fx check` says what is wrong; the help must work without
+        except FxtrioError:  # `fx check` reports it; the help must work without
             return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -61,7 +61,7 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command of ``args``; the error for an unknown one names what is like it."""
+        """Find the command of ``args``; the error for an unknown one names a similar one."""
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:

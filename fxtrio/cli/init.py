@@ -85,7 +85,7 @@ class StarterClash(FxtrioError):
 
 
 class StarterUnwritable(FxtrioError):
-    """`fx init` may not, or cannot, write there. What it had written is gone again."""
+    """`fx init` may not, or cannot, write there. The files that it had written were removed."""
 
     def __init__(self, folder: Path, error: OSError) -> None:
         cause = error.strerror or str(error)

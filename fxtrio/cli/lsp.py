@@ -32,7 +32,7 @@ def command(stdio: bool) -> None:
             raise
         raise ExtraMissing("fx lsp", "lsp", "pygls") from None
     logging.basicConfig(level=logging.WARNING)
-    # It warns of what is in order: notifications that nobody takes, and late cancellations.
+    # It warns of normal events: notifications without a handler, and late cancellations.
     logging.getLogger("pygls").setLevel(logging.ERROR)
     code = trio.run(serve_stdio)
     if code:

@@ -1,4 +1,4 @@
-"""The files and folders that `fx check` and `fx typecheck` are asked about."""
+"""The arguments of `fx check` and `fx typecheck`: files and folders."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def _import_server(*, with_app: bool) -> Callable[..., int]:
 
 
 def _load_build(build: Path, config: Config) -> Manifest:
-    """Return the manifest of what is to be served; raise all that is missing for it, together."""
+    """Return the manifest of the build. Raises everything that is missing for it, together."""
     missing: list[Exception] = [] if config.secret_keys else [SecretMissing()]
     manifest = None
     try:
@@ -248,7 +248,7 @@ def serve_options(
     factory: bool = False,
     **others: Any,
 ) -> ServeOptions:
-    """Return what the server is told: the command's options, and below them the settings."""
+    """Return the options of the server: those of the command, else those of the settings."""
     # Heavy: see `command`.
     from fxtrio.server.supervise.options import ServeOptions, count_cores
 
@@ -337,7 +337,7 @@ def name_of_folder(root: Path, config: Config) -> str:
 
 
 def warn_at_start(manifest: Manifest, config: Config, options: ServeOptions, *, root: Path) -> None:
-    """Write what is to be said about a project and its options to the log of the server."""
+    """Log warnings about a project and its options."""
     # Heavy: `fx --help` would wait for it.
     from fxtrio.log import open_log
 

@@ -110,7 +110,7 @@ def _envelope(response: TestResponse, call: str, remedy: str) -> dict[str, Any]:
 
 
 def _answered(response: TestResponse) -> dict[str, Any] | None:
-    """Return what a response that an action made itself means to `useAction`; None for others."""
+    """Return the `useAction` result of a response that an action created itself; else None."""
     if not 200 <= response.status < 300:
         return None
     try:
@@ -142,7 +142,7 @@ class StreamedResponse:
 
 @attrs.define(eq=False)
 class Client:
-    """Talks to one app as one browser would: cookies are kept. Made by `open_app`."""
+    """Requests one app as one browser would, with its cookies. Created by `open_app`."""
 
     app: Application
     scheme: str = "http"

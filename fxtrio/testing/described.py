@@ -1,4 +1,4 @@
-"""`/openapi.json` of apps in tests: described when it is asked for, once for equal projects.
+"""`/openapi.json` of apps in tests: described at its first request, once for equal projects.
 
 Describing takes a process that imports the project; most tests never ask.
 """

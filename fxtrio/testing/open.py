@@ -151,7 +151,7 @@ def under_way(app: Application) -> int:
 
 
 def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:
-    """Return ``settings`` with the project's plugins, and their settings, below those given.
+    """Return ``settings`` with the project's plugins, and their settings; passed ones win.
 
     An empty list opens none; what is no plugin is left to the check.
     """

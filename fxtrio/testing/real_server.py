@@ -180,7 +180,7 @@ class _Served:
 async def _open_websocket(
     host: str, path: str, options: dict[str, Any]
 ) -> AsyncIterator[trio_websocket.WebSocketConnection]:
-    """Open a WebSocket whose socket is closed in any case, a refused handshake's too."""
+    """Open a WebSocket whose socket is closed in any case, also after a rejected handshake."""
     with _needs("trio-websocket"):
         from trio_websocket import HandshakeError, wrap_client_stream
 

@@ -16,7 +16,7 @@ OUTBOX = 1024
 
 
 class SocketRefused(Exception):
-    """The app refused the handshake."""
+    """The app rejected the handshake."""
 
     def __init__(self, status: int) -> None:
         super().__init__(f"The handshake was rejected with status {status}.")
@@ -88,7 +88,9 @@ async def open_socket(app: ASGIApp, scope: Scope) -> AsyncIterator[TestSocket]:
 
     async def send(message: Message) -> None:
         for key in ("text", "reason"):
-            (message.get(key) or "").encode()  # as on the wire: raises for what is no Unicode
+            (
+                message.get(key) or ""
+            ).encode()  # as on the wire: raises for text that is no valid Unicode
         try:
             await outbox.send(message)
         except trio.BrokenResourceError:

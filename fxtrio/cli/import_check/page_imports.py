@@ -24,7 +24,7 @@ from fxtrio.serve.pages.server_functions import PageCodeInvalid, page_code
 
 
 def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Problem]:
-    """Import all files of ``order``, and return what is wrong with what they define.
+    """Import all files of ``order``, and return the problems of their definitions.
 
     What the imports raise is left with ``attempts``.
     """
@@ -52,7 +52,7 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
 
 
 def _action_problems(page: Page, names: Mapping[str, Any], most: int) -> list[Problem]:
-    """Return what is wrong with the body parameters of a page's actions."""
+    """Return the problems of the body parameters of a page's actions."""
     problems = []
     for name in page.module.actions:
         module = attrs.evolve(page.module, actions=(name,))
@@ -76,7 +76,7 @@ def _at_body(page: Page, action: str, message: str, remedy: str) -> Problem:
             parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             at = parameters[1] if len(parameters) > 1 else node
             return source.node_problem(at.lineno, at.col_offset, message, remedy)
-    return source.problem(0, message, remedy)  # made by code, and not written
+    return source.problem(0, message, remedy)  # created by code, without a line
 
 
 def _endpoint_problems(source: str, names: Mapping[str, Any]) -> list[Problem]:

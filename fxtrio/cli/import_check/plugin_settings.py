@@ -81,7 +81,7 @@ def _wrong_middleware(found: Any) -> str:
 
 
 async def _no_app(scope: Scope, receive: Receive, send: Send) -> None:
-    """Stand in for what is inside of middleware; never called."""
+    """Stand in for the app inside of middleware; never called."""
 
 
 def _wrong_hook(found: Any) -> str:

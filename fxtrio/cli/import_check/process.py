@@ -67,7 +67,7 @@ def order_of(
 
 
 async def try_settings(root: Path, config: Config) -> list[Problem]:
-    """Return what is wrong with the settings of the plugins, as `fx check` says it.
+    """Return the problems of the plugins' settings, as `fx check` reports them.
 
     Only what the settings name is imported, in a process of its own; what such an import
     raises is left to `fx check`.
@@ -92,7 +92,7 @@ def found_settings(root: Path, findings: Findings) -> list[Problem]:
 
 
 async def try_application(order: Order, *, limit: float = _WHOLE) -> Findings:
-    """Import a project in a process of its own, and return what is wrong with it.
+    """Import a project in a process of its own, and return its problems.
 
     ``limit`` is for all imports together (seconds); the process is killed after it.
     Cancelling it kills the process too. Raises TrialCrashed for a defect.

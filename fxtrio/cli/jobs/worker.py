@@ -26,7 +26,7 @@ class NothingToRun(FxtrioError):
 
 
 class RendersNothing:
-    """Stands in for Node where no page is asked for."""
+    """Stands in for Node where no page is requested."""
 
     async def render(self, page: int, payload: bytes) -> NoReturn:
         """Refuse."""

@@ -56,7 +56,7 @@ class _Document:
 
     runs: tuple[Lines, ...] = ()
     halves: Mapping[Half, WholeHalf] = {}
-    """What each formatter gets; a half that is not there is not asked for."""
+    """The input of each formatter; an absent half is not formatted."""
 
 
 async def format_documents(
@@ -112,7 +112,7 @@ def _read(source: SourceText) -> _Document:
 
 
 def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None]) -> Formatted:
-    """Return a text as the formatters made it, or why it stays as it was."""
+    """Return the formatted text, or why it stays as it was."""
     source, sections = document.source, document.sections
     rejected = [
         _problem(document, half, answer)

@@ -16,4 +16,4 @@ class Unformatted:
     """1-based, in characters."""
 
     message: str
-    """What is wrong, without a full stop."""
+    """The error, without a full stop."""

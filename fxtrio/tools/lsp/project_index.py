@@ -1,4 +1,4 @@
-"""What is known of each project: its files, the types that its Python halves give, and what in
+"""The index of each project: its files, the types that its Python halves give, and what in
 its UI halves does not fit them.
 
 It is found when a project is opened and after each save, from what is saved: code that is
@@ -71,7 +71,7 @@ class Knowledge:
         self._learned = trio.Event()
 
     def of(self, root: Path) -> KnownProject | None:
-        """Return what is known of a project by now."""
+        """Return the index of a project by now."""
         return self._known.get(root)
 
     @property
@@ -110,7 +110,7 @@ class Knowledge:
         return [] if compiler is None else [str(compiler), "--lsp", "--stdio"]
 
     def refresh(self, root: Path, *, pages_only: bool = False) -> None:
-        """Find out anew what a project is.
+        """Read a project again.
 
         With ``pages_only`` nothing else has changed: what its Python code gives stays as it is
         while that of the pages does.

@@ -34,17 +34,17 @@ from fxtrio.errors import FxtrioError
 from fxtrio.tools.types.report.rpc_frames import LARGEST_MESSAGE, FrameInvalid, MessageSource
 
 MOST_REQUESTS = 100
-"""Requests that are answered at a time; more are refused (count)."""
+"""Requests that are answered at a time; more are rejected (count)."""
 
 log = logging.getLogger("fx.lsp")
 
 
 SEND_TIMEOUT = 10.0
-"""How long the other side may read nothing before the connection is given up (seconds)."""
+"""How long the other side may read nothing before the connection is closed (seconds)."""
 
 
 class ConnectionLost(FxtrioError):
-    """The other side is gone, or does not read any more."""
+    """The other side has exited, or does not read any more."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name}: it has ended or does not answer.")
@@ -52,7 +52,7 @@ class ConnectionLost(FxtrioError):
 
 
 def request_failed(cause: str) -> JsonRpcException:
-    """Return what the other side is told of a request that is in order and has no answer."""
+    """Return the error for a valid request that has no answer."""
     return JsonRpcException(cause, types.LSPErrorCodes.RequestFailed)
 
 
@@ -102,7 +102,7 @@ class TrioProtocol(JsonRPCProtocol):
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
-        """Take messages until the other side ends; what is being answered then is cancelled.
+        """Take messages until the other side ends; unanswered requests are cancelled.
 
         Raises FrameInvalid when its bytes are no messages.
         """
@@ -159,7 +159,7 @@ class TrioProtocol(JsonRPCProtocol):
         return self._converter.unstructure(value)
 
     def structure_message(self, data: dict[str, Any]) -> Any:
-        """Return a message; a request that is none is refused."""
+        """Return a message; an invalid request is rejected."""
         try:
             return super().structure_message(data)
         except JsonRpcException as error:
@@ -269,7 +269,7 @@ class MessageSink:
         """Leave the stream to its owner."""
 
     async def run(self) -> None:
-        """Send until the other side is gone; returns then."""
+        """Send until the other side has exited."""
         while not self._lost:
             await self._written.wait()
             self._written = trio.Event()

@@ -84,7 +84,7 @@ class EditorProtocol(TrioProtocol, LanguageServerProtocol):
 
 
 class EditorServer(LanguageServer):
-    """Answers with what is registered by ``feature``."""
+    """Answers with the handlers registered by ``feature``."""
 
     protocol: EditorProtocol
 

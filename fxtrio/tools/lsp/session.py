@@ -264,7 +264,7 @@ class EditorSession:
         self.checking.changed(document.file)
 
     def _refresh(self, root: Path, *, pages_only: bool = False) -> None:
-        """Find out anew all about a project; see `Knowledge.refresh`."""
+        """Analyse a project again; see `Knowledge.refresh`."""
         self.analyst.changed(root)
         self.checking.saved(root)
         self._knowledge.refresh(root, pages_only=pages_only)

@@ -29,7 +29,7 @@ _ACTIONS = "/api/__actions"
 _PARAMETER = re.compile(r"\[{1,2}(?:\.\.\.)?(\w+)\]{1,2}")
 _OPTIONAL_REST = re.compile(r"/\[\[\.\.\.(\w+)\]\]$")
 _EVERY_METHOD = ("get", "post", "put", "patch", "delete")
-"""What is written down for a function that answers all methods."""
+"""The methods documented for a function that answers all methods."""
 
 _WRITTEN = (*_EVERY_METHOD, "head", "options", "trace")
 """Methods that OpenAPI knows."""

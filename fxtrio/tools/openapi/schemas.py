@@ -49,7 +49,7 @@ class Schemas:
     """Writes shapes down."""
 
     limits_of: Callable[[str], Limits]
-    """What is known of a class besides its types, by ``module.Class``."""
+    """Descriptions and limits of classes, by ``module.Class``."""
 
     def definition(self, definition: Definition) -> Schema:
         """Return the schema of a named class."""

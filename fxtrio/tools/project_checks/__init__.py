@@ -1,4 +1,4 @@
-"""What is wrong around the pages of a project, found without importing it.
+"""Problems around the pages of a project, found without importing it.
 
 Begin with `project_files`.
 """

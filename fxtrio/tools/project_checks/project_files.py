@@ -1,4 +1,4 @@
-"""What is wrong beside the pages of a project, found without importing its code."""
+"""Problems beside the pages of a project, found without importing its code."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ async def beside_problems(
 
 
 def unguarded_problems(config: Config, endpoints: Sequence[ApiFile]) -> Iterator[ConfigProblem]:
-    """Yield what is open although pages are guarded, unless the settings say that it shall be.
+    """Yield endpoints that are open while pages are guarded, unless the settings allow it.
 
     The hooks of pages guard their actions and WebSockets as well (`fxtrio.routes.GUARDS`), so
     only the files of `api` folders can be forgotten.

@@ -28,7 +28,7 @@ from fxtrio.tools.project_process.process import LIMIT, Outcome, read_tail
 from fxtrio.tools.project_process.start import command, environment
 
 CAN_FORK = sys.platform == "linux"
-"""Whether a process can be made of another one, and does not depend on what only that one has."""
+"""Whether the system can fork a process that does not depend on the state of its parent."""
 
 LENGTH = struct.Struct("<Q")
 """Of an order (bytes)."""

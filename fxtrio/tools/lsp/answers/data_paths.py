@@ -61,7 +61,7 @@ def _shapes_at(page: PageTypes, origin: Origin) -> list[Shape]:
 
 
 def _start(page: PageTypes, origin: Origin) -> tuple[Shape, Origin]:
-    """Return the shape that an origin begins at, and what is left of it."""
+    """Return the shape that an origin begins at, and the rest of its path."""
     match origin:
         case ():
             keys = [Key("data", page.data, place=page.loader), Key("layoutData", page.layout_data)]

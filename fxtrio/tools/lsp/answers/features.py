@@ -53,7 +53,7 @@ LONGEST_HOVER = FIRST_WAIT + 2.0
 
 
 class Answers:
-    """Answers from what is known of a project, and from the file as it is being written."""
+    """Answers from the index of a project, and from the text in the editor."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class Answers:
         return await self._elsewhere("textDocument/signatureHelp", document, position, as_it_is)
 
     async def hover(self, document: Document, position: Position) -> dict[str, Any] | None:
-        """Return what is known of what stands at a position, or that its types are being read."""
+        """Return the description of the symbol at a position, or that its types are being read."""
         with trio.move_on_after(LONGEST_HOVER):
             found = await self._hover(document, position)
             if found is not None:

@@ -1,4 +1,4 @@
-"""What is shown of a thing when the pointer rests on it: Markdown. Pure."""
+"""The Markdown that editors show when the pointer rests on a symbol. Pure."""
 
 from __future__ import annotations
 

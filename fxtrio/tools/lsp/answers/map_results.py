@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 @attrs.frozen
 class Asked:
-    """What a server was asked about."""
+    """The subject of a request to a server."""
 
     projection: Projection
     """The file of the question."""

@@ -158,7 +158,7 @@ class Checking:
             await self._wake_roots.wait()
 
     async def _look(self, file: Path) -> None:
-        """Publish what is wrong with an open file by itself, and what is known of it besides."""
+        """Publish the problems of an open file by itself, and those known from the project."""
         document = self._documents.get(file)
         if document is None:
             await self._publish_closed(file)
@@ -191,7 +191,7 @@ class Checking:
             self._show_open(file)
 
     def _show_open(self, file: Path) -> None:
-        """Publish what is known of an open file by now."""
+        """Publish the problems of an open file that are known by now."""
         looked, saved, live = self._looked[file], self._saved.get(file), self._live.get(file)
         places = looked.view.places
         problems = [*looked.alone]

@@ -12,7 +12,7 @@ from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.documents.positions import Places, units
 
-# What is underlined: a name or a number, text in quotes, or else one character.
+# The underlined part: a name or a number, text in quotes, or else one character.
 _WORD = re.compile(r"@?[\w$]+|\"[^\"\n]*\"|'[^'\n]*'|.")
 
 

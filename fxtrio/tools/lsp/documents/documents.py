@@ -49,7 +49,7 @@ class Documents:
         return document
 
     def take(self, text: TextDocument) -> Document | None:
-        """Keep a file as it is now; None for what is on no disk."""
+        """Store a file as it is now; None for a document that is on no disk."""
         file = file_of(text.uri)
         if file is None:
             return None

@@ -1,4 +1,4 @@
-"""The newest look at each open page file, made once for all who ask."""
+"""The newest analysis of each open page file, shared by all questions about it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from fxtrio.tools.lsp.processes.ui_analysis import Analyst, Use
 
 @attrs.define
 class _Kept:
-    """What is known of one file."""
+    """The analysis of one file."""
 
     document: Document
     view: PageView
@@ -25,7 +25,7 @@ class _Kept:
 
 
 class Views:
-    """Looks at the pages that are open; what is closed is forgotten."""
+    """Analyses of the open pages; those of closed ones are dropped."""
 
     def __init__(self, documents: Documents, analyst: Analyst) -> None:
         self.folders: tuple[Path, ...] = ()

@@ -51,7 +51,7 @@ class Projection:
 
     @property
     def uri(self) -> str:
-        """The file as servers are told of it."""
+        """The URI under which servers know the file."""
         return self.file.as_uri()
 
     def there(self, position: Position) -> Position:

@@ -1,4 +1,4 @@
-"""The user's own language servers, asked about the halves of pages as files of one language.
+"""The user's own language servers, queried about the halves of pages as files of one language.
 
 Each project has at most one process for each language, started with the first question and
 started again when it dies, a few times. It knows the files that were asked about, as they are

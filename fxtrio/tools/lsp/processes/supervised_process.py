@@ -1,4 +1,4 @@
-"""A process that is asked over its stdin and stdout, and started again when it dies.
+"""A process that answers requests over its stdin and stdout, and is restarted when it dies.
 
 The analyst of UI halves is one, and so is each language server that requests are passed on to.
 """
@@ -20,10 +20,10 @@ from fxtrio.tools.lsp.rpc import Answerer, ConnectionLost, TrioProtocol
 from fxtrio.tools.types.report.rpc_frames import FrameInvalid
 
 MOST_STARTS = 5
-"""How often a process is started before it is given up (count)."""
+"""How often a process is started before it is abandoned (count)."""
 
 END_TIMEOUT = 2.0
-"""How long a process may take to end when it is told to, before it is killed (seconds)."""
+"""How long a process may take to exit on request, before it is killed (seconds)."""
 
 START_TIMEOUT = 60.0
 """How long a process may take until it answers (seconds)."""
@@ -82,7 +82,7 @@ class KeptProcess:
         return await connection.ask(method, params)
 
     async def wait_ready(self) -> TrioProtocol:
-        """Return the connection when there is one. Raises ConnectionLost when it was given up."""
+        """Return the connection when there is one. Raises ConnectionLost when it was abandoned."""
         while self._connection is None:
             if self._given_up:
                 raise ConnectionLost(self.name)
@@ -95,7 +95,7 @@ class KeptProcess:
             self._connection.notify(method, params)
 
     async def run(self) -> None:
-        """Keep the process running; returns when it was given up."""
+        """Keep the process running; returns when it was abandoned."""
         try:
             while self.starts < MOST_STARTS:
                 self.starts += 1

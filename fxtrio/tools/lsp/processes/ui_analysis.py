@@ -52,7 +52,7 @@ class Use:
 
 @attrs.frozen
 class Wanted:
-    """What is being written, and which part of the half it would replace."""
+    """The context of a completion, and which part of the half it would replace."""
 
     kind: Kind
     range: Range
@@ -85,7 +85,7 @@ class Analyst:
             env = tool_environment()
             return KeptProcess(name, command, cwd=JS, env=env, report=self._report)
 
-        # To check a large page takes so long that nobody who is asked should wait for it.
+        # Checking a large page takes so long that no question should wait for it.
         self._child, self._checks = child("analyst of client code"), child("check of client code")
         self._settled.set()
         async with trio.open_nursery() as nursery:
@@ -119,7 +119,7 @@ class Analyst:
         return await self._ask("symbols", view, {}) or []
 
     async def wanted(self, view: PageView, position: Position) -> Wanted | None:
-        """Return what is being written at a position of the UI half."""
+        """Return the context of a completion at a position of the UI half."""
         found = await self._ask("wanted", view, {"position": position})
         if found is None:
             return None

@@ -239,7 +239,7 @@ def _redirects(function: Any) -> bool:
 
 
 def _model(annotation: Any) -> tuple[Any, bool]:
-    """Return the class of a body, and whether there may be none: None for what is no class."""
+    """Return the class of a body, and whether it is optional: None for a type that is no class."""
     optional = False
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
         inner = [part for part in typing.get_args(annotation) if part is not type(None)]

@@ -20,7 +20,7 @@ from fxtrio.tools.types.gather.page_types import dump_types
 
 @attrs.frozen
 class TypesOrder:
-    """Whose types are asked for."""
+    """The files to read types of."""
 
     root: Path
     project: CheckedProject

@@ -74,7 +74,7 @@ class KeptGatherer:
 
 
 def _order(root: Path, project: CheckedProject) -> bytes:
-    """Return what another process is asked. Problems do not go there: some cannot be pickled."""
+    """Return the order for another process, without problems: some cannot be pickled."""
     tree = attrs.evolve(project.tree, problems=())
     return pickle.dumps(TypesOrder(root, attrs.evolve(project, tree=tree, problems=())))
 

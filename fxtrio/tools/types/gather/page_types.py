@@ -83,7 +83,7 @@ class PageTypes(msgspec.Struct, frozen=True):
     source: str
     kind: FileKind
     pattern: str = ""
-    """For example ``/blog/[id]``; "" for what is no page."""
+    """For example ``/blog/[id]``; "" for other files."""
 
     data: Shape = NOTHING
     loader: Place | None = None
@@ -116,7 +116,7 @@ class PageTypes(msgspec.Struct, frozen=True):
         return shape
 
     def definition_of(self, name: str) -> Definition | None:
-        """Return what is called ``name``; None when nothing is."""
+        """Return the action ``name``; None without one."""
         return next((one for one in self.definitions if one.name == name), None)
 
     def action(self, name: str) -> ActionTypes | None:
@@ -125,7 +125,7 @@ class PageTypes(msgspec.Struct, frozen=True):
 
 
 class ProjectTypes(msgspec.Struct, frozen=True):
-    """What is known of all files of a project."""
+    """The types of all files of a project."""
 
     pages: tuple[PageTypes, ...] = ()
     """By source: pages, layouts, and all other `.fxl` files."""
@@ -140,7 +140,7 @@ class ProjectTypes(msgspec.Struct, frozen=True):
     """By source: modules of actions, whose actions have their whole names."""
 
     def page(self, source: str) -> PageTypes | None:
-        """Return what is known of a `.fxl` file."""
+        """Return the types of a `.fxl` file."""
         return next((page for page in self.pages if page.source == source), None)
 
     def by_source(self) -> Mapping[str, PageTypes]:

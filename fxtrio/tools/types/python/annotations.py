@@ -85,7 +85,7 @@ class Shaper:
     """Grows by the classes that are met."""
 
     incoming: bool = False
-    """Whether shapes are of bodies; else of what is sent."""
+    """Whether shapes are of bodies; else of encoded values."""
 
     _named: dict[Any, str] = attrs.field(factory=dict)
     _depth: int = 0
@@ -233,7 +233,7 @@ def _hashed(table: dict[Any, Shape], key: Any) -> Shape | None:
 
 
 def substituted(annotation: Any, bound: dict[Any, Any]) -> Any:
-    """Return an annotation with its type variables replaced by what is known of them."""
+    """Return an annotation with its type variables replaced where they are known."""
     if not bound:
         return annotation
     if isinstance(annotation, typing.TypeVar):

@@ -19,7 +19,7 @@ import msgspec
 
 @attrs.frozen
 class ClassKey:
-    """One key of the object that a class becomes, or is made from."""
+    """One key of the object that a class is encoded as, or decoded from."""
 
     name: str
     """As in JSON."""

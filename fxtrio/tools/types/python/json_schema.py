@@ -96,7 +96,7 @@ class SchemaReader:
 
 
 def _with_default(schema: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the schema of what is sent, which may be its default: ``name: str = None``."""
+    """Return the schema of an encoded value, which may be its default: ``name: str = None``."""
     if schema.get("default", ...) is not None or schema.get("anyOf"):
         return schema
     plain = {key: value for key, value in schema.items() if key != "default"}

@@ -1,4 +1,4 @@
-"""What a type is made of: JSON as the encoder sends it, or as a body may be.
+"""The structure of types: JSON as the encoder sends it, or as a body may be.
 
 A `Shape` is a tree without circles: classes are named once, in `PageTypes.definitions`, and
 referred to by `Named`. All of it goes to JSON and back (`msgspec`), as tagged objects.
@@ -161,7 +161,7 @@ class Definition(msgspec.Struct, frozen=True):
 
 
 def union(parts: Iterable[Shape]) -> Shape:
-    """Return what is one of ``parts``; a vague one makes it vague as a whole."""
+    """Return the union of ``parts``; an unknown part makes all of it unknown."""
     flat: dict[Shape, None] = {}
     for part in parts:
         for one in part.parts if isinstance(part, UnionShape) else (part,):

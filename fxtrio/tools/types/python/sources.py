@@ -55,7 +55,7 @@ class Module:
 
 
 class Sources:
-    """The modules of a project, parsed when they are asked for."""
+    """The modules of a project, parsed at their first use."""
 
     def __init__(self, root: Path, halves: Mapping[str, str]) -> None:
         """``halves`` are the Python halves of page files, by their source."""

@@ -1,4 +1,4 @@
-"""What is not known of a project's types, and how to annotate it: `fx typecheck --strict`."""
+"""Unknown types of a project, and how to annotate them: `fx typecheck --strict`."""
 
 from __future__ import annotations
 

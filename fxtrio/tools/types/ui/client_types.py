@@ -174,7 +174,7 @@ def shared_module(module: PageTypes, tier: Tier) -> str:
 
 
 def _shared_actions(modules: Iterable[str], tier: Tier) -> str:
-    """Return `useAction` for the actions of ``modules``, whichever page is shown."""
+    """Return `useAction` for the actions of ``modules``, on every page."""
     known = " & ".join(f'import("{one}").$Actions' for one in modules)
     if not known or tier == "blank":
         return "export type $Shared = {};\nexport type $SharedOptional = never;\n"

@@ -17,7 +17,7 @@ from fxtrio.tools.types.python.shapes import (
 )
 
 _MOST = 12
-"""Forms of the whole that are told apart (count)."""
+"""Alternatives of the merged object; with more it is unknown (count)."""
 
 
 def layered(layers: Iterable[Shape], resolve: Callable[[Named], Shape]) -> Shape:

@@ -125,7 +125,7 @@ class Printer:
         return f"({text})" if isinstance(shape, UnionShape) or " | " in text else text
 
     def _fixed(self, shape: ObjectShape, objects: Sequence[ObjectShape]) -> dict[str, str]:
-        """Return the types of keys by which an object is told from others."""
+        """Return the types of keys that distinguish an object from others."""
         found = {}
         for key in shape.keys:
             if _is_empty(key.shape):

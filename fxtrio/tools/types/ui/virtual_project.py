@@ -147,7 +147,7 @@ class TypesFolder:
         write_text(self.root, self.name / _TYPED, json.dumps(digests))
 
     def write_facts(self, types: ProjectTypes) -> None:
-        """Write what is known of the project."""
+        """Write the types of the project."""
         write_text(self.root, self.name / FACTS, dump_types(types).decode())
 
     def write_tier(

@@ -53,7 +53,7 @@ def _holds(
     offset: int,
     around: frozenset[int],
 ) -> bool:
-    """Whether what is tested is known at ``offset``: the value is there."""
+    """Whether a tested value is known to exist at ``offset``."""
     start = test[0]
     end = _behind_blanks(text, test[1])
     absent = text[:start].rstrip().endswith("!") or _ABSENT.match(text, end) is not None

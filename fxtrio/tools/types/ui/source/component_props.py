@@ -17,7 +17,7 @@ from fxtrio.tools.types.ui.source.default_export import PropsParameter, find_nam
 from fxtrio.tools.types.ui.source.jsx_positions import Element, UiPlaces
 
 PROBE = "/** @satisfies {never} */ ("
-"""What is put in front of a value; ``)`` stands behind it."""
+"""The text inserted in front of a value; ``)`` follows it."""
 
 _ASKED = 1360
 _ANSWER = re.compile(r"Type '(.+)' does not satisfy the expected type 'never'\.")
@@ -39,7 +39,7 @@ class Passed:
 
     start: int
     end: int
-    """Offsets of the expression; both 0 when its type is not asked for."""
+    """Offsets of the expression; both 0 when its type is not needed."""
 
 
 @attrs.frozen
@@ -102,7 +102,7 @@ def _passed(text: str, places: UiPlaces, element: Element) -> Iterator[Passed]:
 
 
 def probes(components: Iterable[OwnComponent]) -> Iterator[tuple[int, str]]:
-    """Yield what is put into a half, and where, so that the types of values are told."""
+    """Yield insertions into a half that make the compiler report the types of values."""
     for passed in _asked(components):
         yield passed.start, PROBE
         yield passed.end, ")"
@@ -117,7 +117,7 @@ def _asked(components: Iterable[OwnComponent]) -> Iterator[Passed]:
 
 
 def answer_of(found: Diagnostic) -> str:
-    """Return the type of a value that was asked for; "" for a complaint of another kind."""
+    """Return the type in the complaint about an inserted call; "" for other complaints."""
     answer = _ANSWER.match(found.message) if found.code == _ASKED else None
     return answer[1] if answer is not None else ""
 
