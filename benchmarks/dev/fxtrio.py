@@ -118,7 +118,7 @@ def _server(name: str, root: Path) -> DevServer:
         command=lambda port: Command(
             argv=(sys.executable, "-m", "fxtrio", "dev", "--port", str(port)), folder=root
         ),
-        announces=re.compile(r"fx dev: http"),
+        announces=re.compile(r"http://127\.0\.0\.1:"),
         path="/bench",
         edits=_EDITS,
         other_page=("pages/p{n}.fxl", _OTHER),

@@ -71,7 +71,11 @@ def running(server: DevServer) -> Iterator[Running]:
     reader = threading.Thread(target=_read, args=(process, server, lines, announced), daemon=True)
     reader.start()
     try:
-        if not announced.get(timeout=LONGEST):
+        try:
+            started = announced.get(timeout=LONGEST)
+        except queue.Empty:
+            started = False
+        if not started:
             raise RuntimeError(f"{server.name} does not start:\n{''.join(lines)}")
         yield Running(f"http://127.0.0.1:{port}", process, began, lines)
     finally:

@@ -91,7 +91,8 @@ def _first_pages(browser: Browser, servers: Sequence[DevServer], starts: int) ->
                     server.clear_caches()
                 try:
                     times = first_page(browser, server)
-                except (Error, RuntimeError):
+                except (Error, RuntimeError) as error:
+                    print(f"{server.name}: {error}")
                     painted.missed[server.name] += 1
                     continue
                 painted.times[server.name].append(times[0])
