@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.lsp.editor import open_editor
-from tests.lsp.told import printed, shown
+from tests.lsp.problem_texts import printed, shown
 from tests.types.everything import write_everything
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -11,9 +11,9 @@ from fxtrio.tools.lsp.answers.features import LONGEST_HOVER, Answers
 from fxtrio.tools.lsp.answers.hover import STARTING
 from fxtrio.tools.lsp.documents.documents import Documents
 from fxtrio.tools.lsp.documents.page_cache import Views
-from fxtrio.tools.lsp.processes.delegated_servers import OtherServers
+from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
-from fxtrio.tools.lsp.project_index import Knowledge
+from fxtrio.tools.lsp.project_index import ProjectIndex
 
 PAGE = "@server\nasync def load(request):\n    return {}\n\n\nexport default () => <p>text</p>;\n"
 
@@ -28,8 +28,8 @@ async def test_a_hover_says_that_types_are_being_read(
         raise AssertionError
 
     documents, analyst = Documents(), Analyst(print)
-    views, knowledge = Views(documents, analyst), Knowledge(print, take)
-    others = OtherServers(print, knowledge)
+    views, knowledge = Views(documents, analyst), ProjectIndex(print, take)
+    others = DelegatedServers(print, knowledge)
     answers = Answers(documents, views, analyst, knowledge, others)
     document = documents.take(TextDocument((tmp_path / "a.fxl").as_uri(), PAGE, 1))
     assert document is not None

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.tools.lsp.processes.supervised_process import MOST_STARTS, KeptProcess
+from fxtrio.tools.lsp.processes.supervised_process import MOST_STARTS, SupervisedProcess
 from fxtrio.tools.lsp.rpc import MOST_REQUESTS, Answerer, ConnectionLost, TrioProtocol
 from fxtrio.tools.lsp.server import EditorServer
 from fxtrio.tools.types.report.rpc_frames import FrameInvalid
@@ -237,7 +237,9 @@ sys.exit(3)
 
 async def test_a_process_that_dies_is_started_again_and_then_no_more(tmp_path: Path) -> None:
     lines: list[str] = []
-    kept = KeptProcess("child", [sys.executable, "-c", DIES], cwd=tmp_path, report=lines.append)
+    kept = SupervisedProcess(
+        "child", [sys.executable, "-c", DIES], cwd=tmp_path, report=lines.append
+    )
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(kept.run)
@@ -256,7 +258,7 @@ async def test_a_process_that_dies_is_started_again_and_then_no_more(tmp_path: P
 
 async def test_a_program_that_is_not_there_is_told_once(tmp_path: Path) -> None:
     lines: list[str] = []
-    kept = KeptProcess("child", ["no-such-program"], cwd=tmp_path, report=lines.append)
+    kept = SupervisedProcess("child", ["no-such-program"], cwd=tmp_path, report=lines.append)
     await kept.run()
 
     (line,) = lines

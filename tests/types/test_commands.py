@@ -243,7 +243,7 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
     stand_in = Checked()
     monkeypatch.setattr(compiler, "ensure_compiler", stand_in.ensure_compiler)
     monkeypatch.setattr(
-        gatherer_process.KeptGatherer,
+        gatherer_process.GathererProcess,
         "types",
         lambda kept, project: stand_in.project_types(kept.root, project),
     )

@@ -17,10 +17,10 @@ from fxtrio.develop.report.overlay_errors import Shown, shown_finding
 from fxtrio.errors import FxtrioError
 
 if TYPE_CHECKING:
-    from fxtrio.tools.types.gather.gatherer_process import KeptGatherer
+    from fxtrio.tools.types.gather.gatherer_process import GathererProcess
     from fxtrio.tools.types.gather.page_types import ProjectTypes
     from fxtrio.tools.types.report.checking import TypeCheck
-    from fxtrio.tools.types.report.tsc_server import KeptCompiler
+    from fxtrio.tools.types.report.tsc_server import TscServer
 
 _NAME = "types"
 _LATER = 0.5  # seconds after a change: what is on the screen comes first
@@ -47,8 +47,8 @@ class LateTypes:
 
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _check: TypeCheck | None = None
-    _compiler: KeptCompiler | None = None
-    _gatherer: KeptGatherer | None = None
+    _compiler: TscServer | None = None
+    _gatherer: GathererProcess | None = None
     _types: ProjectTypes | None = None
     """None when the Python code is another one than that they were taken from."""
 
@@ -137,22 +137,22 @@ class LateTypes:
 
     async def _problems(self, looked_at: CheckInput) -> tuple[Problem, ...]:
         # Heavy, and nothing of it is needed before something is on the screen.
-        from fxtrio.tools.types.gather.gatherer_process import KeptGatherer
+        from fxtrio.tools.types.gather.gatherer_process import GathererProcess
         from fxtrio.tools.types.report.checking import TypeCheck
         from fxtrio.tools.types.report.compiler import ensure_compiler
-        from fxtrio.tools.types.report.tsc_server import KeptCompiler
+        from fxtrio.tools.types.report.tsc_server import TscServer
         from fxtrio.tools.types.ui.extra_paths import other_paths
         from fxtrio.tools.types.ui.virtual_project import TypesFolder
 
         if self._check is None:
             compiler = await ensure_compiler(self.report)
-            self._compiler = KeptCompiler(self.nursery)
+            self._compiler = TscServer(self.nursery)
             folder = TypesFolder(self.root, compiler)
             self._check = TypeCheck(folder, compile=self._compiler.compile)
         types = self._types
         if types is None:
             if self._gatherer is None:
-                self._gatherer = KeptGatherer(self.root, self.nursery)
+                self._gatherer = GathererProcess(self.root, self.nursery)
             types = await self._gatherer.types(looked_at.project)
             self._types = types
         self._check.others = await trio.to_thread.run_sync(other_paths, self.root, looked_at.config)

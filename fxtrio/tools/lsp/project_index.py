@@ -53,7 +53,7 @@ class KnownProject:
         return {page.pattern: page.source for page in self.project.tree.pages}
 
 
-class Knowledge:
+class ProjectIndex:
     """Knows the projects that `refresh` names. ``imports`` tells whether code may run."""
 
     def __init__(self, report: Callable[[str], None], take: Take) -> None:

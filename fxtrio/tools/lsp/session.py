@@ -25,10 +25,10 @@ from fxtrio.tools.lsp.checks.project_check import check_whole
 from fxtrio.tools.lsp.documents.documents import Document, Documents, file_of
 from fxtrio.tools.lsp.documents.page_cache import Views
 from fxtrio.tools.lsp.documents.positions import Position, position_in
-from fxtrio.tools.lsp.processes.delegated_servers import OtherServers
+from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 from fxtrio.tools.lsp.processes.warm_prettier import WarmPrettier
-from fxtrio.tools.lsp.project_index import Knowledge
+from fxtrio.tools.lsp.project_index import ProjectIndex
 from fxtrio.tools.lsp.rpc import ConnectionLost
 from fxtrio.tools.lsp.server import EditorServer
 
@@ -72,8 +72,8 @@ class EditorSession:
         self.analyst = Analyst(self.report)
         self._questions = Questions()
         self.views = Views(self.documents, self.analyst)
-        self._knowledge = Knowledge(self.report, self._take)
-        self._others = OtherServers(self.report, self._knowledge)
+        self._knowledge = ProjectIndex(self.report, self._take)
+        self._others = DelegatedServers(self.report, self._knowledge)
         self._answers = Answers(
             self.documents, self.views, self.analyst, self._knowledge, self._others
         )
@@ -264,7 +264,7 @@ class EditorSession:
         self.checking.changed(document.file)
 
     def _refresh(self, root: Path, *, pages_only: bool = False) -> None:
-        """Analyse a project again; see `Knowledge.refresh`."""
+        """Analyse a project again; see `ProjectIndex.refresh`."""
         self.analyst.changed(root)
         self.checking.saved(root)
         self._knowledge.refresh(root, pages_only=pages_only)

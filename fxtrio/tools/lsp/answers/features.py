@@ -43,9 +43,9 @@ from fxtrio.tools.lsp.documents.page import PageView
 from fxtrio.tools.lsp.documents.page_cache import Views, read_text_of
 from fxtrio.tools.lsp.documents.positions import Places, Position, places_of
 from fxtrio.tools.lsp.documents.virtual_document import language_at, project
-from fxtrio.tools.lsp.processes.delegated_servers import OtherServers
+from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst, Use
-from fxtrio.tools.lsp.project_index import FIRST_WAIT, Knowledge
+from fxtrio.tools.lsp.project_index import FIRST_WAIT, ProjectIndex
 from fxtrio.tools.lsp.rpc import request_failed
 
 LONGEST_HOVER = FIRST_WAIT + 2.0
@@ -60,8 +60,8 @@ class Answers:
         documents: Documents,
         views: Views,
         analyst: Analyst,
-        knowledge: Knowledge,
-        others: OtherServers,
+        knowledge: ProjectIndex,
+        others: DelegatedServers,
     ) -> None:
         self._documents = documents
         self._views = views

@@ -19,8 +19,8 @@ from fxtrio.build_folder import LinkInTheWay
 from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.documents.page import PageView
 from fxtrio.tools.lsp.documents.ui_half import UiText
-from fxtrio.tools.lsp.processes.delegated_servers import OtherServers
-from fxtrio.tools.lsp.project_index import Knowledge, KnownProject
+from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
+from fxtrio.tools.lsp.project_index import KnownProject, ProjectIndex
 from fxtrio.tools.types.report.checking import DEEPEST
 from fxtrio.tools.types.report.compiler import CompilerFailed, Diagnostic
 from fxtrio.tools.types.report.javascript_leniency import says_broken
@@ -63,7 +63,7 @@ class _Written:
 class LiveTypes:
     """Asks the server of TypeScript that fxtrio brings along."""
 
-    def __init__(self, knowledge: Knowledge, others: OtherServers) -> None:
+    def __init__(self, knowledge: ProjectIndex, others: DelegatedServers) -> None:
         self._knowledge = knowledge
         self._others = others
         self._written: dict[Path, _Written] = {}

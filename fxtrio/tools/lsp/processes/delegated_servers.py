@@ -23,8 +23,8 @@ from fxtrio.tools.lsp.answers.map_results import Asked, MapResult
 from fxtrio.tools.lsp.documents.page import PageView
 from fxtrio.tools.lsp.documents.positions import Position
 from fxtrio.tools.lsp.documents.virtual_document import Language, Projection, language_at, project
-from fxtrio.tools.lsp.processes.supervised_process import KeptProcess
-from fxtrio.tools.lsp.project_index import Knowledge
+from fxtrio.tools.lsp.processes.supervised_process import SupervisedProcess
+from fxtrio.tools.lsp.project_index import ProjectIndex
 from fxtrio.tools.lsp.rpc import ConnectionLost, TrioProtocol
 
 MOST_SERVERS = 20
@@ -44,7 +44,7 @@ def _agreed(params: Any) -> None:
 class _Server:
     """One process, and what it knows."""
 
-    process: KeptProcess
+    process: SupervisedProcess
     asking: trio.Lock = attrs.field(factory=trio.Lock)
     shown: dict[str, tuple[int, str]] = attrs.field(factory=dict)
     """Version and text by URI, of the process that runs now."""
@@ -53,10 +53,10 @@ class _Server:
     """The URI of the page and its half, by the URI that the server knows."""
 
 
-class OtherServers:
+class DelegatedServers:
     """Asks the servers that are configured. `run` it: it owns their processes."""
 
-    def __init__(self, report: Callable[[str], None], knowledge: Knowledge) -> None:
+    def __init__(self, report: Callable[[str], None], knowledge: ProjectIndex) -> None:
         self.commands: dict[Language, Sequence[str] | None] = {}
         """How to start the server of a language; () for none. None stands for a server for Python
         that is installed, and for the TypeScript that fxtrio checks types with."""
@@ -64,7 +64,7 @@ class OtherServers:
         self._report = report
         self._knowledge = knowledge
         self._servers: dict[tuple[Path, Language], _Server] = {}
-        self._wanted, self._starting = trio.open_memory_channel[KeptProcess](MOST_SERVERS)
+        self._wanted, self._starting = trio.open_memory_channel[SupervisedProcess](MOST_SERVERS)
 
     async def run(self) -> None:
         """Keep the processes running that questions need, until cancelled."""
@@ -143,7 +143,7 @@ class OtherServers:
         if found is not None or not command:
             return found
         server = _Server(
-            KeptProcess(
+            SupervisedProcess(
                 f"{Path(command[0]).name} in {root.name}",
                 command,
                 cwd=root,

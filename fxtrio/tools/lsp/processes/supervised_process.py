@@ -35,7 +35,7 @@ async def _greet_nobody(connection: TrioProtocol) -> None:
     await trio.lowlevel.checkpoint()
 
 
-class KeptProcess:
+class SupervisedProcess:
     """One process, over all its lives. Runs while `run` does.
 
     ``greet`` is awaited at the start of each life, before anything is asked. ``report`` gets
@@ -70,7 +70,7 @@ class KeptProcess:
 
     def __repr__(self) -> str:
         state = "given up" if self._given_up else "runs" if self._connection else "starts"
-        return f"<KeptProcess {self.name!r}: {state}, starts={self.starts}>"
+        return f"<SupervisedProcess {self.name!r}: {state}, starts={self.starts}>"
 
     async def request(self, method: str, params: Any) -> Any:
         """Return the result of a request, when the process is ready for it.

@@ -18,7 +18,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.node import NodeMissing, find_node, tool_environment
 from fxtrio.tools.lsp.documents.page import PageView
 from fxtrio.tools.lsp.documents.positions import Position, Range
-from fxtrio.tools.lsp.processes.supervised_process import KeptProcess
+from fxtrio.tools.lsp.processes.supervised_process import SupervisedProcess
 from fxtrio.tools.lsp.rpc import ConnectionLost
 
 Kind = Literal["key", "variable", "action", "link"]
@@ -64,8 +64,8 @@ class Analyst:
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self._report = report
-        self._child: KeptProcess | None = None
-        self._checks: KeptProcess | None = None
+        self._child: SupervisedProcess | None = None
+        self._checks: SupervisedProcess | None = None
         self._settled = trio.Event()
         self._checked: dict[tuple[Path, str], tuple[dict[str, Any], list[Any]]] = {}
         """What was last found in a file, and what was looked at for it."""
@@ -81,9 +81,9 @@ class Analyst:
             return
         command = [str(node.node), str(JS / "editor" / "analyst.js"), str(toolchain)]
 
-        def child(name: str) -> KeptProcess:
+        def child(name: str) -> SupervisedProcess:
             env = tool_environment()
-            return KeptProcess(name, command, cwd=JS, env=env, report=self._report)
+            return SupervisedProcess(name, command, cwd=JS, env=env, report=self._report)
 
         # Checking a large page takes so long that no question should wait for it.
         self._child, self._checks = child("analyst of client code"), child("check of client code")

@@ -17,7 +17,7 @@ from pygls.exceptions import JsonRpcException
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.node import find_node
 from fxtrio.tools.format.prettier import PrettierOrder, run_prettier
-from fxtrio.tools.lsp.processes.supervised_process import KeptProcess
+from fxtrio.tools.lsp.processes.supervised_process import SupervisedProcess
 from fxtrio.tools.lsp.rpc import ConnectionLost
 
 MOST_PROCESSES = 5
@@ -34,7 +34,7 @@ Stamp = tuple[tuple[Path, int], ...]
 class _Warm:
     """One process, and when what it has imported was written."""
 
-    process: KeptProcess
+    process: SupervisedProcess
     stamp: Stamp
     scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
 
@@ -80,7 +80,7 @@ class WarmPrettier:
             found.scope.cancel("its settings or plug-ins are others now")
         elif len(self._warm) == MOST_PROCESSES:
             return None
-        process = KeptProcess(
+        process = SupervisedProcess(
             f"prettier in {order.root.name}",
             [str(node.node), str(JS / "editor" / "formatter.js")],
             cwd=order.cwd,

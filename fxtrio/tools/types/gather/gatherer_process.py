@@ -47,7 +47,7 @@ async def project_types(
 
 
 @attrs.define(eq=False)
-class KeptGatherer:
+class GathererProcess:
     """Asks about the project in ``root``, in a process that stays in ``nursery``.
 
     Where no process can be forked, one starts for each question.

@@ -40,7 +40,7 @@ class TypeCheck:
     """Paths that the app answers besides its pages; see `TypesFolder.write_tier`."""
 
     compile: Compile = attrs.field(factory=lambda: compile_types)
-    """How the compiler is run: `compile_types`, or that of a `KeptCompiler`."""
+    """How the compiler is run: `compile_types`, or that of a `TscServer`."""
 
     findings_in: frozenset[str] = frozenset()
     """Page files with complaints that are judged by the text around them."""

@@ -46,7 +46,7 @@ class ServerLost(Exception):
 
 
 @attrs.define(eq=False)
-class KeptCompiler:
+class TscServer:
     """Compiles folders, one after the other; runs its server in ``nursery``."""
 
     nursery: trio.Nursery

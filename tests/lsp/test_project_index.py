@@ -41,7 +41,7 @@ async def test_python_is_imported_again_only_when_it_may_be_another(
 
     monkeypatch.setattr(project_index, "project_types", project_types)
     monkeypatch.setattr(project_index, "TypeChecks", Checks)
-    known = project_index.Knowledge(print, take)
+    known = project_index.ProjectIndex(print, take)
 
     async def saved(python: str, ui: str, *, pages_only: bool) -> int:
         nonlocal checked

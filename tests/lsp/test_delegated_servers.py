@@ -16,8 +16,12 @@ from fxtrio.tools.lsp.answers.map_results import as_it_is
 from fxtrio.tools.lsp.documents.page import view_of
 from fxtrio.tools.lsp.documents.virtual_document import Projection, language_at, project
 from fxtrio.tools.lsp.processes import delegated_servers
-from fxtrio.tools.lsp.processes.delegated_servers import ADVICE, OtherServers, find_python_server
-from fxtrio.tools.lsp.project_index import Knowledge
+from fxtrio.tools.lsp.processes.delegated_servers import (
+    ADVICE,
+    DelegatedServers,
+    find_python_server,
+)
+from fxtrio.tools.lsp.project_index import ProjectIndex
 from fxtrio.tools.types.ui.virtual_ui import Shift
 from tests.lsp.editor import known, open_editor
 from tests.lsp.test_across import FILES, Asking, applied, place
@@ -162,7 +166,7 @@ async def test_without_a_server_for_python_the_log_says_once_how_to_have_one(
 
     monkeypatch.setattr(delegated_servers, "find_python_server", tuple)
     told: list[str] = []
-    others = OtherServers(told.append, Knowledge(told.append, take))
+    others = DelegatedServers(told.append, ProjectIndex(told.append, take))
     view = view_of(tmp_path, "pages/index.fxl", TEXT)
     start = {"line": 0, "character": 0}
     for _ in range(2):

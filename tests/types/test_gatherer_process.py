@@ -14,7 +14,7 @@ import trio
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
 from fxtrio.tools.project_process.fork_server import CAN_FORK
-from fxtrio.tools.types.gather.gatherer_process import KeptGatherer, TypesUnknown, project_types
+from fxtrio.tools.types.gather.gatherer_process import GathererProcess, TypesUnknown, project_types
 from tests.trees import write_tree
 
 PAGE = (
@@ -31,10 +31,10 @@ def written(root: Path, own: str = "1", store: str = "KEY = 'a'") -> CheckedProj
 
 
 @asynccontextmanager
-async def keeping(root: Path) -> AsyncIterator[KeptGatherer]:
+async def keeping(root: Path) -> AsyncIterator[GathererProcess]:
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            yield KeptGatherer(root, nursery)
+            yield GathererProcess(root, nursery)
             nursery.cancel_scope.cancel()
 
 

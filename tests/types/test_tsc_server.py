@@ -20,7 +20,7 @@ from fxtrio.tools.types.gather.gatherer_process import project_types
 from fxtrio.tools.types.report import tsc_server
 from fxtrio.tools.types.report.checking import TypeCheck
 from fxtrio.tools.types.report.compiler import Diagnostic, compile_types, ensure_compiler
-from fxtrio.tools.types.report.tsc_server import KeptCompiler
+from fxtrio.tools.types.report.tsc_server import TscServer
 from fxtrio.tools.types.ui.virtual_project import TypesFolder
 from tests.trees import write_tree
 from tests.types.projects import write_project
@@ -40,7 +40,7 @@ class Both:
     """One project, checked by a compiler that is kept and by one that starts anew."""
 
     root: Path
-    kept: KeptCompiler
+    kept: TscServer
     home: Path
     compiled: list[str] = attrs.field(factory=list)
     _check: TypeCheck = attrs.field(init=False)
@@ -69,7 +69,7 @@ async def checking(root: Path) -> AsyncIterator[Both]:
     home = await ensure_compiler(print)
     with trio.fail_after(240):
         async with trio.open_nursery() as nursery:
-            yield Both(root, KeptCompiler(nursery), home)
+            yield Both(root, TscServer(nursery), home)
             nursery.cancel_scope.cancel()
 
 
@@ -198,7 +198,7 @@ async def test_a_server_that_is_of_no_use_is_not_asked_for_ever(
     write_tree(tmp_path, {"tsconfig.json": '{"files": []}'})
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            kept = KeptCompiler(nursery)
+            kept = TscServer(nursery)
             for _ in range(tsc_server.MOST_FAILURES + 2):
                 assert await kept.compile(tmp_path, tmp_path) == (mistake,)
     assert kept.failures == tsc_server.MOST_FAILURES
