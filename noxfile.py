@@ -232,8 +232,9 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def pictures(session: nox.Session) -> None:
-    """Draw the pictures of the documentation again."""
+    """Draw the diagrams of the documentation again, and photograph the product for the README."""
     _program(session, "tests.docs.draw")
+    session.run("python", "-m", "tests.e2e.pictures")
 
 
 @nox.session
