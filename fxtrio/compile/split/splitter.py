@@ -3,6 +3,11 @@
 The file starts as Python. UI begins where a statement can only be UI; from there
 on Python comes back only with a statement that cannot be anything else. What
 reads as both is decided by the names it uses, and reported where they do not tell.
+
+Neither language can be skipped without reading it: a string of Python may hold UI code, and JSX
+may hold lines of Python. So there is one offset, `Splitter._offset`, behind which everything is
+assigned. Python statements are read here with Python's own parser; UI code is read by `Scanner`,
+which stops at each line where a statement may begin, and goes on from the offset that it gets.
 """
 
 from __future__ import annotations
@@ -29,8 +34,12 @@ from fxtrio.compile.split.scanner import Scanner
 from fxtrio.compile.split.suggestions import broken_remedy
 from fxtrio.compile.split.type_aliases import Aliases, Side, is_alias, next_alias
 
-_SEARCHED = 2000  # characters of a broken statement in which signs of JavaScript are looked for
-_WASTE = 4  # how often, on average, a character may be parsed without a result
+# Characters of a broken statement in which signs of JavaScript are looked for. An unclosed bracket
+# makes the rest of the file one statement, which is looked at again from each of its lines.
+_SEARCHED = 2000
+# How often, on average, a character may be parsed without a result. Each attempt that fails may
+# have read to the end of the file: without a budget a hostile file would cost quadratic time.
+_WASTE = 4
 _MOST_PROBLEMS = 500  # broken statements after which the rest of the file is not looked at
 _AT_ONCE = 20_000  # characters of Python; larger trees cost garbage collection
 # Where Python can be cut; in a string, say, it cannot, and the piece in front does not parse.
@@ -62,7 +71,7 @@ class Splitter:
         self._offset = 0
         self._half = _Half.PYTHON
         self._within_expression = False
-        self._next_ui_line = -1
+        self._next_ui_line = -1  # the next line that looks like UI code; found once, then passed
         self._at_once_from = 0  # from here on, Python has not been read at once
         self._decorated_until = 0  # decorators in front of here are known to be UI code
         self._problems: list[Problem] = []
@@ -104,7 +113,10 @@ class Splitter:
     def _read_python_at_once(self) -> bool:
         """Read what comes before the next line that looks like UI code; False when that fails.
 
-        This is `_read_python` for the usual case, and several times as fast.
+        This is `_read_python` for the usual case, and several times as fast: one call of the
+        parser for hundreds of lines. If the piece does not parse, `_read_python` reads statement
+        by statement up to its end, and only then the next piece is tried: a piece that is tried
+        again from each of its statements would be read many times.
         """
         if self._offset < self._at_once_from:
             return False
@@ -120,6 +132,8 @@ class Splitter:
         marker = MARKER.search(self._text, self._offset, end)
         end = end if marker is None else marker.start()
         piece = self._text[self._offset : end]
+        # A semicolon may end a statement of JavaScript that reads as Python, such as ``x = 1;``:
+        # the parser does not report it, and `_read_python` looks at each.
         parsed = [] if ";" in piece or self._waste < 0 else parse(piece)
         if isinstance(parsed, Broken) or not parsed:
             self._waste -= len(piece)
@@ -149,6 +163,8 @@ class Splitter:
         if self._is_python_alias(after_ui=False) is False:
             self._begin_ui()
             return
+        # From here on the statement is Python unless it cannot be parsed, or what it means as
+        # Python makes no sense: UI code that is valid Python is rare, and nearly always short.
         extent = self._extent()
         parsed = parse(self._text[self._offset : extent.end])
         if isinstance(parsed, Broken):
@@ -180,6 +196,8 @@ class Splitter:
                 )
         if start == self._offset and not within and self._is_python_alias(after_ui=True):
             sign = Sign.PYTHON
+        # An indented line cannot begin a statement of Python; it is part of UI code, unless it
+        # shows what only Python has (``Sign.PYTHON``), which is then reported.
         candidate = sign is Sign.PYTHON or (sign is Sign.PERHAPS and start == self._offset)
         if candidate and self._resume_python(start, sign):
             return
@@ -259,12 +277,16 @@ class Splitter:
         """
         if names.formats or not all(isinstance(node, _BOTH) for node in parsed):
             return False
+        # The half whose names a statement uses is the one that it belongs to. If it uses names
+        # of both, or one that both define, it stays where it is, and the doubt is reported.
         python = names.used & self._python_names
         ui = names.used & self._ui_names
         if python or ui:
             if python == ui:
                 self._report_doubt(offset, min(python))
             return names.awaits or (bool(ui - python) and not python - ui)
+        # A semicolon hardly ever ends a line of Python; it does where a constant is followed by
+        # another one, ``WIDTH = 3; HEIGHT = 4``.
         if ended and not all(name.isupper() for name in names.bound or ("x",)):
             return True
         return names.awaits or bool(names.used & language_detection.BROWSER_NAMES)
