@@ -90,6 +90,44 @@ async def test_states_request_2_an_action_runs_to_its_end_unless_it_is_marked(
         assert trio.current_time() < 7
 
 
+STREAMS = """
+    import trio
+
+    async def values(request):
+        log = request.app.state.log
+        try:
+            for number in range(5):
+                yield number
+                await trio.sleep(1)
+        except trio.Cancelled:
+            log.append("cancelled")
+            raise
+        log.append("finished")
+
+    @action
+    async def willing(request):
+        async for value in values(request):
+            yield value
+
+    @action(cancel_on_disconnect=False)
+    async def stubborn(request):
+        async for value in values(request):
+            yield value
+"""
+
+
+@rule("states.request_5")
+async def test_states_request_5_an_async_generator_is_cancelled_unless_it_is_marked(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_pages(tmp_path, STREAMS) as client:
+        actions = "/api/__actions/index"
+        assert "cancelled" in await leave_after_a_second(client, "POST", f"{actions}/willing")
+        assert trio.current_time() < 2
+        assert "finished" in await leave_after_a_second(client, "POST", f"{actions}/stubborn")
+        assert trio.current_time() >= 5
+
+
 DEADLINES = """
     import trio
 
@@ -201,3 +239,18 @@ async def test_states_app_4_jobs_have_the_drain_timeout_and_no_more(
     for name in ("long_job", "waiting_job"):
         assert name in caplog.text
     assert "short_job" not in caplog.text
+
+
+@rule("states.app_5")
+async def test_states_app_5_streams_of_events_have_the_drain_timeout_and_no_more(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_pages(tmp_path, STREAMS, tasks={"drain_timeout": 2.5}) as client:
+        client.app.state.log = []
+        async with client.stream_action("/", "willing") as values:
+            client.app.begin_shutdown()
+            found = [value async for value in values]
+        assert found == [0, 1, 2]
+        assert values.end is not None
+        assert values.end["ok"] is False
+        assert client.app.state.log == ["cancelled"]
