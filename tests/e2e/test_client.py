@@ -34,6 +34,35 @@ SITE = {
     "pages/index.fxl": """
         export default function Home() { return <h1>Home</h1>; }
     """,
+    "pages/rename.fxl": """
+        @action
+        async def rename(request):
+            name = (await request.json())["name"]
+            if not name:
+                raise ValidationActionError(fields={"name": ["Type a name."]})
+            return {"name": name}
+
+        import { useState } from "react";
+        import { useAction } from "fx/client";
+
+        export default function Rename() {
+          const rename = useAction("rename");
+          const [name, setName] = useState("");
+          const send = (event) => {
+            event.preventDefault();
+            rename({ name });
+          };
+          return (
+            <form onSubmit={send}>
+              <label>
+                Name <input name="name" value={name} onChange={(e) => setName(e.target.value)} />
+              </label>
+              <button disabled={rename.pending}>Rename</button>
+              <p>{rename.fields.name?.[0] ?? rename.data?.name}</p>
+            </form>
+          );
+        }
+    """,
     "pages/find.fxl": """
         @server
         async def load(request):
@@ -395,3 +424,24 @@ def test_a_stream_ends_when_it_is_stopped_and_when_its_page_is_left(
     expect(page.locator("h1")).to_have_text("Home")
     wait_until(page, ENDED % 2)
     assert visitor.complaints == []
+
+
+def test_a_button_that_was_disabled_during_a_call_has_the_focus_again(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    hydrated(visitor, f"{site.url}/rename")
+    page = visitor.page
+    name, button = page.get_by_label("Name"), page.get_by_role("button", name="Rename")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(name).to_be_focused()
+    expect(name).to_have_attribute("aria-invalid", "true")
+    expect(name).to_have_accessible_description("Type a name.")
+
+    page.keyboard.type("Ada")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(page.get_by_text("Ada")).to_be_visible()
+    expect(button).to_be_focused()
+    expect(name).not_to_have_attribute("aria-invalid", "true")
