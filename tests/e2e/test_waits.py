@@ -54,6 +54,80 @@ SITE = {
           );
         }
     """,
+    "pages/typed.fxl": """
+        import { useState } from "react";
+        import { Link } from "fx/client";
+
+        export default function Typed() {
+          const [controlled, setControlled] = useState("first");
+          return (
+            <>
+              <h1>Typed</h1>
+              <Link href="/likes">away</Link>
+              <a href="#below">below</a>
+              <form id="below">
+                <input id="text" name="text" defaultValue="default" />
+                <input id="controlled" name="controlled" value={controlled}
+                  onChange={(event) => setControlled(event.target.value)} />
+                <input id="password" name="word" type="password" />
+                <input id="shown-password" name="password" />
+                <input id="code" name="code" autoComplete="one-time-code" />
+                <input id="file" name="file" type="file" />
+                <textarea id="long" name="long" />
+                <input id="check" name="check" type="checkbox" defaultChecked={true} />
+                <select id="one" name="one" defaultValue="b">
+                  <option>a</option><option>b</option><option>c</option>
+                </select>
+              </form>
+            </>
+          );
+        }
+    """,
+    "pages/moving/layout.fxl": """
+        import { ViewTransition } from "react";
+
+        export default function Layout({ children }) {
+          return <ViewTransition>{children}</ViewTransition>;
+        }
+    """,
+    "pages/moving/one.fxl": """
+        NOTES = ["Milk"]
+
+        @server
+        async def load(request):
+            return {"notes": NOTES}
+
+        @action
+        async def add(request):
+            NOTES.append("Bread")
+            return {}
+
+        import { ViewTransition } from "react";
+        import { Link, refresh, useAction } from "fx/client";
+
+        export default function One({ data }) {
+          const add = useAction("add");
+          const press = async () => {
+            await add();
+            await refresh();
+          };
+          return (
+            <>
+              <h1>One</h1>
+              <button onClick={press}>add</button>
+              <Link href="/moving/two">two</Link>
+              {data.notes.map((note, index) => (
+                <ViewTransition key={index}><p className="note">{note}</p></ViewTransition>
+              ))}
+            </>
+          );
+        }
+    """,
+    "pages/moving/two.fxl": """
+        export default function Two() {
+          return <h1>Two</h1>;
+        }
+    """,
     "pages/waits.fxl": """
         @server
         async def load(request):
@@ -178,5 +252,66 @@ def test_every_promise_may_be_awaited_within_a_transition(site: Server, browser:
         expect(page.locator("#ended")).to_have_text(str(name))
         step = steps.get(str(name), step)
         expect(page.locator("h1")).to_have_text(f"Waits {step}".strip())
+    assert visitor.complaints == []
+    page.context.close()
+
+
+def test_back_restores_what_was_typed_and_the_heading_has_the_focus(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, f"{site.url}/typed")
+    typed = ("text", "controlled", "password", "shown-password", "code", "long")
+    for name in typed:
+        page.locator(f"#{name}").fill(f"typed in {name}")
+    page.locator("#check").uncheck()
+    page.locator("#one").select_option("c")
+
+    page.get_by_text("away").click()
+    expect(page.locator("h1")).to_have_text("Likes")
+    expect(page.locator("h1")).to_be_focused()
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Typed")
+    expect(page.locator("h1")).to_be_focused()
+    expected = dict.fromkeys(typed, "")
+    expected |= {"text": "typed in text", "long": "typed in long", "controlled": "first"}
+    for name, value in expected.items():
+        expect(page.locator(f"#{name}")).to_have_value(value)
+    expect(page.locator("#check")).not_to_be_checked()
+    expect(page.locator("#one")).to_have_value("c")
+
+    page.get_by_text("below").click()
+    page.locator("#text").fill("typed later")
+    page.go_back()
+    expect(page).to_have_url(f"{site.url}/typed")
+    expect(page.locator("#text")).to_have_value("typed later")
+    assert visitor.complaints == []
+    page.context.close()
+
+
+def test_view_transitions_animate_fresh_data_and_navigations(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, f"{site.url}/moving/one")
+    page.evaluate(
+        """() => {
+          window.transitions = 0;
+          const start = document.startViewTransition.bind(document);
+          document.startViewTransition = (...options) => {
+            window.transitions += 1;
+            return start(...options);
+          };
+        }"""
+    )
+    page.get_by_text("add").click()
+    expect(page.locator(".note")).to_have_count(2)
+    assert page.evaluate("window.transitions") == 1
+    page.get_by_text("two").click()
+    expect(page.locator("h1")).to_have_text("Two")
+    expect(page.locator("h1")).to_be_focused()
+    assert page.evaluate("window.transitions") == 2
     assert visitor.complaints == []
     page.context.close()

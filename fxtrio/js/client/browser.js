@@ -1,12 +1,14 @@
 /** The browser as the router needs it: address bar, history, scroll position, focus. */
 
-import { announce, focusOn } from './focus.js';
+import { announce, focusOn, focusOnPage } from './focus.js';
+import { readTyped, restoreTyped } from './typed-fields.js';
+import { keyOf } from './urls.js';
 
 /** @typedef {import('./router.js').Arrival} Arrival */
 
 const POSITIONS = 'fx-scroll';
-/** Positions kept in the session, the oldest go first. */
-const MOST_POSITIONS = 100;
+/** Entries of the history that are remembered, the oldest go first. */
+const MOST_ENTRIES = 100;
 const LEAVABLE = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
 
 /** One window's history. `start` begins to listen; `stop` ends it. */
@@ -16,6 +18,10 @@ export class Browser {
   /** @type {Map<string, [number, number]>} */
   #positions;
   #entry;
+  /** What is on the screen: its entry, and path and query. @type {{ entry: string, key: string }} */
+  #shown;
+  /** Not in the session's storage: what was typed shall not outlive the document. @type {Map<string, ReadonlyMap<string, import('./typed-fields.js').Typed>>} */
+  #typed = new Map();
 
   /**
    * @param {Window} window
@@ -26,6 +32,7 @@ export class Browser {
     this.#onPop = onPop;
     this.#positions = readPositions(window);
     this.#entry = entryOf(window.history.state);
+    this.#shown = { entry: this.#entry, key: keyOf(this.url()) };
   }
 
   start() {
@@ -34,6 +41,7 @@ export class Browser {
       this.#entry = newEntry();
       history.replaceState({ ...history.state, fx: this.#entry }, '', location.href);
     }
+    this.#shown = { ...this.#shown, entry: this.#entry };
     this.#take();
     this.#window.addEventListener('popstate', this.#popped);
     this.#window.addEventListener('pagehide', this.#leaving);
@@ -77,18 +85,21 @@ export class Browser {
     this.#window.location.reload();
   }
 
+  /** Remember where the page is scrolled to, and what was typed into its fields. */
   keepScroll() {
-    const { scrollX, scrollY } = this.#window;
-    this.#positions.delete(this.#entry);
-    this.#positions.set(this.#entry, [scrollX, scrollY]);
-    if (this.#positions.size > MOST_POSITIONS) {
-      this.#positions.delete(/** @type {string} */ (this.#positions.keys().next().value));
-    }
+    const { scrollX, scrollY, document } = this.#window;
+    keep(this.#positions, this.#entry, [scrollX, scrollY]);
+    // Of the entry that is shown: another one may be on its way.
+    keep(this.#typed, this.#shown.entry, readTyped(document));
   }
 
   /** @param {Arrival} arrival */
   arrive({ url, scroll, moved }) {
     const { document } = this.#window;
+    const before = this.#shown;
+    this.#shown = { entry: this.#entry, key: keyOf(url) };
+    const typed = this.#typed.get(this.#entry);
+    if (scroll === 'restore' && typed && keyOf(url) !== before.key) restoreTyped(document, typed);
     const kept = scroll === 'restore' ? this.#positions.get(this.#entry) : undefined;
     const target = scroll === 'keep' || kept ? null : targetOf(document, url.hash);
     if (target !== null) {
@@ -98,7 +109,7 @@ export class Browser {
       this.#window.scrollTo({ left, top, behavior: 'instant' });
     }
     if (target !== null) focusOn(target);
-    else if (moved) focusOn(document.querySelector('#fx-root [autofocus]') ?? document.body);
+    else if (moved) focusOnPage(document);
     if (moved) announce(document);
   }
 
@@ -152,6 +163,20 @@ function targetOf(document, hash) {
 function entryOf(state) {
   const entry = /** @type {any} */ (state)?.fx;
   return typeof entry === 'string' ? entry : '';
+}
+
+/**
+ * Put a value into a map as its youngest; the oldest of too many goes.
+ *
+ * @template Value
+ * @param {Map<string, Value>} map
+ * @param {string} key
+ * @param {Value} value
+ */
+function keep(map, key, value) {
+  map.delete(key);
+  map.set(key, value);
+  if (map.size > MOST_ENTRIES) map.delete(/** @type {string} */ (map.keys().next().value));
 }
 
 function newEntry() {

@@ -18,6 +18,21 @@ export function focusOn(element) {
 }
 
 /**
+ * Move the keyboard focus into a page that was navigated to: to what asks for it, to its heading,
+ * or else to the top.
+ *
+ * @param {Document} document
+ */
+export function focusOnPage(document) {
+  const target =
+    document.querySelector('#fx-root [autofocus]') ??
+    document.querySelector('#fx-root main h1') ??
+    document.querySelector('#fx-root h1');
+  if (target !== null) focusOn(target);
+  if (target === null || document.activeElement !== target) focusOn(document.body); // it is hidden
+}
+
+/**
  * Have screen readers say the title of the page.
  *
  * @param {Document} document
