@@ -68,10 +68,13 @@ test('the only layout with a loader has the merged data as its own', () => {
 test('an error page is told of the error', () => {
   const state = makeState();
   Object.assign(state, { ok: false, statusCode: 404, error: 'Gone', type: 'LoaderError' });
-  const expected = { message: 'Gone', statusCode: 404, type: 'LoaderError', data: {} };
+  const own = { message: 'Gone', statusCode: 404, type: 'LoaderError', data: {} };
+  const expected = { ...own, requestId: '' };
   assert.deepEqual(pageProps(state).error, expected);
   state.data = { id: 5 };
   assert.deepEqual(pageProps(state).error, { ...expected, data: { id: 5 } });
+  state.requestId = 'abc';
+  assert.equal(/** @type {any} */ (pageProps(state).error).requestId, 'abc');
 });
 
 test('a page is told what a form’s action answered', () => {
