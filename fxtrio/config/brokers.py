@@ -1,6 +1,6 @@
 """The stores that channels can go over, apart from the memory of one process. Pure.
 
-`fxtrio.realtime.<name>` is the store (`fxtrio.realtime.open` opens it), and the extra
+`fxtrio.realtime.stores.<name>` is the store (`fxtrio.realtime.open` opens it), and the extra
 ``fxtrio[<name>]`` brings what it needs.
 """
 

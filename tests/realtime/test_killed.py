@@ -36,7 +36,7 @@ def no_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave only what is told at once."""
     monkeypatch.setattr(store_presence, "HEARTBEAT", 3600)
     for kind in ("redis", "postgres"):
-        monkeypatch.setattr(f"fxtrio.realtime.{kind}.EPOCH_LIFE", 3600)
+        monkeypatch.setattr(f"fxtrio.realtime.stores.{kind}.EPOCH_LIFE", 3600)
 
 
 @asynccontextmanager

@@ -130,7 +130,7 @@ async def test_joins_and_leaves_are_heard_in_all_processes(store):
 async def test_the_members_of_a_process_that_died_have_left(store, monkeypatch):
     monkeypatch.setattr(store_presence, "HEARTBEAT", 0.1)
     for kind in ("redis", "postgres"):
-        monkeypatch.setattr(f"fxtrio.realtime.{kind}.EPOCH_LIFE", 1)
+        monkeypatch.setattr(f"fxtrio.realtime.stores.{kind}.EPOCH_LIFE", 1)
     monkeypatch.setattr("fxtrio.realtime.stores.store_presence.is_here", lambda epoch: False)
     async with open_brokers(store, 1) as [one], joined(one) as (_, first):
         news = first.presence()
