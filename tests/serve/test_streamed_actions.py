@@ -123,6 +123,13 @@ ASK = """
         yield "out"
 
     @action
+    async def skips(request):
+        for _ in range(50):
+            with trio.move_on_after(1):
+                yield "x" * 100_000
+        yield "out"
+
+    @action
     async def keeps(request, *, question: Question):
         yield question.text
     """
@@ -322,6 +329,17 @@ async def test_a_generator_waits_for_its_reader(client: Client, autojump_clock: 
         numbers = [await first(response) for _ in range(3)]
     assert [chunk.count(b"data:") for chunk in numbers] == [1, 1, 1]
     assert await log_of(client) == ["ended"]
+
+
+async def test_a_value_whose_yield_times_out_is_not_sent(
+    client: Client, autojump_clock: MockClock
+) -> None:
+    async with stream(client, "skips") as response:
+        await trio.sleep(100)  # longer than the generator takes
+        sizes = [chunk.count(b"data:") for chunk in [chunk async for chunk in response]]
+    assert sizes == [1, 1, 1]
+    with trio.fail_after(1):  # a client that reads misses nothing
+        assert len(await call(client, "skips")) == 52
 
 
 async def test_a_form_without_javascript_gets_its_page_after_the_last_value(

@@ -76,7 +76,7 @@ class Generated:
         this is called again, but for the one value that it has begun with.
         """
         self._is_writing = False
-        if not self._batch and not self._is_over:
+        while not self._batch and not self._is_over:  # again after a value that was taken back
             self._wake_generator()
             self._reader = trio.lowlevel.current_task()
             await trio.lowlevel.wait_task_rescheduled(self._forget_reader)
@@ -90,12 +90,17 @@ class Generated:
         return batch
 
     async def _put(self, value: bytes) -> None:
+        """Add a value. One whose ``yield`` is cancelled while it waits is not sent.
+
+        Otherwise a generator with a timeout around its ``yield`` would fill the memory while
+        the reader is busy.
+        """
         self._batch.append(value)
         self._size += len(value)
         self._wake_reader()
         if self._is_writing or self._size >= BATCH:
             self._generator = trio.lowlevel.current_task()
-            await trio.lowlevel.wait_task_rescheduled(self._forget_generator)
+            await trio.lowlevel.wait_task_rescheduled(self._take_back)
 
     def _wake_reader(self) -> None:
         reader, self._reader = self._reader, None
@@ -111,6 +116,7 @@ class Generated:
         self._reader = None
         return trio.lowlevel.Abort.SUCCEEDED
 
-    def _forget_generator(self, raise_cancel: object) -> trio.lowlevel.Abort:
+    def _take_back(self, raise_cancel: object) -> trio.lowlevel.Abort:
         self._generator = None
+        self._size -= len(self._batch.pop())  # nobody else adds values
         return trio.lowlevel.Abort.SUCCEEDED
