@@ -124,6 +124,9 @@ def _saves(kind: str, savings: Sequence[Saving], edits: int) -> list[Row]:
                 times = list(saving.save(kind))
             except Error:
                 rows[0].missed[name] += 1
+                ended = saving.run.process.poll()
+                if ended is not None:
+                    print(f"{name} has ended with {ended}:\n{''.join(saving.run.lines)}")
                 _show_anew(saving)
                 continue
             if number >= 0:
