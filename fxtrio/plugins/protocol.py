@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown, FxtrioError
+from fxtrio.tracebacks import first_of
 
 if TYPE_CHECKING:
     import click
@@ -31,8 +32,9 @@ class PluginFailed(FxtrioError):
     """A plugin failed in its import, creation, `open`, run or end; see ``__cause__``."""
 
     def __init__(self, name: str, stage: str, error: BaseException) -> None:
+        first = first_of(error)
         super().__init__(
-            f"plugin {name!r}: {stage}: {type(error).__name__}: {str(error).rstrip('.')}. "
+            f"plugin {name!r}: {stage}: {type(first).__name__}: {str(first).rstrip('.')}. "
             "Mend the cause, or take the plugin out of 'plugins' in fx.config.json."
         )
         self.name = name

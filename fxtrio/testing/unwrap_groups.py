@@ -13,7 +13,7 @@ from typing import TypeVar
 import trio
 
 from fxtrio.errors import FxtrioError
-from fxtrio.tracebacks import line_in_application, trimmed
+from fxtrio.tracebacks import drop_tracebacks, line_in_application, trimmed
 
 T = TypeVar("T")
 
@@ -43,12 +43,18 @@ async def ungrouped(block: AbstractAsyncContextManager[T]) -> AsyncIterator[T]:
 
 def _alone(error: Exception) -> Exception:
     """Return the only error of a group, with the frames that say something about it."""
-    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
+    error = _only(error)
     trimmed(error)
     if isinstance(error, FxtrioError) and not line_in_application(error):  # its message says all
         error.__traceback__ = None
-        cause = error.__cause__
-        error.__cause__ = cause if cause is not None and line_in_application(cause) else None
-        error.__suppress_context__ = True
+        if isinstance(error.__cause__, Exception):
+            error.__cause__ = _only(error.__cause__)
+            if not line_in_application(error.__cause__):
+                drop_tracebacks(error.__cause__)
+    return error
+
+
+def _only(error: Exception) -> Exception:
+    while isinstance(error, ExceptionGroup) and len(error.exceptions) == 1:
+        error = error.exceptions[0]
     return error
