@@ -132,6 +132,29 @@ async def test_a_client_that_does_not_read_is_cut_off() -> None:
             await ended.wait()
 
 
+async def test_an_application_learns_that_its_client_was_cut_off() -> None:
+    left = trio.Event()
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        async def wait_for_disconnect() -> None:
+            while (await receive())["type"] != "http.disconnect":
+                pass
+            left.set()
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(wait_for_disconnect)
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+            # Far more than the kernel takes; afterwards nothing is sent that could raise.
+            body = b"*" * 20_000_000
+            await send({"type": "http.response.body", "body": body, "more_body": True})
+
+    limits = ServerLimits(write_stall=0.4)
+    async with open_server(app, limits=limits) as server, await server.connect() as client:
+        await client.send(GET)
+        with trio.fail_after(5):
+            await left.wait()
+
+
 async def test_a_client_that_reads_slowly_is_not_cut_off() -> None:
     limits = ServerLimits(write_stall=0.4)
     app = response(200, b"*" * 12_000_000)

@@ -180,8 +180,7 @@ class ByteTransport:
                     with trio.move_on_after(self._stall) as stall:
                         await self._push()
                     if stall.cancelled_caught or self._is_too_slow():
-                        self.broken = True
-                        self.reset_on_close()
+                        self._cut_off()
             except (OSError, trio.BrokenResourceError, trio.ClosedResourceError):
                 self.broken = True
         if self.broken:
@@ -287,7 +286,11 @@ class ByteTransport:
         return unread is not None and unread.is_too_slow(now, self._stall, self._rate)
 
     def _cut_off(self) -> None:
-        """Give up on a client that reads too slowly for what is left of the budget."""
+        """Give up on a client that reads too slowly.
+
+        The connection ends in both directions, so that an application that waits for the
+        disconnect learns of it, though the client itself never ends anything.
+        """
         self._pending.clear()
         self.reset_on_close()
         self.abort()
