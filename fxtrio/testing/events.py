@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator
-from typing import Any
+from typing import Any, Self
 
 import attrs
 from starlette.datastructures import Headers
@@ -39,29 +40,43 @@ def read_events(text: str) -> tuple[list[Any], dict[str, Any]]:
 
 
 class EventReader:
-    """The values of a stream, one by one as they come."""
+    """The values of a stream, one by one as they come.
+
+    It is no generator: a test that leaves its loop would leave one behind that never ends.
+    """
 
     def __init__(self, chunks: AsyncIterable[bytes]) -> None:
-        self._chunks = chunks
+        self._chunks = aiter(chunks)
+        self._values: deque[Any] = deque()
+        self._text = b""
         self.end: dict[str, Any] | None = None
         """The data of the last event; None before it."""
 
-    async def __aiter__(self) -> AsyncIterator[Any]:
-        """Iterate over the values. Raises StreamCut when there is no end."""
-        text = b""
-        async for chunk in self._chunks:
-            *events, text = (text + chunk).split(b"\n\n")
-            for event in events:
-                found = _parse(event.decode())
-                if found is None:
-                    continue
-                is_end, data = found
-                if not is_end:
-                    yield data
-                    continue
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:
+        """Return the next value. Raises StreamCut when the stream ends without its last event."""
+        while not self._values and self.end is None:
+            try:
+                self._read(await anext(self._chunks))
+            except StopAsyncIteration:
+                raise StreamCut from None
+        if not self._values:
+            raise StopAsyncIteration
+        return self._values.popleft()
+
+    def _read(self, chunk: bytes) -> None:
+        *events, self._text = (self._text + chunk).split(b"\n\n")
+        for event in events:
+            found = _parse(event.decode())
+            if found is None:
+                continue
+            is_end, data = found
+            if is_end:
                 self.end = data
                 return
-        raise StreamCut
+            self._values.append(data)
 
 
 @attrs.define(eq=False)
@@ -72,7 +87,7 @@ class ActionStream:
     _events: EventReader
 
     def __aiter__(self) -> AsyncIterator[Any]:
-        return self._events.__aiter__()
+        return self._events
 
     @property
     def end(self) -> dict[str, Any] | None:

@@ -80,7 +80,7 @@ async def test_a_bad_header_is_a_short_line_in_the_log(kind: bytes) -> None:
         answer = await server.ask(upgrade(b"/", b"Sec-WebSocket-%b: %b" % (kind, b'"/' * 9000)))
         assert answer.startswith(b"HTTP/1.1 400 ")
         lines = [record.getMessage() for record in server.log.take(0)]
-        (line,) = [line for line in lines if "refused" in line]
+        (line,) = [line for line in lines if "rejected" in line]
         assert len(line) < 600
 
 

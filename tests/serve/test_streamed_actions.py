@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -358,6 +359,16 @@ async def test_a_stream_of_an_hour_takes_no_time(tmp_path: Path, autojump_clock:
     root = write_tree(tmp_path, {"pages/index.fxl": page(ASK)})
     async with open_app(root, timeouts__action=7200) as client:
         assert len(await call(client, "ask", {"every": 600, "count": 6})) == 7
+
+
+async def test_a_test_may_leave_the_loop_over_values(client: Client) -> None:
+    async with client.stream_action("/", "ask", {"count": 100, "every": 1}) as values:
+        async for _ in values:
+            break
+        again = [await anext(values.__aiter__())]
+    gc.collect()  # a generator that was left behind would warn
+
+    assert again
 
 
 async def test_the_test_client_reads_values_and_their_end(
