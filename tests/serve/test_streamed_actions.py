@@ -14,6 +14,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
 from fxtrio.testing.client import AnswerUnreadable, StreamedResponse
+from fxtrio.testing.events import StreamCut
 from tests.trees import page, write_tree
 
 ASK = """
@@ -394,6 +395,16 @@ async def test_one_stream_too_many_is_rejected_until_another_ends(
             rejected = await client.action("/", "burst")
         assert (rejected.status, rejected.headers["retry-after"]) == (503, "5")
         assert (await client.action("/", "burst")).values == [0, 1, 2]
+
+
+async def test_a_shutdown_waits_no_longer_for_a_client_that_does_not_read(
+    client: Client, autojump_clock: MockClock
+) -> None:
+    async with client.stream_action("/", "ask", {"count": 100, "every": 0}) as values:
+        client.app.begin_shutdown()
+        await trio.sleep(10.5)
+        with pytest.raises(StreamCut):
+            assert len([value async for value in values]) < 100
 
 
 async def test_a_shutdown_ends_streams_with_an_error_after_a_grace(

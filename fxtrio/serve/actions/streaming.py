@@ -186,10 +186,12 @@ async def _forward(
         if not is_silent:
             if batch is None:
                 return True
-            await writer.write(batch)
+            with open_stream.until(inf):
+                await writer.write(batch)
             deadline = trio.current_time() + timeout
         elif trio.current_time() >= deadline:
             return False
         elif not open_stream.is_closing:
-            await writer.write(COMMENT)
+            with open_stream.until(inf):
+                await writer.write(COMMENT)
     return False

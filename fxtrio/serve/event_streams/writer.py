@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from typing import Final
 
+import trio
+
 from fxtrio.errors import ClientDisconnected
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.response import NO_STORE, Header
@@ -45,7 +47,7 @@ class EventWriter:
         """Whether the status is settled."""
 
     async def write(self, data: bytes) -> None:
-        """Send events. Waits while the client reads nothing."""
+        """Send events. Waits while the client reads nothing; once cancelled, sends no more."""
         if not self._is_read:
             return
         try:
@@ -54,6 +56,9 @@ class EventWriter:
             await self._event.send({"type": "http.response.body", "body": data, "more_body": True})
         except (ClientDisconnected, OSError):
             self._is_read = False
+        except trio.Cancelled:  # a part of it may have been sent: nothing can follow
+            self._is_read = False
+            raise
 
     async def end(self, data: bytes) -> None:
         """Send the last event, ``event: end``, and end the response."""
