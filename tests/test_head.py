@@ -77,7 +77,7 @@ def test_noscript_keeps_checked_html() -> None:
         ("<meta OnFocus=x>", "event handler 'onfocus'", (1, 1)),
         ("<script/onerror=x src=y></script>", "event handler 'onerror'", (1, 1)),
         ("<meta a'b=c>", "attribute name", (1, 1)),
-        ("<title>T</title>words", "'words' stands outside", (1, 17)),
+        ("<title>T</title>words", "'words' is outside", (1, 17)),
         ("<title>T", "<title> is never closed", (1, 1)),
         ("\n<script>let a = 1", "<script> is never closed", (2, 1)),
         ("</title>", "</title> closes nothing", (1, 1)),

@@ -33,6 +33,16 @@ _STYLES = "pages/styles.css"
 _CLASSES = "classes.json"
 """The classes of the starter's own stylesheet, and what takes their place with Tailwind."""
 
+_WIDTH = 80
+"""Of the lines of the UI, which `fx format` wraps (characters)."""
+
+_ATTRIBUTE = re.compile(r' [\w-]+(?:=(?:"[^"]*"|\{(?:[^{}]|\{[^{}]*\})*\}))?')
+_TAG = re.compile(
+    rf"^(?P<indent> *)(?P<opening><[\w.]+(?:{_ATTRIBUTE.pattern})+)>"
+    r"(?P<content>[^\n]*?)(?P<closing></[\w.]+>)?$",
+    re.MULTILINE,
+)
+
 _SHADCN = "components.json"
 _HALF = "half.fxl"
 """The Python half of the start page with a database."""
@@ -299,9 +309,29 @@ def _with_tailwind(found: dict[str, bytes]) -> dict[str, bytes]:
 
     for path, data in found.items():
         if PurePosixPath(path).suffix in (".fxl", ".jsx"):
-            found[path] = re.sub(r'className="([^"]+)"', utilities, data.decode()).encode()
+            text = re.sub(r'className="([^"]+)"', utilities, data.decode())
+            found[path] = _TAG.sub(_wrapped, text).encode()
     found.pop(_STYLES)
     return _joined(found, added)
+
+
+def _wrapped(tag: re.Match[str]) -> str:
+    """Return a line that begins with a tag as `fx format` would: utilities make lines long."""
+    indent, opening, content, closing = (
+        tag["indent"],
+        tag["opening"],
+        tag["content"],
+        tag["closing"],
+    )
+    if len(tag[0]) <= _WIDTH:
+        return tag[0]
+    attributes = _ATTRIBUTE.findall(opening)
+    if len(indent + opening) + 1 > _WIDTH and len(attributes) > 1:
+        name = opening.split(maxsplit=1)[0]
+        lines = [name, *(f"  {attribute.strip()}" for attribute in attributes)]
+        opening = f"\n{indent}".join([*lines, ""])
+    inner = f"\n{indent}  {content}\n{indent}" if content else ""
+    return f"{indent}{opening}>{inner}{closing or ''}"
 
 
 def _steps(*, packages: bool, accounts: bool) -> Iterable[tuple[str, str]]:

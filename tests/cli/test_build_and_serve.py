@@ -95,7 +95,7 @@ async def test_a_fresh_project_works_with_fx_serve(built: Path) -> None:
     assert "<h1>Notes</h1>" in page.text
     assert missing.status_code == 404
     assert "This page could not be found." in missing.text
-    assert added.json() == {"ok": True, "count": 2}
+    assert added.json() == {"ok": True, "count": 1}
     assert "hello" in again.text
 
 

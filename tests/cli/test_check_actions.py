@@ -77,7 +77,7 @@ async def test_actions_of_modules_are_checked_as_those_of_pages(tmp_path: Path) 
         "actions/body.py:6:24: add(): 'body' has no body model. Annotate it with a pydantic model, "
         "an attrs class or a dataclass, or remove it.",
         "actions/loader.py:5:11: @server has no effect in actions files. Remove it; it belongs "
-        "into page and layout and template and error and not-found files.",
+        "in page and layout and template and error and not-found files.",
         "actions/name.py:7:12: undefined name 'nothing'. Define or import it.",
         "actions/sync.py:6:5: @action 'delete' is not async. Write 'async def delete'.",
     ]

@@ -150,7 +150,10 @@ def test_a_broken_setting_of_prettier_is_told(project: Path) -> None:
     assert (project / "pages/a.fxl").read_text() == UGLY
 
 
-@pytest.mark.parametrize("options", [(), ("--tailwind", "--typescript")])
+@pytest.mark.parametrize(
+    "options",
+    [(), ("--tailwind", "--typescript"), ("--tailwind", "--accounts", "--database")],
+)
 def test_a_new_project_is_formatted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...]
 ) -> None:

@@ -236,7 +236,7 @@ async def test_a_refusal_is_a_short_line_in_the_log(field: bytes) -> None:
         (reply,) = await replies(server, b"GET / HTTP/1.1\r\n" + field + b"\r\n")
         assert reply.status in (400, 431)
         lines = [record.getMessage() for record in server.log.take(0)]
-        (line,) = [line for line in lines if "refused" in line]
+        (line,) = [line for line in lines if "rejected" in line]
         assert len(line) < 600
 
 
