@@ -3,12 +3,14 @@
 from fxtrio.routes.matched import MatchedRoute, route_of
 from fxtrio.runtime import (
     ActionError,
+    Deferred,
     LoaderError,
     NotFound,
     Upload,
     UploadFile,
     ValidationActionError,
     action,
+    defer,
     invalidate_routes,
     redirect,
     server,
@@ -16,6 +18,7 @@ from fxtrio.runtime import (
 
 __all__ = [
     "ActionError",
+    "Deferred",
     "LoaderError",
     "MatchedRoute",
     "NotFound",
@@ -23,6 +26,7 @@ __all__ = [
     "UploadFile",
     "ValidationActionError",
     "action",
+    "defer",
     "invalidate_routes",
     "redirect",
     "route_of",

@@ -287,6 +287,9 @@ def remedy_for(value: object) -> str:
 
     It ends in a full stop.
     """
+    own = getattr(type(value), "json_remedy", "")
+    if isinstance(own, str) and own:
+        return own
     if type(value).__name__ in _ABSENT or _is_no_number(value):
         return "Return None where there is no value."
     for condition, call in (

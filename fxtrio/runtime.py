@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from fxtrio.deferred import Deferred, defer
 from fxtrio.errors import ActionError, LoaderError, NotFound, Redirect, ValidationActionError
 from fxtrio.isolation import LEVELS, Isolation
 from fxtrio.sizes import to_bytes
@@ -20,6 +21,7 @@ from fxtrio.uploads import Upload, UploadFile
 
 __all__ = [
     "ActionError",
+    "Deferred",
     "LoaderError",
     "NotFound",
     "Redirect",
@@ -27,6 +29,7 @@ __all__ = [
     "UploadFile",
     "ValidationActionError",
     "action",
+    "defer",
     "invalidate_routes",
     "redirect",
     "server",

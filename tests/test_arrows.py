@@ -22,7 +22,9 @@ from tests.source_tree import (
 )
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"heap", "isolation", "limiters", "sizes", "status", "temporary_folders"}),
+    frozenset(
+        {"deferred", "heap", "isolation", "limiters", "sizes", "status", "temporary_folders"}
+    ),
     frozenset({"import_path", "errors", "processes", "tracebacks", "uploads"}),
     frozenset({"config", "build_folder", "manifest", "application_errors", "runtime", "node"}),
     frozenset(

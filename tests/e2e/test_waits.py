@@ -1,4 +1,4 @@
-"""What a page does while it waits: optimistic values, and promises awaited in transitions."""
+"""What a page does while it waits: optimistic values, promises in transitions, deferred values."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Route, expect
 
 from tests.e2e.support import Server, fx, served, visit
-from tests.e2e.test_guestbook import hydrated
+from tests.e2e.test_guestbook import HYDRATED, hydrated
 from tests.trees import write_tree
 
 SITE = {
@@ -185,7 +185,82 @@ SITE = {
           );
         }
     """,
+    "pages/books/error.fxl": """
+        export default function Failed({ error }) {
+          return <p id="failed">{error.statusCode} {error.message} {error.data.again}</p>;
+        }
+    """,
+    "pages/books/[id].fxl": """
+        import trio
+        from fx.runtime import defer
+
+        GATES = {}
+        CANCELLED = []
+
+        def gate(id):
+            return GATES.setdefault(id, trio.Event())
+
+        async def find_reviews(id, count):
+            try:
+                await gate(id).wait()
+            except trio.Cancelled:
+                CANCELLED.append(id)
+                raise
+            GATES.pop(id)
+            if id == "missing":
+                raise LoaderError("No reviews today.", 503, data={"again": "tomorrow"})
+            return [f"Review {n} </script><!--<script> \u2028 &amp;" for n in range(count)]
+
+        async def find_price():
+            return 3
+
+        @server
+        async def load(request):
+            id = request.path_params["id"]
+            count = int(request.query_params.get("count", 2))
+            return {"id": id, "reviews": defer(find_reviews, id, count), "price": defer(find_price)}
+
+        @action
+        async def publish(request):
+            gate((await request.json())["id"]).set()
+            return {}
+
+        @action
+        async def cancelled(request):
+            return {"ids": CANCELLED}
+
+        import { useState } from "react";
+        import { Await, Link, refresh, useAction } from "fx/client";
+
+        export default function Book({ data }) {
+          const publish = useAction("publish");
+          const cancelled = useAction("cancelled");
+          const [clicks, setClicks] = useState(0);
+          return (
+            <>
+              <h1>Book {data.id}</h1>
+              <button id="clicks" onClick={() => setClicks(clicks + 1)}>{clicks}</button>
+              <button id="publish" onClick={() => publish({ id: data.id })}>publish</button>
+              <button id="refresh" onClick={() => refresh()}>refresh</button>
+              <button id="cancelled" onClick={() => cancelled()}>
+                {cancelled.data?.ids.join() ?? "?"}
+              </button>
+              <Await value={data.price}>{(price) => <p id="price">{price}</p>}</Await>
+              <Await value={data.reviews} fallback={<p id="wait">Reviews …</p>}>
+                {(reviews) => (
+                  <ul id="reviews">{reviews.map((one) => <li key={one}>{one}</li>)}</ul>
+                )}
+              </Await>
+              <Link href="/books/second">second</Link>
+              <Link href="/books/third">third</Link>
+              <Link href="/books/missing">missing</Link>
+            </>
+          );
+        }
+    """,
 }
+
+REVIEW = "Review 1 </script><!--<script> \u2028 &amp;"
 
 
 @pytest.fixture(scope="module")
@@ -315,3 +390,58 @@ def test_view_transitions_animate_fresh_data_and_navigations(
     assert page.evaluate("window.transitions") == 2
     assert visitor.complaints == []
     page.context.close()
+
+
+def test_a_page_is_interactive_before_its_deferred_values(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    page.goto(f"{site.url}/books/first?count=30000", wait_until="commit")
+    expect(page.locator("#price")).to_have_text("3")
+    expect(page.locator("#wait")).to_be_visible()
+    page.wait_for_function(HYDRATED)
+    page.locator("#clicks").click()
+    expect(page.locator("#clicks")).to_have_text("1")
+    page.locator("#publish").click()
+    expect(page.locator("#reviews li").nth(1)).to_have_text(REVIEW)
+    expect(page.locator("#reviews li")).to_have_count(30000)
+    expect(page.locator("#clicks")).to_have_text("1")
+
+    page.locator("#refresh").click()
+    page.locator("#clicks").click()
+    expect(page.locator("#clicks")).to_have_text("2")
+    expect(page.locator("#reviews")).to_be_visible()
+    assert visitor.complaints == []
+
+
+def test_a_navigation_shows_deferred_values_and_leaving_cancels_them(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    page.goto(f"{site.url}/books/zero", wait_until="commit")
+    page.wait_for_function(HYDRATED)
+    page.get_by_text("second").click()
+    expect(page.locator("h1")).to_have_text("Book second")
+    expect(page.locator("#wait")).to_be_visible()
+    page.get_by_text("third").click()
+    expect(page.locator("h1")).to_have_text("Book third")
+    expect(page.locator("#wait")).to_be_visible()
+    page.locator("#publish").click()
+    expect(page.locator("#reviews li").nth(1)).to_have_text(REVIEW)
+    page.locator("#cancelled").click()
+    expect(page.locator("#cancelled")).to_contain_text("second")
+    assert visitor.complaints == []
+
+
+@pytest.mark.parametrize("navigates", [True, False])
+def test_a_deferred_value_that_fails_shows_the_nearest_error_page(
+    site: Server, browser: Browser, navigates: bool
+) -> None:
+    page = visit(browser).page
+    page.goto(f"{site.url}/books/{'zero' if navigates else 'missing'}", wait_until="commit")
+    page.wait_for_function(HYDRATED)
+    if navigates:
+        page.get_by_text("missing").click()
+    expect(page.locator("h1")).to_have_text("Book missing")
+    page.locator("#publish").click()
+    expect(page.locator("#failed")).to_have_text("503 No reviews today. tomorrow")

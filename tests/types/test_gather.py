@@ -135,6 +135,40 @@ async def load(request) -> {name}:
     }
 
 
+async def test_a_deferred_value_is_a_promise(tmp_path: Path) -> None:
+    deferred = """
+from typing import TypedDict
+from fx.runtime import Deferred, defer
+
+async def find(id: int) -> list[str]:
+    return [str(id)]
+
+async def count():
+    return 3
+
+class Data(TypedDict):
+    reviews: Deferred[list[str] | None]
+
+@server
+async def load(request){annotation}:
+    return {{"reviews": defer(find, 1), "count": defer(count)}}
+"""
+    types = await types_of(
+        tmp_path,
+        {
+            "pages/index.fxl": deferred.format(annotation=""),
+            "pages/annotated.fxl": deferred.format(annotation=" -> Data"),
+        },
+    )
+    shown = {page.source: Printer().type(page.data) for page in types.pages}
+
+    assert shown == {
+        "pages/index.fxl": "{ reviews: Promise<string[]>; count: Promise<number> }",
+        "pages/annotated.fxl": "Data",
+    }
+    assert "reviews: Promise<string[] | null>" in Printer().definitions(types.pages[0].definitions)
+
+
 async def test_an_action_that_streams_is_typed_by_what_it_yields(tmp_path: Path) -> None:
     page = """from collections.abc import AsyncIterator
 from typing import TypedDict

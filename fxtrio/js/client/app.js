@@ -99,6 +99,7 @@ export class Screen {
    * @param {number} number its number
    */
   committed(view, number) {
+    if (this.view !== null && this.view.state !== view.state) this.view.state.stop?.();
     this.view = view;
     for (const [waiting, { shown }] of this.#waiting) {
       if (waiting > number) continue;

@@ -2,6 +2,7 @@
 
 import { Component, createElement, Suspense, use } from 'react';
 
+import { DeferredError } from './promises.js';
 import { DataContext, LevelContext, useRoute } from './contexts.js';
 
 /** @typedef {import('./types.js').StandIn} StandIn */
@@ -84,6 +85,7 @@ function ErrorPage({ boundary, state, error, reset }) {
  * @returns {import('./types.js').PageError}
  */
 export function describe(error) {
+  if (error instanceof DeferredError) return error.pageError;
   const thrown = error instanceof Error ? error : new Error(String(error));
   return { message: thrown.message, statusCode: 500, type: thrown.name, data: {}, requestId: '' };
 }

@@ -187,6 +187,16 @@ export function ClientOnly(props: {
   fallback?: ReactNode;
 }): ReactNode;
 
+/**
+ * Show `children` of a value that a loader has deferred with `defer`, and `fallback` until it has
+ * come. While a newer value is on its way, the last one stays.
+ */
+export function Await<T>(props: {
+  value: T | Promise<T>;
+  fallback?: ReactNode;
+  children: (value: T) => ReactNode;
+}): ReactElement;
+
 /** A place in a layout that the page fills by exporting `slots`; `children` without that. */
 export function Slot(props: {
   name: string;

@@ -1,5 +1,6 @@
 /** The module `fx/client`: what page files import. Types are in `index.d.ts`. */
 
+export { Await } from './await.js';
 export { ClientOnly } from './client-only.js';
 export { useData, useLayoutData } from './data.js';
 export { Form } from './form.js';

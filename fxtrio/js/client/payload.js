@@ -13,6 +13,9 @@ import { parseUrl } from './urls.js';
 /** What only the runtime sends: it takes this type from everything else that an app answers. */
 export const PAYLOAD = 'application/vnd.fx.page+json';
 
+/** The type of a payload whose deferred values follow, each in a line of its own. */
+export const PAYLOAD_LINES = `${PAYLOAD}-lines`;
+
 const NAME = /^[a-z_][a-z0-9_.:-]*$/i;
 
 /**
@@ -23,7 +26,8 @@ const NAME = /^[a-z_][a-z0-9_.:-]*$/i;
  */
 export function isPayload(response, origin) {
   if (response.redirected && new URL(response.url).origin !== origin) return false;
-  return response.headers.get('content-type') === PAYLOAD;
+  const type = response.headers.get('content-type');
+  return type === PAYLOAD || type === PAYLOAD_LINES;
 }
 
 /**

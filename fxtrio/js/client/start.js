@@ -5,6 +5,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from './app.js';
 import { createRuntime } from './runtime.js';
+import { bindPromises, Promises } from './promises.js';
 import { setRuntime } from './running.js';
 
 /** Ids of the element that holds the state, and of the one that the app is rendered into. */
@@ -27,6 +28,7 @@ export async function start({ base, importModule = importUrl, react = {} }) {
   if (data === null || root === null) return null;
   const state = JSON.parse(data.textContent ?? '');
   if (!state.page) return null;
+  if (state.promises !== undefined) bindPromises(state, promisesOf(document).of);
   if (state.actionData !== undefined) {
     // A form without JavaScript has left its action's URL in the address bar.
     history.replaceState(history.state, '', `${state.requestedPath}${location.hash}`);
@@ -45,6 +47,21 @@ export async function start({ base, importModule = importUrl, react = {} }) {
   if (rendered) hydrateRoot(root, app, react);
   else createRoot(root, react).render(app); // the server could not
   return runtime;
+}
+
+/**
+ * Take the deferred values that scripts of a document have brought, and will bring.
+ *
+ * @param {Document} document
+ */
+function promisesOf(document) {
+  const promises = new Promises();
+  const global = /** @type {any} */ (document.defaultView);
+  for (const entry of global.__fx_values ?? []) promises.settle(entry);
+  global.__fx_values = { push: promises.settle };
+  if (document.readyState !== 'loading') promises.end();
+  else document.addEventListener('DOMContentLoaded', () => promises.end(), { once: true });
+  return promises;
 }
 
 /** @param {string} url */

@@ -69,6 +69,10 @@ export interface State {
   nonce?: string;
   /** Whether the page's data comes later (streamed renders only). */
   deferred?: boolean;
+  /** Names of deferred values: `page:reviews`, or with the index of a layout, `0:menu`. */
+  promises?: string[];
+  /** Ends the response whose values still come. */
+  stop?: () => void;
   user?: User | null;
 }
 

@@ -1,6 +1,8 @@
 /** One request for a navigation payload: a URL in, what it came to out. */
 
+import { isInLines, readLines } from './payload-lines.js';
 import { isPage, isPayload, isWebUrl } from './payload.js';
+import { bindPromises } from './promises.js';
 
 /** @typedef {import('./types.js').Visit} Visit */
 
@@ -30,7 +32,7 @@ export async function requestVisit(url, { fetch, build, base, signal, fresh = fa
   if (!isPayload(response, url.origin)) return { kind: 'document' };
   let body;
   try {
-    body = await response.json();
+    body = isInLines(response) ? await readLines(response) : await response.json();
   } catch (error) {
     if (signal?.aborted) throw error;
     return { kind: 'document' };
@@ -40,6 +42,10 @@ export async function requestVisit(url, { fetch, build, base, signal, fresh = fa
       ? { kind: 'redirect', url: body.redirect }
       : { kind: 'document' };
   }
-  if (!isPage(body, { build, base, here: url })) return { kind: 'document' };
+  if (!isPage(body, { build, base, here: url })) {
+    body?.stop?.();
+    return { kind: 'document' };
+  }
+  bindPromises(body);
   return { kind: 'view', state: body, url: response.redirected ? response.url : url.href };
 }

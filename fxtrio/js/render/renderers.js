@@ -11,6 +11,7 @@ import { Inserted } from './inserted.js';
 import { movedFrom, moving } from './mounted.js';
 import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
 import { RootSplitter } from './splitter.js';
+import { bindPromises } from '../client/promises.js';
 import { createTree } from '../client/tree.js';
 import { isSuspension, isUnfinished, renderWhole } from './whole.js';
 
@@ -32,7 +33,8 @@ const OPENING = `<div id="${ROOT}">`;
  * @property {(head: string) => void} onShellReady `pipe` may be called from then on
  * @property {(error: unknown) => void} [onShellError]
  * @property {(error: unknown) => void} [onError]
- * @property {(name: string) => Promise<unknown>} [deferred] `page`: the data of the page
+ * @property {(name: string) => Promise<unknown>} [deferred] `page`: the data of the page; else
+ *   one of the `promises` of the state
  */
 
 /**
@@ -101,6 +103,7 @@ export function createRenderers({ views, base }) {
           options.onShellReady(move(collected.html(state, hoisted) + hoisted + inserted));
         },
         () => collected.inserted.html(),
+        state.promises !== undefined,
       );
       const app = appOf(views[id], state, base, collected, options.deferred);
       const tree = createElement('div', { id: ROOT }, app);
@@ -182,6 +185,7 @@ function wholeTree(parts, state, base, head) {
 function appOf(parts, state, base, head, deferred) {
   const mounted = state.page?.base ?? base;
   const server = { inserted: head.inserted, runtime: null };
+  bindPromises(state, deferred);
   const route = { state, parts, base: mounted, nonce: state.nonce ?? '', head, ...server };
   return createElement(RouteContext, { value: route }, createTree(state, parts, deferred));
 }

@@ -10,6 +10,7 @@ export class RootSplitter extends Transform {
   #opening;
   #onHoisted;
   #inserted;
+  #joined;
   /** @type {Buffer | null} what came so far; null once the tag was found */
   #before = Buffer.alloc(0);
   /** @type {Uint8Array[]} what React has written since `flush`: whole elements, once it flushes */
@@ -19,9 +20,11 @@ export class RootSplitter extends Transform {
    * @param {string} opening tag of the root element
    * @param {(hoisted: string) => void} onHoisted told once what stands in front of it
    * @param {() => string} inserted returns the HTML that comes in front of a later part
+   * @param {boolean} [joined] whether each flush is one part: others write between them
    */
-  constructor(opening, onHoisted, inserted) {
+  constructor(opening, onHoisted, inserted, joined = false) {
     super();
+    this.#joined = joined;
     this.#opening = opening;
     this.#onHoisted = onHoisted;
     this.#inserted = inserted;
@@ -42,7 +45,7 @@ export class RootSplitter extends Transform {
     const html = this.#before === null ? this.#inserted() : ''; // the first is told of its own
     const parts = html === '' ? this.#batch : [Buffer.from(html), ...this.#batch];
     this.#batch = [];
-    for (const part of parts) super.write(part);
+    for (const part of this.#joined ? [Buffer.concat(parts)] : parts) super.write(part);
   }
 
   /**

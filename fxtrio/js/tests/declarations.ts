@@ -5,6 +5,7 @@
 import type * as Declared from '../client/index.js';
 import * as actions from '../client/use-action.js';
 import * as auth from '../client/auth.js';
+import * as awaiting from '../client/await.js';
 import * as clientOnly from '../client/client-only.js';
 import * as data from '../client/data.js';
 import * as form from '../client/form.js';
@@ -18,6 +19,7 @@ import * as slot from '../client/slot.js';
 import * as socket from '../client/web-socket.js';
 
 export const written = {
+  Await: awaiting.Await,
   ClientOnly: clientOnly.ClientOnly,
   Form: form.Form,
   Head: head.Head,

@@ -21,6 +21,7 @@ from fxtrio.markdown import (
     resolve_markdown,
 )
 from fxtrio.markdown.paths import page_path
+from fxtrio.serve.pages.deferred_values import deferred_in, settle
 from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load
 from fxtrio.serve.pages.markdown_sources import SiteMarkdown
@@ -120,6 +121,8 @@ class MarkdownRepresentation(msgspec.Struct, frozen=True):
 async def _loaded(page: PageEvent, loaders: Sequence[Any]) -> Loaded:
     """Run loaders for a hook; a redirect or failure is raised in it."""
     outcome = await load(loaders, page.request, page=page.place)
+    if isinstance(outcome, Loaded) and deferred_in(outcome.values):
+        outcome = await settle(page, outcome)
     if isinstance(outcome, Redirect):
         raise outcome
     if isinstance(outcome, Failed):

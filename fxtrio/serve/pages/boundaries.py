@@ -8,6 +8,7 @@ import attrs
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Busy, Redirect
+from fxtrio.serve.pages.deferred_values import deferred_in, names_of, settle
 from fxtrio.serve.pages.error_response import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent
@@ -56,10 +57,19 @@ async def show_boundary(
         log_failure(outcome.error, outcome.source)
         return None
     known = {**values, **outcome.values}
+    deferred = deferred_in(known)
+    if deferred:
+        sources = {code.module.source for code in boundary.chain}
+        shown = {source: data for source, data in known.items() if source in sources}
+        settled = await settle(page, Loaded(shown, problem.status))
+        if not isinstance(settled, Loaded):
+            return None
+        known = settled.values
+    names = names_of(deferred, boundary)
     if problem.status >= 500 and page.event.request_id:
         problem = attrs.evolve(problem, request_id=page.event.request_id.decode())
     try:
-        return await page.show(boundary, Content(known, problem.status, problem))
+        return await page.show(boundary, Content(known, problem.status, problem, promises=names))
     except BaseException as raised:  # an error page is application code too
         log_failure(application_error(raised), boundary.view.module)
         return None

@@ -23,6 +23,8 @@ _BODY = b"<body>"
 _ROOT = b'<div id="fx-root">'
 _TO_ROOT = b"</head>" + _BODY + _ROOT
 
+_ENTRY = b'<script type="module"'
+
 _TAGS = (b"<html ", b"<body ")
 """Prefix of a head that has attributes for the document."""
 
@@ -49,6 +51,26 @@ class DocumentFrame:
         viewport = b"" if b'name="viewport"' in head else _VIEWPORT
         opening, head, to_root = self._around(head)
         return b"".join((opening, viewport, head, self.links, to_root, first.html))
+
+    def early_shell(self, first: Rendered, state: bytes) -> bytes:
+        """Return the same with the payload and the entry script behind it.
+
+        A module script runs when the document is complete, unless it is ``async``.
+        """
+        head = first.head
+        viewport = b"" if b'name="viewport"' in head else _VIEWPORT
+        opening, head, to_root = self._around(head)
+        links, mark, entry = self.links.partition(_ENTRY)
+        parts = (opening, viewport, head, links, to_root, first.html)
+        return b"".join((*parts, _STATE, state, b"</script>", mark, b" async", entry))
+
+    def settled_value(self, entry: bytes) -> bytes:
+        """Return the script that gives the page a deferred value; ``entry`` is safe in HTML."""
+        return b'<script nonce="%b">(self.__fx_values??=[]).push(%b)</script>' % (self.nonce, entry)
+
+    def early_rest(self, plain: bytes) -> bytes:
+        """Return the end of a document that began with `early_shell`."""
+        return b"<noscript>%b</noscript></body></html>" % plain
 
     def rest(self, state: bytes, script: bytes = b"", plain: bytes = b"") -> bytes:
         """Return the end of a document, after the last part of a stream closed the root element.

@@ -88,6 +88,8 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         if event.navigation:
             # Without the placeholder: it is this process's secret, and nothing replaces it here.
             ttl = event.audience.time_to_live(target.plan.revalidate)
+            if content.promises and event.audience.streams:  # leaving the page ends the response
+                ttl = 0
             return encode(plan, content, location, ttl=ttl)
         return encode(plan, content, location, nonce=self.site.nonce)
 

@@ -3,7 +3,7 @@
 Shape (keys in this order): ``ok``, ``statusCode``, for an error ``error`` (the
 message), ``type``, ``data`` and ``boundary``, then ``routePath``,
 ``requestedPath``, ``page``, ``params``, ``props`` (``data``, ``layoutData``),
-``layouts``, ``head``, ``ttl``, and ``actionData`` after a failed form.
+``layouts``, ``head``, ``ttl``, ``actionData`` after a failed form, and ``promises``.
 """
 
 from __future__ import annotations
@@ -62,6 +62,12 @@ class Content(NamedTuple):
 
     deferred: bool = False
     """Whether the page's own data follows in a stream."""
+
+    promises: tuple[str, ...] = ()
+    """Names of the deferred values: "page:reviews", or with the index of a layout, "0:menu".
+
+    One that is not in the data follows in the response.
+    """
 
 
 class Location(NamedTuple):
@@ -139,6 +145,8 @@ class PayloadEncoder:
             parts += (b',"nonce":"', nonce, b'"')
         if content.deferred:
             parts.append(b',"deferred":true')
+        if content.promises:
+            parts += (b',"promises":', encode_for_html(content.promises, source))
         parts.append(b"}")
         return b"".join(parts)
 

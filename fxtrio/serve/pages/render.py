@@ -12,10 +12,12 @@ from fxtrio.errors import Redirect
 from fxtrio.send_budget import UnsentFull
 from fxtrio.serve.pages.boundaries import show_failure
 from fxtrio.serve.pages.buffered_stream import buffer_page
-from fxtrio.serve.pages.loaders import Failed, load
+from fxtrio.serve.pages.deferred_navigation import send_lines
+from fxtrio.serve.pages.deferred_values import DeferredValue, deferred_in, names_of, settle
+from fxtrio.serve.pages.loaders import Failed, Loaded, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
-from fxtrio.serve.pages.stream import stream_page
+from fxtrio.serve.pages.stream import send_page, stream_page
 from fxtrio.serve.request.response.response import Answer, redirected
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import Watched
@@ -73,7 +75,10 @@ async def _load_and_show(
     content = Content(outcome.values, outcome.status)
     if after is not None:
         content = Content(outcome.values, after.status, action_data=after.action_data)
+    deferred = deferred_in(outcome.values)
     try:
+        if deferred:
+            return await _show_deferred(page, outcome, deferred, content)
         return await page.show(plan, content)
     except BaseException as raised:  # HEAD functions, encoders and renders run application code
         # Not in a variable: this frame is part of the error's traceback.
@@ -83,3 +88,21 @@ async def _load_and_show(
             unwrap(application_error(raised), page.event.draft, page.place),
             outcome.values,
         )
+
+
+async def _show_deferred(
+    page: PageEvent, loaded: Loaded, deferred: tuple[DeferredValue, ...], content: Content
+) -> Answer:
+    """Show a page with deferred values: in parts, or to others when all have come."""
+    event, plan = page.event, page.target.plan
+    in_parts = event.audience.streams and event.scope["method"] != "HEAD"
+    if in_parts and content.action_data is None:
+        return await (
+            send_lines(page, loaded, deferred) if event.navigation else send_page(page, loaded)
+        )
+    settled = await settle(page, loaded)
+    if isinstance(settled, Loaded):
+        values, names = settled.values, names_of(deferred, plan)
+        return await page.show(plan, content._replace(values=values, promises=names))
+    assert isinstance(settled, Failed)  # a deferred function that redirects has failed
+    return await show_failure(page, settled.source, settled.error, settled.values)

@@ -3,6 +3,9 @@
 With a `loading.fxl` the shell is sent while the page's own loader still runs, if that takes
 longer than `timeouts.shell`. The status and headers are final from then on: changes by the
 loader are ignored and logged, and a failure or redirect takes effect in the browser.
+
+With deferred values the payload and the entry script follow the shell, so that the page is
+interactive at once; each value is a script in front of the part that shows it.
 """
 
 from __future__ import annotations
@@ -17,6 +20,15 @@ from fxtrio.errors import Redirect
 from fxtrio.send_budget import UnsentFull
 from fxtrio.serve.pages.boundaries import boundaries, show_failure
 from fxtrio.serve.pages.deferred import DeferredLoader, deferred_loader
+from fxtrio.serve.pages.deferred_values import (
+    DeferredValue,
+    deferred_in,
+    deliver,
+    entry_of,
+    names_of,
+    settle,
+    without_deferred,
+)
 from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.large import LARGE
 from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load
@@ -25,6 +37,7 @@ from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, encode_data
 from fxtrio.serve.pages.resources import RenderParts
 from fxtrio.serve.pages.stream_end import (
+    REVEAL_DEFERRED_PARTS,
     StreamEnding,
     failure_ending,
     redirect_ending,
@@ -50,7 +63,7 @@ async def stream_page(page: PageEvent) -> Answer:
     """Run the loaders, and send the page in parts; its own loader may be deferred."""
     deferred = deferred_loader(page)
     if deferred is None:
-        return await _send(
+        return await send_page(
             page, await load(page.target.plan.loaders, page.request, page=page.place)
         )
     async with trio.open_nursery() as nursery:
@@ -69,14 +82,16 @@ async def _send_deferred(page: PageEvent, deferred: DeferredLoader) -> Answer:
     layouts = [loader for loader in page.target.plan.loaders if loader is not deferred.loader]
     early = await load(layouts, page.request, page=page.place)
     if not isinstance(early, Loaded):
-        return await _send(page, early)
+        return await send_page(page, early)
+    if deferred_in(early.values):  # of which the payload at the end would come too late
+        deadline = float("inf")
     joined: Outcome | None = None
     with trio.CancelScope(deadline=deadline):
         joined = await deferred.wait_joined(early)
-    return await (_send(page, early, deferred) if joined is None else _send(page, joined))
+    return await (send_page(page, early, deferred) if joined is None else send_page(page, joined))
 
 
-async def _send(
+async def send_page(
     page: PageEvent, outcome: Outcome, deferred: DeferredLoader | None = None
 ) -> Answer:
     """Send the page with its loaders' values, or return the boundary that replaces it."""
@@ -84,7 +99,13 @@ async def _send(
         return redirected(outcome, navigation=False)
     if isinstance(outcome, Failed):
         return await show_failure(page, outcome.source, outcome.error, outcome.values)
-    stream = _PageStream(page, outcome, deferred)
+    promised = deferred_in(outcome.values)
+    if promised and page.event.scope["method"] == "HEAD":
+        outcome, promised = await settle(page, outcome), ()
+        if isinstance(outcome, Failed):
+            return await show_failure(page, outcome.source, outcome.error, outcome.values)
+        assert isinstance(outcome, Loaded)  # a deferred function that redirects has failed
+    stream = _PageStream(page, outcome, deferred, promised)
     failure = await stream.run()
     if failure is None:
         return NOTHING
@@ -97,10 +118,21 @@ async def _send(
 class _PageStream:
     """One page on its way."""
 
-    def __init__(self, page: PageEvent, early: Loaded, deferred: DeferredLoader | None) -> None:
+    def __init__(
+        self,
+        page: PageEvent,
+        early: Loaded,
+        deferred: DeferredLoader | None,
+        promised: tuple[DeferredValue, ...],
+    ) -> None:
         self._page = page
         self._early = early
         self._deferred = deferred
+        self._promised = promised
+        self._payload = b""
+        self._late_names: tuple[str, ...] = ()
+        self._shell_sent = trio.Event()
+        self._writing = trio.Lock()
         self._outcome: Outcome = early
         self._frame = page.site.frames[page.target.plan.view.id]
         self._nonce = page.event.audience.nonce()
@@ -114,7 +146,10 @@ class _PageStream:
         plan = page.target.plan
         try:
             content = Content(early.values, early.status, deferred=self._deferred is not None)
-            payload = page.payload(plan, content)
+            if self._promised:
+                values, names = without_deferred(early.values), names_of(self._promised, plan)
+                content = content._replace(values=values, promises=names)
+            payload = self._payload = page.payload(plan, content)
         except BaseException as raised:  # HEAD functions and loaders' values
             return self._known(raised)
         if len(payload) < LARGE:
@@ -140,8 +175,11 @@ class _PageStream:
                 async with page.running.renderer.stream(plan.view.id, payload) as parts:
                     if self._deferred is not None:
                         nursery.start_soon(self._deliver_deferred, self._deferred, parts)
+                    if self._promised:
+                        nursery.start_soon(self._deliver_values, parts)
                     async for part in parts:
                         await self._send_part(part)
+                    self._shell_sent.set()
             except SsrDown as error:
                 log_failure(error, plan.view.module)
                 failure = None if self.begun else error
@@ -163,6 +201,11 @@ class _PageStream:
         """Deliver the outcome of the deferred loader to the render."""
         outcome = self._outcome = await deferred.wait_joined(self._early)
         if isinstance(outcome, Loaded):
+            late = deferred_in(outcome.values)
+            if late:  # the payload is still to come, so nothing is gained by sending them later
+                self._late_names = names_of(late, self._page.target.plan)
+                outcome = self._outcome = await settle(self._page, outcome)
+        if isinstance(outcome, Loaded):
             try:
                 data = encode_data(self._page.target.plan, outcome.values)
                 await parts.resolve("page", data)
@@ -172,8 +215,34 @@ class _PageStream:
                 self._outcome = Failed(deferred.loader.source, error, self._early.values)
         await parts.reject("page", _NO_DATA)
 
+    async def _deliver_values(self, parts: RenderParts) -> None:
+        """Run the deferred functions, and give each value to the browser and to the render."""
+        plan = self._page.target.plan
+
+        async def send(value: DeferredValue, data: bytes, *, failed: bool) -> None:
+            name = value.name(plan)
+            script = self._frame.settled_value(entry_of(name, data, failed=failed))
+            early = not self.begun  # a shell may wait for the value
+            if not early:
+                await self._send_between(script)
+            await (parts.reject if failed else parts.resolve)(name, data)
+            if early:
+                await self._shell_sent.wait()
+                await self._send_between(script)
+
+        await deliver(self._page, self._promised, send)
+
+    async def _send_between(self, data: bytes) -> None:
+        """Send something between two parts, each of which is whole elements."""
+        await self._shell_sent.wait()
+        async with self._writing:
+            await self._send(data)
+
     async def _send_part(self, part: Rendered) -> None:
         page = self._page
+        if self.begun and self._promised:
+            await self._send_between(part.html)
+            return
         if self.begun:
             await self._send(part.html)
             return
@@ -186,12 +255,20 @@ class _PageStream:
         )
         start = {"type": "http.response.start", "status": self._early.status, "headers": headers}
         await event.send(start)
-        await self._send(self._frame.shell(part))
+        if self._promised:
+            await self._send(self._frame.early_shell(part, self._payload))
+        else:
+            await self._send(self._frame.shell(part))
+        self._shell_sent.set()
 
     async def _finish(self) -> None:
         """Send the payload, for the browser to take over."""
         if self._deferred is not None:
             self._log_ignored_changes(self._deferred)
+        if self._promised:
+            await self._send(self._frame.early_rest(REVEAL_DEFERRED_PARTS))
+            await self._page.event.send({"type": "http.response.body", "body": b""})
+            return
         ending = await self._ending()
         await self._send(self._frame.rest(ending.payload, ending.script, ending.plain))
         await self._page.event.send({"type": "http.response.body", "body": b""})
@@ -201,7 +278,7 @@ class _PageStream:
         if isinstance(outcome, Redirect):
             return redirect_ending(outcome.url)
         if isinstance(outcome, Loaded):
-            content = Content(outcome.values, outcome.status)
+            content = Content(outcome.values, outcome.status, promises=self._late_names)
             payload = page.payload(page.target.plan, content)
             return whole_ending(payload, deferred=self._deferred is not None)
         problem = problem_of(outcome.error, development=page.site.development)

@@ -19,7 +19,7 @@ from fxtrio.serve.request.response.unwrap import unwrap
 _EMPTY_ROOT = b'document.getElementById("fx-root").replaceChildren()'
 """The browser renders an empty root element itself, from the payload that follows."""
 
-_REVEAL_DEFERRED_PARTS = b"<style>div[hidden][id^='S:']{display:contents!important}</style>"
+REVEAL_DEFERRED_PARTS = b"<style>div[hidden][id^='S:']{display:contents!important}</style>"
 """React hides deferred parts until a script moves them into place."""
 
 _HIDE_ROOT = b"<style>#fx-root{display:none}</style>"
@@ -39,7 +39,7 @@ class StreamEnding:
 
 def whole_ending(payload: bytes, *, deferred: bool) -> StreamEnding:
     """Return the end of a page that has all of its data; some of it may have come ``deferred``."""
-    return StreamEnding(payload, plain=_REVEAL_DEFERRED_PARTS if deferred else b"")
+    return StreamEnding(payload, plain=REVEAL_DEFERRED_PARTS if deferred else b"")
 
 
 def redirect_ending(url: str) -> StreamEnding:

@@ -18,3 +18,6 @@ PAYLOAD: Final = b"application/vnd.fx.page+json"
 
 Only the runtime may send it: `payload_media_type` removes it from all other responses.
 """
+
+PAYLOAD_LINES: Final = PAYLOAD + b"-lines"
+"""The media type of a payload whose deferred values follow, each in a line of its own."""

@@ -16,6 +16,7 @@ from fxtrio.tools.types.python.shapes import (
     Named,
     ObjectShape,
     Plain,
+    PromiseShape,
     RecordShape,
     Shape,
     TupleShape,
@@ -83,6 +84,8 @@ class Schemas:
             return {"type": "object", "additionalProperties": self.schema(shape.value)}
         if isinstance(shape, ObjectShape):
             return self.object(shape, {})
+        if isinstance(shape, PromiseShape):  # of a loader, which the document does not describe
+            return self.schema(shape.value)
         return {} if isinstance(shape, Vague) else self._union(shape)
 
     def object(self, shape: ObjectShape, limits: Limits) -> Schema:

@@ -17,10 +17,11 @@ from typing import Any
 
 from starlette.datastructures import FormData, Headers, QueryParams
 
+from fxtrio.deferred import defer
 from fxtrio.runtime import invalidate_routes
 from fxtrio.tools.types.inference.builtin_methods import FUNCTIONS, MAKERS, METHODS, looked_up
 from fxtrio.tools.types.inference.containers import CONTAINERS, add_to, merge_into
-from fxtrio.tools.types.inference.members import class_of, iterated, known
+from fxtrio.tools.types.inference.members import awaited, class_of, iterated, known
 from fxtrio.tools.types.inference.scope import SPREAD, SPREAD_NAMES, Arguments, Reader
 from fxtrio.tools.types.inference.values import (
     NONE,
@@ -31,6 +32,7 @@ from fxtrio.tools.types.inference.values import (
     List,
     Live,
     Pending,
+    Promised,
     Tuple,
     Unknown,
     Value,
@@ -72,6 +74,9 @@ def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
     positional = arguments[0]
     if function is invalidate_routes:
         return positional[0] if positional else Unknown("nothing is passed")
+    if function is defer and positional:
+        value = call(positional[0], (positional[1:], arguments[1]), reader)
+        return Promised(awaited(value))
     if function is typing.cast and len(positional) == 2:
         target = positional[0]
         return known(target.value) if isinstance(target, Live) else Unknown("the cast is not known")

@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
-from fxtrio.tools.types.inference.values import Dict, Either, Known, List, Tuple, Unknown, Value
+from fxtrio.tools.types.inference.values import (
+    Dict,
+    Either,
+    Known,
+    List,
+    Promised,
+    Tuple,
+    Unknown,
+    Value,
+)
 from fxtrio.tools.types.python.annotations import Shaper
 from fxtrio.tools.types.python.shapes import (
     NOTHING_INSIDE,
     Key,
     ListShape,
     ObjectShape,
+    PromiseShape,
     Shape,
     TupleShape,
     Vague,
@@ -44,4 +54,6 @@ def shape_of(value: Value, shaper: Shaper) -> Shape:
             for name, entry in value.entries.items()
         )
         return ObjectShape(tuple(keys), value.place)
+    if isinstance(value, Promised):
+        return PromiseShape(shape_of(value.value, shaper))
     return Vague("it is a function, a class or a module")

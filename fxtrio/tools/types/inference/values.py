@@ -60,6 +60,11 @@ class Pending:
     value: Value
 
 
+@attrs.frozen(eq=False)
+class Promised(Pending):
+    """A value that a loader has deferred with `defer`."""
+
+
 @attrs.define
 class Entry:
     """One key of a `Dict`."""
@@ -204,7 +209,7 @@ def same(one: Value, other: Value) -> bool:
         return len(one.items) == len(other.items) and all(map(same, one.items, other.items))
     if isinstance(one, Either) and isinstance(other, Either):
         return len(one.parts) == len(other.parts) and all(map(same, one.parts, other.parts))
-    if isinstance(one, Pending) and isinstance(other, Pending):
+    if isinstance(one, Pending) and type(one) is type(other):
         return same(one.value, other.value)
     return one == other
 

@@ -20,6 +20,7 @@ from typing import Any
 
 import attrs
 
+from fxtrio.deferred import Deferred
 from fxtrio.tools.types.python.class_names import Definitions
 from fxtrio.tools.types.python.classes import ClassKey, class_keys, is_sent_as_list
 from fxtrio.tools.types.python.pydantic_models import PydanticReader, is_pydantic
@@ -35,6 +36,7 @@ from fxtrio.tools.types.python.shapes import (
     Named,
     ObjectShape,
     Plain,
+    PromiseShape,
     RecordShape,
     Shape,
     TupleShape,
@@ -142,6 +144,8 @@ class Shaper:
             if is_sent_as_list(kind) and not self.incoming:
                 return self._sent_as_list(kind)
             return self._name(annotation, lambda: self._object(kind, arguments))
+        if issubclass(kind, Deferred):
+            return PromiseShape(self.shape(arguments[0] if arguments else Any))
         if issubclass(kind, collections.abc.Mapping):
             return self._mapping(kind, arguments)
         if kind is tuple and arguments and arguments[-1] is not Ellipsis:

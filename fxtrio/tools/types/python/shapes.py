@@ -80,6 +80,12 @@ class TupleShape(msgspec.Struct, frozen=True, tag="tuple"):
     items: tuple[Shape, ...]
 
 
+class PromiseShape(msgspec.Struct, frozen=True, tag="promise"):
+    """A value that a loader has deferred."""
+
+    value: Shape
+
+
 class RecordShape(msgspec.Struct, frozen=True, tag="record"):
     """An object whose keys are not known."""
 
@@ -132,6 +138,7 @@ Shape = (
     | Constant
     | ListShape
     | TupleShape
+    | PromiseShape
     | RecordShape
     | ObjectShape
     | UnionShape
@@ -208,6 +215,8 @@ def walk(shape: Shape, path: str = "") -> Iterator[tuple[str, Shape]]:
         yield from walk(shape.item, f"{path}[]")
     elif isinstance(shape, RecordShape):
         yield from walk(shape.value, f"{path}[]")
+    elif isinstance(shape, PromiseShape):
+        yield from walk(shape.value, path)
     elif isinstance(shape, TupleShape):
         for index, item in enumerate(shape.items):
             yield from walk(item, f"{path}[{index}]")

@@ -18,6 +18,7 @@ from fxtrio.tools.types.python.shapes import (
     Named,
     ObjectShape,
     Plain,
+    PromiseShape,
     RecordShape,
     Shape,
     TupleShape,
@@ -30,7 +31,18 @@ _TAKEN = frozenset(
     {
         *("any", "unknown", "never", "object", "string", "number", "boolean", "symbol", "bigint"),
         *("null", "undefined", "void", "type", "interface", "class", "enum", "function", "var"),
-        *("Link", "Form", "Head", "Script", "Image", "ClientOnly", "Slot", "navigate", "prefetch"),
+        *(
+            "Link",
+            "Form",
+            "Await",
+            "Head",
+            "Script",
+            "Image",
+            "ClientOnly",
+            "Slot",
+            "navigate",
+            "prefetch",
+        ),
         *("refresh", "invalidate", "usePathname", "useParams", "useSearchParams", "useAuth"),
         *("useNavigation", "useAction", "useWebSocket", "useNonce", "base", "shared"),
         *("useData", "useLayoutData", "DataOf", "useServerInsertedHTML"),
@@ -80,6 +92,8 @@ class Printer:
             return f"{self._inside(shape.item)}[]"
         if isinstance(shape, TupleShape):
             return f"[{', '.join(map(self.type, shape.items))}]"
+        if isinstance(shape, PromiseShape):
+            return f"Promise<{self.type(shape.value)}>"
         if isinstance(shape, RecordShape):
             return f"Record<string, {self.type(shape.value)}>"
         if isinstance(shape, UnionShape):

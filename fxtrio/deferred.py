@@ -1,0 +1,54 @@
+"""`defer`: a value of a loader that is sent later, in the same response.
+
+Page files import it from `fx.runtime`; `fxtrio.serve.pages.deferred_values` calls the functions.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar, TypeVarTuple, Unpack
+
+T = TypeVar("T")
+Arguments = TypeVarTuple("Arguments")
+
+
+class Deferred(Generic[T]):
+    """A call that has not begun. Created by `defer`."""
+
+    # No attrs class: the encoder would send its attributes.
+    __slots__ = ("_arguments", "_function")
+
+    json_remedy = (
+        "Only the values of the dict that a loader returns can be deferred: "
+        'write {"key": defer(…)} there, and nothing around it.'
+    )
+    """What the error says about one in another place."""
+
+    def __init__(self, function: Callable[..., Awaitable[T]], arguments: tuple[Any, ...]) -> None:
+        self._function = function
+        self._arguments = arguments
+
+    def __repr__(self) -> str:
+        return f"defer({getattr(self._function, '__qualname__', self._function)})"
+
+    async def call(self) -> T:
+        """Call the function, and return its result."""
+        return await self._function(*self._arguments)
+
+
+def defer(
+    function: Callable[[Unpack[Arguments]], Awaitable[T]], *arguments: *Arguments
+) -> Deferred[T]:
+    """Return what stands for ``await function(*arguments)`` in the dict that a loader returns.
+
+    The page is sent without waiting for the value; its component gets a promise, which `Await`
+    of `fx/client` shows. Raises TypeError for what is no function.
+    """
+    if inspect.iscoroutine(function):
+        name = function.__name__
+        function.close()
+        raise TypeError(f"defer: got a coroutine. Pass the function: defer({name}, …).")
+    if not callable(function):
+        raise TypeError(f"defer: {function!r:.80} is not a function. Pass an async function.")
+    return Deferred(function, arguments)

@@ -1,0 +1,47 @@
+"""A navigation payload with deferred values: the payload is a line, then each value is one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import trio
+
+from fxtrio.serve.pages.deferred_values import (
+    DeferredValue,
+    deliver,
+    entry_of,
+    names_of,
+    without_deferred,
+)
+from fxtrio.serve.pages.loaders import Loaded
+from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.pages.payload import Content
+from fxtrio.serve.request.client_protocol import PAYLOAD_LINES
+from fxtrio.serve.request.response.payload_media_type import SENT
+from fxtrio.serve.request.response.response import NO_STORE, NOTHING, Answer
+from fxtrio.serve.request.response.send_response import complete_headers
+
+
+async def send_lines(page: PageEvent, loaded: Loaded, deferred: Sequence[DeferredValue]) -> Answer:
+    """Send the payload, and each value when it has come. Raises what `PageEvent.payload` raises."""
+    plan, event = page.target.plan, page.event
+    names = names_of(deferred, plan)
+    content = Content(without_deferred(loaded.values), loaded.status, promises=names)
+    payload = page.payload(plan, content)
+    event.draft.settle(loaded.status)
+    headers = complete_headers(event, [(b"content-type", PAYLOAD_LINES), NO_STORE, page.site.vary])
+    if SENT in event.scope:
+        event.scope[SENT].append(True)
+    writing = trio.Lock()
+
+    async def send(value: DeferredValue, data: bytes, *, failed: bool) -> None:
+        line = entry_of(value.name(plan), data, failed=failed) + b"\n"
+        async with writing:
+            await event.send({"type": "http.response.body", "body": line, "more_body": True})
+
+    await event.send({"type": "http.response.start", "status": loaded.status, "headers": headers})
+    body = payload + b"\n"
+    await event.send({"type": "http.response.body", "body": body, "more_body": True})
+    await deliver(page, deferred, send)
+    await event.send({"type": "http.response.body", "body": b""})
+    return NOTHING

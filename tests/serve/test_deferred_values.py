@@ -1,0 +1,283 @@
+"""Deferred values: what each kind of request gets, when the functions run, and how they fail."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
+
+from fx.testing import open_app
+from fxtrio.runtime import defer
+from fxtrio.ssr.frames import Rendered
+from tests.trees import page, write_tree
+
+NAVIGATION = {"x-fx-navigation": "1"}
+
+BOOK = """
+    import trio
+    from fx.runtime import defer, redirect
+
+    events = []
+
+    async def find(name, seconds):
+        events.append(f"{name} begins")
+        try:
+            await trio.sleep(seconds)
+        except trio.Cancelled:
+            events.append(f"{name} is cancelled")
+            raise
+        if name == "missing":
+            raise LoaderError("No reviews today.", 410, data={"again": "tomorrow"})
+        if name == "broken":
+            raise ValueError("secret")
+        if name == "away":
+            raise redirect("/elsewhere")
+        return [name, "</script>\\u2028"]
+
+    @server
+    async def load(request):
+        name = request.query_params.get("name", "reviews")
+        await trio.sleep(1)
+        events.append("the loader returns")
+        if "deep" in request.query_params:
+            return {"book": {"reviews": defer(find, name, 3)}}
+        request.app.state.events = events
+        values = {"reviews": defer(find, name, 3), "others": defer(find, "others", 6)}
+        return {"title": "Middlemarch", **values}
+    """
+LAYOUT = """
+    from fx.runtime import defer
+
+    async def find():
+        return ["menu"]
+
+    @server
+    async def load(request):
+        return {"name": "Shop", "menu": defer(find)}
+    """
+
+
+@attrs.define
+class Parts:
+    """A render in parts: the shell, and then one part for each settled value."""
+
+    send: trio.MemorySendChannel[bytes]
+    receive: trio.MemoryReceiveChannel[bytes]
+
+    async def __aiter__(self) -> AsyncIterator[Rendered]:
+        yield Rendered(b"<title>shell</title>", b"<p>fallback</p></div>")
+        for _ in range(2):
+            yield Rendered(b"", await self.receive.receive())
+
+    async def resolve(self, name: str, value: bytes) -> None:
+        await self.send.send(b"<i>%b</i>" % name.encode())
+
+    async def reject(self, name: str, error: bytes) -> None:
+        await self.send.send(b"<i>%b failed</i>" % name.encode())
+
+
+class Renderer:
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        return Rendered(b"", b"whole")
+
+    @asynccontextmanager
+    async def stream(self, page: int, payload: bytes) -> AsyncIterator[Parts]:
+        yield Parts(*trio.open_memory_channel[bytes](9))
+
+
+@asynccontextmanager
+async def open_renderer() -> AsyncIterator[Renderer]:
+    yield Renderer()
+
+
+def project(root: Path, files: dict[str, str] | None = None, *, layout: bool = False) -> Path:
+    tree = {"pages/index.fxl": page(BOOK), "pages/error.fxl": page("")}
+    if layout:
+        tree["pages/layout.fxl"] = page(LAYOUT)
+    return write_tree(root, {**tree, **(files or {})})
+
+
+async def lines_of(root: Path, url: str, **settings: Any) -> tuple[dict[str, Any], list[Any]]:
+    """Return the payload of a navigation, and each value with the time at which it came."""
+    async with open_app(root, open_renderer=open_renderer, **settings) as client:
+        start = trio.current_time()
+        async with client.stream("GET", url, headers=NAVIGATION) as response:
+            assert response.headers["content-type"] == "application/vnd.fx.page+json-lines"
+            assert response.headers["cache-control"] == "no-store"
+            chunks = [(round(trio.current_time() - start), chunk) async for chunk in response]
+    (_, first), *rest = [(time, json.loads(chunk)) for time, chunk in chunks if chunk]
+    return first, [(time, *entry) for time, entry in rest]
+
+
+async def test_a_navigation_gets_each_value_when_it_has_come(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    payload, values = await lines_of(project(tmp_path), "/")
+    assert payload["props"]["data"] == {"title": "Middlemarch"}
+    assert payload["promises"] == ["page:reviews", "page:others"]
+    assert values == [
+        (4, "page:reviews", ["reviews", "</script>\u2028"], False),
+        (7, "page:others", ["others", "</script>\u2028"], False),
+    ]
+
+
+async def test_a_document_is_interactive_before_its_values(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path), open_renderer=open_renderer) as client:
+        async with client.stream("GET", "/") as response:
+            parts = [part async for part in response]
+    shell, first_script, first, second_script, second, end, *_ = parts
+    assert b"<p>fallback</p></div><script" in shell
+    assert b'"promises":["page:reviews","page:others"]' in shell
+    assert shell.endswith(b"></script>")
+    assert b'</script><script type="module" async src=' in shell
+    assert shell.count(b'type="module"') == 1
+    expected = rb'.push(["page:reviews",["reviews","\u003c/script\u003e\u2028"],false])</script>'
+    assert first_script.endswith(expected)
+    assert (first, second) == (b"<i>page:reviews</i>", b"<i>page:others</i>")
+    assert b'["page:others"' in second_script
+    assert end.endswith(b"</body></html>")
+
+
+async def test_the_functions_begin_when_all_loaders_have_returned(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path, layout=True), open_renderer=open_renderer) as client:
+        await client.get("/", headers=NAVIGATION)
+        events = client.app.state.events
+    assert events[0] == "the loader returns"
+    assert set(events[1:]) == {"reviews begins", "others begins"}
+
+
+async def test_a_client_that_leaves_cancels_all(tmp_path: Path, autojump_clock: MockClock) -> None:
+    async with open_app(project(tmp_path), open_renderer=open_renderer) as client:
+        for headers in ({}, NAVIGATION):
+            async with client.stream("GET", "/", headers=headers) as response:
+                await anext(aiter(response))
+                await trio.sleep(1)
+            await trio.sleep(0.2)
+            events = client.app.state.events
+            assert set(events[-2:]) == {"reviews is cancelled", "others is cancelled"}
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "message"),
+    [
+        ("missing", 410, "No reviews today."),
+        ("broken", 500, None),
+        ("away", 500, None),
+    ],
+)
+async def test_one_that_fails_is_an_error_in_its_place(
+    name: str,
+    status: int,
+    message: str | None,
+    tmp_path: Path,
+    autojump_clock: MockClock,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO, "fx.serve")
+    payload, values = await lines_of(project(tmp_path), f"/?name={name}")
+    assert payload["statusCode"] == 200
+    _, name_, error, failed = values[0]
+    assert (name_, failed, error["statusCode"]) == ("page:reviews", True, status)
+    if message is not None:
+        assert (error["message"], error["data"]) == (message, {"again": "tomorrow"})
+    assert values[1][1:] == ("page:others", ["others", "</script>\u2028"], False)
+    assert "pages/index.fxl: defer('reviews')" in caplog.text
+
+
+async def test_each_has_the_time_of_a_loader(
+    tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, values = await lines_of(project(tmp_path), "/", timeouts={"loader": 5})
+    assert [(time, name, failed) for time, name, _, failed in values] == [
+        (4, "page:reviews", False),
+        (6, "page:others", True),
+    ]
+    assert values[1][2]["statusCode"] == 504
+    assert "defer('others'): took longer than 5 s" in caplog.text
+
+
+async def test_layouts_defer_too(tmp_path: Path, autojump_clock: MockClock) -> None:
+    payload, values = await lines_of(project(tmp_path, layout=True), "/")
+    assert payload["promises"] == ["0:menu", "page:reviews", "page:others"]
+    assert payload["props"]["layoutData"] == {"name": "Shop"}
+    assert values[0][1:] == ("0:menu", ["menu"], False)
+
+
+async def test_a_failed_form_gets_settled_values(tmp_path: Path, autojump_clock: MockClock) -> None:
+    code = (
+        BOOK
+        + """
+    @action
+    async def save(request):
+        raise ActionError("no", 422)
+    """
+    )
+    root = project(tmp_path, {"pages/index.fxl": page(code)})
+    async with open_app(root, open_renderer=open_renderer) as client:
+        response = await client.post(
+            "/api/__actions/index/save", data={}, headers={"accept": "text/html"}
+        )
+    assert response.status == 422
+    assert '"others":["others",' in response.text
+    assert '"promises":["page:reviews","page:others"]' in response.text
+
+
+async def test_for_head_a_deferred_failure_is_that_of_the_page(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path), open_renderer=open_renderer) as client:
+        fine = await client.request("HEAD", "/")
+        failed = await client.request("HEAD", "/?name=missing")
+    assert (fine.status, fine.body) == (200, b"")
+    assert failed.status == 410
+
+
+async def test_cached_pages_have_settled_values(tmp_path: Path, autojump_clock: MockClock) -> None:
+    code = '    CACHE = {"revalidate": 60}\n' + BOOK
+    root = project(tmp_path, {"pages/index.fxl": page(code)})
+    async with open_app(root, mode="production", open_renderer=open_renderer) as client:
+        html = await client.get("/")
+        navigation = await client.get("/", headers=NAVIGATION)
+    assert '"others":["others",' in html.text
+    assert navigation.json()["props"]["data"]["others"][0] == "others"
+
+
+async def test_with_a_loading_file_a_late_loader_has_its_values_settled(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    root = project(tmp_path, {"pages/loading.fxl": page("")})
+    async with open_app(root, render=False) as client:
+        html = await client.get("/")
+    assert '"others":["others",' in html.text
+    assert '"promises":["page:reviews","page:others"]' in html.text
+
+
+async def test_a_deeper_one_is_refused_with_its_key(
+    tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with open_app(project(tmp_path), open_renderer=open_renderer) as client:
+        response = await client.get("/?deep")
+    assert response.status == 500
+    assert "the value at 'book.reviews' is not JSON-serializable: defer(find)" in caplog.text
+    assert "Only the values of the dict that a loader returns can be deferred" in caplog.text
+
+
+async def test_a_coroutine_is_refused() -> None:
+    async def find() -> int:
+        return 1
+
+    with pytest.raises(TypeError, match=r"Pass the function: defer\(find, …\)"):
+        defer(find())  # type: ignore[arg-type]  # the mistake itself
