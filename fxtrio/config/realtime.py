@@ -53,7 +53,8 @@ class RealtimeConfig:
     """Questions without an answer that end a connection; 0: the system's (count)."""
 
     history: int = attrs.field(default=1000, validator=validators.at_least(0))
-    """Messages of a channel stored for processes that were cut off; `0`: none (count)."""
+    """Messages of a channel stored for processes that were cut off, and for `subscribe`;
+    `0`: none (count)."""
 
     max_message: int = attrs.field(
         default=1024**2, converter=to_bytes, validator=validators.at_least(1)

@@ -1,11 +1,14 @@
 """Channels, brokers and WebSocket helpers.
 
-Begin with `channels`, the block that application code opens. `broker` defines brokers and
-subscribers, `send_buffer` is the outbox of one subscriber, and `handler` runs a handler.
+Begin with `channels` and `feeds`, the blocks that application code opens. `broker` defines
+brokers and subscribers, `send_buffer` is the outbox of one subscriber, and `handler` runs
+a handler.
 """
 
 from fxtrio.realtime.broker import Broker, PresenceBroker, Subscriber
 from fxtrio.realtime.channels import Channel, channel, publish
+from fxtrio.realtime.feeds.feed import Event
+from fxtrio.realtime.feeds.subscribe import Subscription, subscribe
 from fxtrio.realtime.frames import Frame, Message
 from fxtrio.realtime.handshake import (
     Authenticator,
@@ -14,7 +17,6 @@ from fxtrio.realtime.handshake import (
     same_origin,
     wait_closed,
 )
-from fxtrio.realtime.memory import BrokerStatistics, MemoryBroker
 from fxtrio.realtime.open import open_broker
 from fxtrio.realtime.presence import (
     ChannelEvent,
@@ -27,6 +29,7 @@ from fxtrio.realtime.presence import (
     Resumed,
     Roster,
 )
+from fxtrio.realtime.stores.memory import BrokerStatistics, MemoryBroker
 from fxtrio.realtime.typed_socket import WebSocket
 
 __all__ = [
@@ -35,6 +38,7 @@ __all__ = [
     "BrokerStatistics",
     "Channel",
     "ChannelEvent",
+    "Event",
     "Frame",
     "Joined",
     "Left",
@@ -48,6 +52,7 @@ __all__ = [
     "Resumed",
     "Roster",
     "Subscriber",
+    "Subscription",
     "WebSocket",
     "authenticate_websocket",
     "channel",
@@ -55,5 +60,6 @@ __all__ = [
     "origin_allowed",
     "publish",
     "same_origin",
+    "subscribe",
     "wait_closed",
 ]

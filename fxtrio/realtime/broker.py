@@ -6,11 +6,14 @@ delivers to a `Subscriber`, which has its own outbox: a slow subscriber fills on
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, Protocol, runtime_checkable
 
+import attrs
+
 from fxtrio.errors import FxtrioError, ValueRefused
-from fxtrio.realtime.frames import Frame, Message
-from fxtrio.realtime.presence import Member, Notice
+from fxtrio.realtime.frames import Frame, Ident, Message
+from fxtrio.realtime.presence import Member, Missed, Notice
 
 INTERNAL = "\0"
 """Prefix of channels for messages between the processes themselves."""
@@ -34,13 +37,13 @@ def require_public_name(name: str) -> None:
 
 
 class BrokerMissing(FxtrioError):
-    """`channel` or `publish` was called without a broker where none runs."""
+    """`channel`, `publish` or `subscribe` was called without a broker where none runs."""
 
     def __init__(
         self,
         channel: str,
         *,
-        call: Literal["channel", "publish"] = "channel",
+        call: Literal["channel", "publish", "subscribe"] = "channel",
         cause: str = "this app has no 'app.state.fx_broker'. Serve it with fxtrio, "
         "or pass broker=…",
     ) -> None:
@@ -132,4 +135,34 @@ class PresenceBroker(Broker, Protocol):
 
     def members(self, name: str) -> tuple[Member, ...]:
         """Return the members of a channel, in the order they joined."""
+        ...
+
+
+@attrs.frozen
+class Replay:
+    """A part of the log of a channel."""
+
+    missed: Missed | None
+    """The messages that the log no longer has, between the requested place and the first one."""
+
+    messages: Sequence[tuple[Ident, Frame | None]]
+    """Messages with their places, oldest first; None where something only marks a place."""
+
+
+@runtime_checkable
+class LogBroker(Broker, Protocol):
+    """A broker that numbers the messages of a channel and keeps the latest ones in a log.
+
+    Its frames have an `ident`. `subscribe` of fx.realtime resumes from the log.
+    """
+
+    async def begin_log(self, name: str) -> Ident | None:
+        """See to it that a channel with subscribers has a log, and return its end.
+
+        None if the settings ask for no log. Raises BrokerUnreachable.
+        """
+        ...
+
+    async def read_log(self, name: str, after: Ident, limit: int) -> Replay:
+        """Return at most ``limit`` messages after a place. Raises BrokerUnreachable."""
         ...

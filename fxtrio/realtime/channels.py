@@ -39,11 +39,11 @@ from fxtrio.realtime.presence import ChannelEvents, Member, PresenceEvents
 from fxtrio.realtime.receive_buffer import find_inbox
 from fxtrio.realtime.send_buffer import (
     BROKER_AWAY,
-    CLOSE_TIMEOUT,
     TOO_SLOW,
     TRY_AGAIN_LATER,
     Outbox,
 )
+from fxtrio.realtime.subscriptions import Membership
 from fxtrio.realtime.transport import open_transport
 from fxtrio.realtime.typed_socket import Sent, WebSocket
 
@@ -113,11 +113,11 @@ async def channel(
                 address="" if ws.client is None else public_network_of(ws.client.host),
                 wants_missed=MISSED_PARAMETER in ws.scope.get("query_string", b""),
             )
-            subscription = _Subscription(name, through, outbox)
+            membership = Membership(name, through, outbox)
             try:
-                nursery.start_soon(subscription.write, name=f"channel {name}")
+                nursery.start_soon(_write, membership, outbox, name=f"channel {name}")
                 with _close_on_disconnect(ws, outbox):
-                    await subscription.join()
+                    await _join(membership, outbox)
                     yield Channel(name, outbox.member, through, outbox, settings.max_publish)
             except Exception as error:
                 failures.append(error)
@@ -126,7 +126,7 @@ async def channel(
                 outbox.close()
                 raise
             finally:
-                await subscription.leave()
+                await membership.leave()
                 outbox.finish()
     finally:
         if failures:
@@ -193,46 +193,20 @@ class Channel(Generic[Sent]):
         return self._outbox.watch(ChannelEvents(lambda: self.subscribers))
 
 
-@attrs.define(eq=False)
-class _Subscription:
-    """Ties an outbox to a broker, and unties it exactly once."""
+async def _join(membership: Membership, outbox: Outbox) -> None:
+    """Subscribe; while the broker is away, send the client off until later."""
+    try:
+        await membership.join()
+    except BrokerUnreachable as error:
+        log.info("Closed a client of channel %r with 1013: %s", membership.name, error)
+        outbox.reject(BROKER_AWAY)
+        raise WebSocketDisconnect(TRY_AGAIN_LATER, BROKER_AWAY) from error
 
-    name: str
-    broker: Broker
-    outbox: Outbox
-    _joined: bool = attrs.field(init=False, default=False)
-    _lock: trio.Lock = attrs.field(init=False, factory=trio.Lock)
 
-    async def join(self) -> None:
-        """Subscribe; while the broker is away, send the client off until later."""
-        async with self._lock:
-            self._joined = True
-            try:
-                await self.broker.subscribe(self.name, self.outbox)
-            except BrokerUnreachable as error:
-                log.info("Closed a client of channel %r with 1013: %s", self.name, error)
-                self.outbox.reject(BROKER_AWAY)
-                raise WebSocketDisconnect(TRY_AGAIN_LATER, BROKER_AWAY) from error
-
-    async def leave(self) -> None:
-        """Unsubscribe, unless that was done; also when the block is cancelled."""
-        with trio.CancelScope(shield=True), trio.move_on_after(CLOSE_TIMEOUT) as limit:
-            async with self._lock:
-                if not self._joined:
-                    return
-                self._joined = False
-                try:
-                    await self.broker.unsubscribe(self.name, self.outbox)
-                except BaseException as raised:  # a custom broker is application code
-                    error = application_error(raised)
-                    log.error("The broker failed to unsubscribe from %r", self.name, exc_info=error)
-        if limit.cancelled_caught:
-            log.error("The broker did not unsubscribe from %r in %g s", self.name, CLOSE_TIMEOUT)
-
-    async def write(self) -> None:
-        """Send the outbox's messages; unsubscribe when the client disconnects."""
-        await self.outbox.run()
-        await self.leave()
+async def _write(membership: Membership, outbox: Outbox) -> None:
+    """Send the outbox's messages; unsubscribe when the client disconnects."""
+    await outbox.run()
+    await membership.leave()
 
 
 def _close_on_disconnect(ws: PlainWebSocket, outbox: Outbox) -> AbstractContextManager[None]:

@@ -11,12 +11,17 @@ import inspect
 from math import inf
 from typing import Any
 
+import msgspec
+
 from fxtrio.encode import NotSerializable, encode, valid_text
 from fxtrio.errors import MessageNotEncodable, MessageTooLarge
 from fxtrio.realtime.presence import Missed
 
 Message = dict[str, Any] | list[Any] | str | bytes
 """Types of messages: a dict or list is sent as JSON, a str as text, bytes as binary."""
+
+Ident = tuple[int, int]
+"""The place of a message in the log of its channel; later ones are greater."""
 
 _TEXT, _BINARY = 0x81, 0x82
 """First byte of an unfragmented frame (RFC 6455, section 5.2)."""
@@ -25,9 +30,19 @@ _TEXT, _BINARY = 0x81, 0x82
 class Frame:
     """One encoded message, in memory once: in the format that was requested last."""
 
-    __slots__ = ("_event", "_payload", "_wire", "binary", "holders", "published_at", "size")
+    __slots__ = (
+        "_event",
+        "_payload",
+        "_wire",
+        "binary",
+        "holders",
+        "ident",
+        "json",
+        "published_at",
+        "size",
+    )
 
-    def __init__(self, payload: bytes, *, binary: bool) -> None:
+    def __init__(self, payload: bytes, *, binary: bool, json: bool = False) -> None:
         self.size = len(payload)
         """The bytes of the message (count)."""
 
@@ -35,6 +50,13 @@ class Frame:
         """Outboxes that it waits in: it counts once for all of them."""
 
         self.binary = binary
+
+        self.json = json
+        """Whether it was published as a dict or a list."""
+
+        self.ident: Ident | None = None
+        """Its place in the log of its channel, if it has one."""
+
         self._payload: bytes | None = payload
         self.published_at = -inf
         """When it was delivered to its first subscriber, on trio's clock."""
@@ -52,6 +74,13 @@ class Frame:
             return self._payload
         assert self._wire is not None
         return self._wire[len(self._wire) - self.size :]
+
+    @property
+    def data(self) -> Any:
+        """The message as it was published: a dict or list, text, or bytes."""
+        if self.json:
+            return msgspec.json.decode(self.payload)
+        return self.payload if self.binary else self.payload.decode()
 
     @property
     def event(self) -> dict[str, Any]:
@@ -113,7 +142,7 @@ def encode_message(message: Message | Frame) -> Frame:
     if isinstance(message, (bytearray, memoryview)):
         return Frame(bytes(message), binary=True)
     if isinstance(message, (dict, list)):
-        return Frame(_encode_json(message), binary=False)
+        return Frame(_encode_json(message), binary=False, json=True)
     raise MessageNotEncodable(message, f"its type is {type(message).__name__}")
 
 

@@ -10,7 +10,7 @@ from fxtrio.config import Config, RealtimeConfig
 from fxtrio.config.brokers import broker_kind
 from fxtrio.errors import ExtraMissing
 from fxtrio.realtime.broker import Broker
-from fxtrio.realtime.memory import MemoryBroker
+from fxtrio.realtime.stores.memory import MemoryBroker
 
 
 @asynccontextmanager
@@ -22,7 +22,7 @@ async def open_broker(settings: RealtimeConfig, *, name: str = "") -> AsyncItera
     """
     kind = broker_kind(settings.broker)
     if kind is None:
-        yield MemoryBroker()
+        yield MemoryBroker(history=settings.history)
         return
     try:
         if kind.name == "postgres":

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from math import inf
 
 import attrs
 import trio
 
-from fxtrio.realtime.broker import Subscriber
+from fxtrio.application_errors import application_error
+from fxtrio.realtime.broker import Broker, Subscriber
 from fxtrio.realtime.frames import Frame
 from fxtrio.realtime.presence import Member, Notice, PresenceEvent
+from fxtrio.realtime.send_buffer import CLOSE_TIMEOUT
+
+log = logging.getLogger("fx.realtime")
 
 _TURN = 32
 """Messages that may be delivered before the writers get a turn.
@@ -144,3 +149,35 @@ class Topics:
     async def _give_turn(self) -> None:
         self._since_turn = 0
         await trio.lowlevel.checkpoint()
+
+
+@attrs.define(eq=False)
+class Membership:
+    """Ties a subscriber to a channel once, and unties it exactly once."""
+
+    name: str
+    broker: Broker
+    subscriber: Subscriber
+    _joined: bool = attrs.field(init=False, default=False)
+    _lock: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+
+    async def join(self) -> None:
+        """Subscribe. Raises BrokerUnreachable."""
+        async with self._lock:
+            self._joined = True
+            await self.broker.subscribe(self.name, self.subscriber)
+
+    async def leave(self) -> None:
+        """Unsubscribe, unless that was done; also when the block is cancelled."""
+        with trio.CancelScope(shield=True), trio.move_on_after(CLOSE_TIMEOUT) as limit:
+            async with self._lock:
+                if not self._joined:
+                    return
+                self._joined = False
+                try:
+                    await self.broker.unsubscribe(self.name, self.subscriber)
+                except BaseException as raised:  # a custom broker is application code
+                    error = application_error(raised)
+                    log.error("The broker failed to unsubscribe from %r", self.name, exc_info=error)
+        if limit.cancelled_caught:
+            log.error("The broker did not unsubscribe from %r in %g s", self.name, CLOSE_TIMEOUT)

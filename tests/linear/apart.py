@@ -161,6 +161,9 @@ APART: dict[str, tuple[str, ...]] = {
         "head:_Reader.handle_pi",
         "head:_Reader.unknown_decl",
     ),
+    "at most 37 characters match, and the rest is not read: the id of an event": (
+        "realtime.feeds.feed:parse_id",
+    ),
     "at most 9 bytes: the head of a frame": ("server.http2.preface:_may_begin_settings",),
     "at most 123 bytes: the reason of a close frame": (
         "server.http1.websocket.protocol:WsProtocol.start_close",
@@ -199,7 +202,7 @@ APART: dict[str, tuple[str, ...]] = {
         "jobs.store:JobStore.claimed_by",
         "plugins.auth.storage.sql_storage:DatabaseStorage.living_sessions",
         "plugins.auth.storage.sqlite_migration:_parts",
-        "realtime.memory:MemoryBroker.members",
+        "realtime.stores.memory:MemoryBroker.members",
         "realtime.stores.postgres:PostgresBackend._key",
         "realtime.stores.postgres:PostgresBackend.keep",
         "realtime.stores.postgres:PostgresBackend.load",

@@ -80,7 +80,7 @@ async def test_a_member_with_much_to_say_is_heard_of(store: Store) -> None:
 
 
 @on_postgres
-async def test_after_the_last_one_left_the_tables_know_nothing_of_the_channel(
+async def test_after_the_last_one_left_the_tables_hold_only_a_log_that_expires(
     store: Store,
 ) -> None:
     count = "select (select count(*) from fx_messages), (select count(*) from fx_members)"
@@ -88,6 +88,9 @@ async def test_after_the_last_one_left_the_tables_know_nothing_of_the_channel(
         async with joined(one) as (_, room), joined(two):
             await room.publish("hello")
             assert await rows(store, count) == [(2, 2)]
+        assert await rows(store, count) == [(2, 0)]
+        await rows(store, "update fx_messages set at = at - interval '80 seconds' returning 1")
+        await one._backend.keep([])
         assert await rows(store, count) == [(0, 0)]
 
 

@@ -10,6 +10,7 @@ import pytest
 import trio
 
 from fxtrio.config import RealtimeConfig
+from fxtrio.realtime.stores.backend import LOG_LIFE
 from fxtrio.realtime.stores.redis import open_redis_broker
 from fxtrio.realtime.stores.store_broker import SharedBroker
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
@@ -37,7 +38,7 @@ async def keys(store: Store) -> list[bytes]:
         ) + sorted(await client.pubsub_channels())
 
 
-async def test_after_the_last_one_left_redis_knows_nothing_of_the_channel(store):
+async def test_after_the_last_one_left_redis_holds_only_a_log_that_expires(store):
     async with open_brokers(store) as [one, two]:
         async with joined(one), joined(two), joined(two, "other"):
             assert await keys(store) == [
@@ -49,7 +50,10 @@ async def test_after_the_last_one_left_redis_knows_nothing_of_the_channel(store)
                 b"fx:channel:other",
                 b"fx:channel:room",
             ]
-        assert await keys(store) == [b"fx:channel:\0processes"]
+        logs = [b"fx:log:other", b"fx:log:room"]
+        assert await keys(store) == [*logs, b"fx:channel:\0processes"]
+        async with coredis.Redis.from_url(store.url) as client:
+            assert all([0 < await client.ttl(key) <= LOG_LIFE for key in logs])
         for broker in (one, two):
             statistics = broker.statistics()
             assert (statistics.channels, statistics.subscriptions) == (0, 0)
@@ -66,7 +70,7 @@ async def test_many_that_join_and_leave_at_once_leave_nothing_behind(store):
         async with trio.open_nursery() as nursery:
             for number in range(60):
                 nursery.start_soon(visit, brokers[number % 2], number % 7 / 100)
-        assert await keys(store) == [b"fx:channel:\0processes"]
+        assert await keys(store) == [b"fx:log:room", b"fx:channel:\0processes"]
 
 
 async def test_apps_with_different_prefixes_do_not_hear_each_other(store):

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from trio.testing import MockClock
 
+from fxtrio.realtime.frames import Ident
 from fxtrio.realtime.stores import subscription
-from fxtrio.realtime.stores.backend import Arrival, Ident, Logged, Part
+from fxtrio.realtime.stores.backend import Arrival, Logged, Part
 from fxtrio.realtime.stores.subscription import Link
 from tests.outages.judge import Heard, judge
 
@@ -152,7 +153,7 @@ async def play(moves: list[Step], seed: int) -> list[Heard]:
 
     tested = Link(
         store,  # type: ignore[arg-type]  # which has nobody's presence
-        on_message=lambda name, data: heard.append((0, int(data))),
+        on_message=lambda name, ident, data: heard.append((0, int(data))),
         on_missed=lambda name: heard.append(None),
         on_resumed=lambda name: None,
         on_connect=nothing,

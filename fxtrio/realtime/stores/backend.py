@@ -14,10 +14,8 @@ from typing import Protocol
 import attrs
 
 from fxtrio.errors import BrokerUnreachable
+from fxtrio.realtime.frames import Ident
 from fxtrio.realtime.stores.wire import RemoteMember
-
-Ident = tuple[int, int]
-"""The place of a message in the log of its channel; later ones are greater."""
 
 START: Ident = (0, 0)
 

@@ -20,11 +20,11 @@ from fxtrio.config import DatabaseConfig, RealtimeConfig
 from fxtrio.db.errors import DatabaseBusy, PoolerUnsuitable
 from fxtrio.db.postgresql.engine import Postgres
 from fxtrio.process_identity import machine
+from fxtrio.realtime.frames import Ident
 from fxtrio.realtime.stores.backend import (
     EPOCH_LIFE,
     LOG_LIFE,
     MEMBERS_LIFE,
-    Ident,
     Logged,
     Part,
     StoreConnection,
@@ -95,8 +95,6 @@ _INLINE = 7900
 
 _NEWEST = "select channel, max(id) from fx_messages where channel = any($1::text[]) group by 1"
 _READ = "select id, data from fx_messages where channel = $1 and id >= $2 order by id limit $3"
-_CLEAR = """delete from fx_messages where channel = $1
-    and not exists (select from fx_members where channel = $1)"""
 _KEEP = """update fx_messages set at = clock_timestamp() where (channel, id) in
     (select channel, max(id) from fx_messages where channel = any($1::text[]) group by channel)"""
 _KEEP_MEMBERS = """update fx_members set at = clock_timestamp()
@@ -259,7 +257,6 @@ class PostgresBackend:
     async def erase(self, name: str, members: Mapping[str, bytes | None]) -> None:
         """Forget members by their id; with bytes, unless other ones are stored there by now."""
         await self._query(_ERASE, self._key(name), [*members], [*members.values()])
-        await self._query(_CLEAR, self._key(name))
 
     async def load(self, name: str) -> list[bytes]:
         """Return the members of a channel, packed."""

@@ -14,13 +14,13 @@ from coredis.exceptions import NoScriptError
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.process_identity import machine
+from fxtrio.realtime.frames import Ident
 from fxtrio.realtime.stores.backend import (
     EPOCH_LIFE,
     LOG_LIFE,
     MEMBERS_LIFE,
     START,
     UNSUBSCRIBED_LOG_LIFE,
-    Ident,
     Logged,
     Part,
     StoreConnection,
@@ -77,10 +77,8 @@ for index = 1, #ARGV, 2 do
     redis.call('HDEL', KEYS[1], ARGV[index])
   end
 end
-if redis.call('EXISTS', KEYS[1]) == 0 then redis.call('DEL', KEYS[2]) end
 """
-"""The last member of all processes is removed with the log. A member that a process stored
-again, in a new epoch, remains."""
+"""A member that a process stored again, in a new epoch, remains."""
 
 
 def open_redis_broker(
@@ -219,7 +217,7 @@ class RedisBackend:
     async def erase(self, name: str, members: Mapping[str, bytes | None]) -> None:
         """Forget members by their id; with bytes, unless other ones are stored there by now."""
         arguments = [arg for key, packed in members.items() for arg in (key, packed or b"")]
-        await self._run(_ERASE, [self._members(name), self._log(name)], arguments)
+        await self._run(_ERASE, [self._members(name)], arguments)
 
     async def load(self, name: str) -> list[bytes]:
         """Return the members of a channel, packed."""

@@ -13,7 +13,8 @@ from typing import Any
 
 from coredis.retry import NoRetryPolicy
 
-from fxtrio.realtime.stores.backend import Arrival, Ident
+from fxtrio.realtime.frames import Ident
+from fxtrio.realtime.stores.backend import Arrival
 from fxtrio.realtime.stores.redis_client import RedisServer
 
 

@@ -16,11 +16,11 @@ import attrs
 import trio
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime.broker import Subscriber
-from fxtrio.realtime.frames import Frame, Message, encode_message
-from fxtrio.realtime.memory import BrokerStatistics
+from fxtrio.realtime.broker import Replay, Subscriber
+from fxtrio.realtime.frames import Frame, Ident, Message, encode_message
 from fxtrio.realtime.presence import Member, Missed, Notice, Resumed
-from fxtrio.realtime.stores.backend import Backend, reaching
+from fxtrio.realtime.stores.backend import START, Backend, reaching
+from fxtrio.realtime.stores.memory import BrokerStatistics
 from fxtrio.realtime.stores.store_presence import PROCESSES, StorePresence
 from fxtrio.realtime.stores.subscription import Link, log
 from fxtrio.realtime.stores.wire import (
@@ -155,6 +155,19 @@ class SharedBroker:
         self._link.nudge()
         self._published += 1
 
+    async def begin_log(self, name: str) -> Ident | None:
+        """Return the end of a channel's log; None if none is kept. Raises BrokerUnreachable."""
+        with reaching(self._backend, name, "begin a log"):
+            end = await self._backend.begin(name)
+        return None if end == START else end
+
+    async def read_log(self, name: str, after: Ident, limit: int) -> Replay:
+        """Return at most ``limit`` messages after a place. Raises BrokerUnreachable."""
+        with reaching(self._backend, name, "read the log"):
+            part = await self._backend.read(name, after, limit)
+        messages = [(one.ident, _frame(one.data)) for one in part.messages]
+        return Replay(None if part.whole else Missed(), messages)
+
     def members(self, name: str) -> tuple[Member, ...]:
         """Return the members of a channel on all processes, as far as this one has heard.
 
@@ -171,7 +184,7 @@ class SharedBroker:
             published=self._published,
         )
 
-    def _receive(self, name: str, data: bytes) -> None:
+    def _receive(self, name: str, ident: Ident | None, data: bytes) -> None:
         """Take a message from the store without waiting."""
         try:
             message = unpack(data)
@@ -182,13 +195,19 @@ class SharedBroker:
             self._roster.receive_epoch(message)
         elif not isinstance(message, Frame):
             self._roster.receive(name, message)
-        elif name in self._backlogs:
-            self._backlogs[name].append(message)
         else:
-            lagging = self._topics.offer(name, message)
-            if lagging:
-                self._backlogs[name] = _Backlog()
-                self._nursery.start_soon(self._catch_up, name, message, lagging)
+            message.ident = ident
+            self._deliver(name, message)
+
+    def _deliver(self, name: str, frame: Frame) -> None:
+        """Offer a message to its subscribers, after the backlog of lagging ones."""
+        if name in self._backlogs:
+            self._backlogs[name].append(frame)
+            return
+        lagging = self._topics.offer(name, frame)
+        if lagging:
+            self._backlogs[name] = _Backlog()
+            self._nursery.start_soon(self._catch_up, name, frame, lagging)
 
     def _notify(self, name: str, event: Notice) -> None:
         """Notify the subscribers of a channel, after the backlog of lagging ones."""
@@ -241,3 +260,15 @@ class SharedBroker:
         finally:
             if not lock.locked():
                 self._gates.pop(name, None)
+
+
+def _frame(data: bytes) -> Frame | None:
+    """Return the message of a log; None for what only marks a place, and for what is not ours."""
+    if not data:
+        return None
+    try:
+        message = unpack(data)
+    except BrokerMessageUnreadable as error:
+        log.warning("%s", error)
+        return None
+    return message if isinstance(message, Frame) else None

@@ -15,7 +15,8 @@ import attrs
 import trio
 
 from fxtrio.errors import BrokerUnreachable
-from fxtrio.realtime.stores.backend import ANSWER_LIMIT, START, Backend, Ident, StoreConnection
+from fxtrio.realtime.frames import Ident
+from fxtrio.realtime.stores.backend import ANSWER_LIMIT, START, Backend, StoreConnection
 
 FIRST_DELAY, LONGEST_DELAY = 0.05, 2.0
 """Between two attempts to connect (seconds)."""
@@ -47,7 +48,7 @@ class _Track:
 class Link:
     """Delivers the messages of channels to callbacks, none of which waits. `run` must be running.
 
-    ``on_message`` gets the channel and the data of each message, ``on_missed`` a channel
+    ``on_message`` gets the channel, the place and the data of each message, ``on_missed`` a channel
     where messages may be lost, ``on_resumed`` one where none is lost after a break.
     ``on_connect`` runs after each connection, before anything that was missed is read;
     ``on_part`` may wait after each part of it, for slow readers.
@@ -57,7 +58,7 @@ class Link:
         self,
         backend: Backend,
         *,
-        on_message: Callable[[str, bytes], None],
+        on_message: Callable[[str, Ident | None, bytes], None],
         on_missed: Callable[[str], None],
         on_resumed: Callable[[str], None],
         on_connect: Callable[[], Awaitable[None]],
@@ -192,7 +193,7 @@ class Link:
         """Deliver a live message, unless its channel is behind, or has had it."""
         if ident is None:
             if data is not None:
-                self._on_message(name, data)
+                self._on_message(name, None, data)
             return
         track = self._tracks.get(name)
         if track is None or track.last is None:
@@ -206,7 +207,7 @@ class Link:
                 self._lag.set()
         elif ident > track.last:
             track.last = ident
-            self._on_message(name, data)
+            self._on_message(name, ident, data)
 
     async def _resume(self, generation: str) -> None:
         """Read the messages since the connection broke, on all channels."""
@@ -251,7 +252,7 @@ class Link:
                 for message in part.messages:
                     track.last = message.ident
                     if message.data:
-                        self._on_message(name, message.data)
+                        self._on_message(name, message.ident, message.data)
                 if track.seen <= track.last and len(part.messages) < PART:
                     break
                 if not part.messages:  # it was there a moment ago

@@ -1,10 +1,10 @@
 """The wire format of messages and presence between processes. No I/O.
 
-The first byte is the type: ``t`` a text message and ``b`` a binary one, as in
-the frame; ``j`` and ``l`` the member that joined or left, as the JSON array ``[epoch,
-id, info]``; ``h`` and ``e`` the epoch that has begun or ended. An epoch is one connection
-of one process to the broker, named by its `fxtrio.process_identity`: members of an ended epoch
-have left.
+The first byte is the type: ``t`` a text message, ``o`` one in JSON and ``b`` a
+binary one, as in the frame; ``j`` and ``l`` the member that joined or left, as the JSON
+array ``[epoch, id, info]``; ``h`` and ``e`` the epoch that has begun or ended. An epoch is
+one connection of one process to the broker, named by its
+`fxtrio.process_identity`: members of an ended epoch have left.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ _decode = msgspec.json.Decoder(_Wire).decode
 def pack(message: Frame | News | EpochNews) -> bytes:
     """Return the bytes of a message or of news."""
     if isinstance(message, Frame):
-        return (b"b" if message.binary else b"t") + message.payload
+        return (b"b" if message.binary else b"o" if message.json else b"t") + message.payload
     if isinstance(message, EpochNews):
         return (b"h" if message.begun else b"e") + message.epoch.encode()
     return (b"j" if message.joined else b"l") + pack_member(message.who)
@@ -80,12 +80,12 @@ def unpack(data: bytes) -> Frame | News | EpochNews:
     Raises BrokerMessageUnreadable for other data.
     """
     kind, rest = data[:1], data[1:]
-    if kind == b"t":
+    if kind in (b"t", b"o"):
         try:
             rest.decode()
         except UnicodeDecodeError as error:
             raise BrokerMessageUnreadable(data) from error
-        return Frame(rest, binary=False)
+        return Frame(rest, binary=False, json=kind == b"o")
     if kind == b"b":
         return Frame(rest, binary=True)
     if kind in (b"j", b"l"):
