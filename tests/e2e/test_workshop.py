@@ -68,7 +68,9 @@ def test_what_one_books_the_other_sees_at_once(workshop: Server, browser: Browse
     expect(image).to_have_js_property("naturalWidth", 1)
     ann.page.get_by_role("button", name="Give it back").click()
     expect(slot(bob, "lathe at 10")).to_be_visible()
-    assert ann.complaints == bob.complaints == []
+    # The news of it may reach her page before the redirect: it loads a slot that is no longer hers.
+    others = [one for one in ann.complaints if "404" not in one or f"lathe/{DAY}T10" not in one]
+    assert others == bob.complaints == []
 
 
 def test_of_two_who_take_a_slot_at_once_one_gets_it(workshop: Server, browser: Browser) -> None:
