@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gc
 import random
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from fxtrio.realtime.presence import Member
 from fxtrio.realtime.stores.memory_log import LOG_LIFE
 from fxtrio.send_budget import process_unsent
 from tests.realtime.stores import Store, open_brokers, wait_until
+from tests.short import amount
 from tests.trees import write_tree
 
 # coredis does not close the buffers of connections that could not be made.
@@ -56,15 +56,6 @@ async def id_after(broker: Broker, *messages: Message) -> str:
     assert isinstance(last, Event)
     assert last.id is not None
     return last.id
-
-
-@asynccontextmanager
-async def open_one(kind: str, request: pytest.FixtureRequest) -> AsyncIterator[Broker]:
-    if kind == "memory":
-        yield MemoryBroker()
-    else:
-        async with open_brokers(request.getfixturevalue("store"), 1) as [broker]:
-            yield broker
 
 
 class Plain:
@@ -248,6 +239,24 @@ async def test_a_reader_that_is_cut_off_by_the_budget_continues_from_the_log() -
         assert process_unsent.used == used
 
 
+async def test_what_the_log_has_delivered_does_not_hide_what_was_left_to_it(
+    autojump_clock: MockClock,
+) -> None:
+    broker = MemoryBroker(history=1)
+    feed = Feed("news", Member(), 4, 1000, broker)
+    await broker.subscribe("news", feed)
+    feed.begin(await broker.begin_log("news"))
+    feed.notice(Missed())
+    assert await feed.take() == Missed()
+    for number in range(4):
+        await broker.publish("news", [number])
+    assert data_of([await feed.take()]) == [[3]]
+    await broker.publish("news", [4])  # while four messages that the log had wait
+    with trio.fail_after(1):
+        assert data_of([await feed.take()]) == [[4]]
+    feed.close()
+
+
 Move = tuple[str, int]
 moves = st.lists(
     st.tuples(st.sampled_from(["publish", "take", "cut off", "missed"]), st.integers(1, 12)),
@@ -255,7 +264,7 @@ moves = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=amount(60, long=2000))
 @given(moves=moves, seed=st.integers(0, 1000), history=st.integers(1, 40))
 def test_nothing_is_lost_silently_or_comes_twice(
     moves: list[Move], seed: int, history: int

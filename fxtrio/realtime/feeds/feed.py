@@ -178,7 +178,7 @@ class Feed:
                 elif (item := self._next()) is not None:
                     self.reached = item.id if isinstance(item, Event) else self.reached
                     return item
-                elif not (self._live or self._replaying):
+                elif not (self._live or self._replaying or self._cut):
                     await self._news.park()
             raise StopAsyncIteration
 
