@@ -24,7 +24,7 @@ from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
 
 App = Callable[..., Awaitable[None]]
-PATIENCE = 30.0
+PATIENCE = 90.0
 """Seconds after which a test that waits for a real socket has failed."""
 
 
