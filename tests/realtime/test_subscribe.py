@@ -21,6 +21,7 @@ from fxtrio.realtime.broker import Broker, BrokerMissing, ChannelNameInvalid
 from fxtrio.realtime.feeds.feed import Feed
 from fxtrio.realtime.frames import Message, encode_message
 from fxtrio.realtime.presence import Member
+from fxtrio.realtime.stores import memory_log
 from fxtrio.realtime.stores.memory_log import LOG_LIFE
 from fxtrio.send_budget import process_unsent
 from tests.realtime.stores import Store, open_brokers, wait_until
@@ -237,6 +238,23 @@ async def test_a_reader_that_is_cut_off_by_the_budget_continues_from_the_log() -
         events._feed.cut_off()
         assert data_of(await take(events, 10)) == [[number] for number in range(10)]
         assert process_unsent.used == used
+
+
+async def test_all_logs_of_a_broker_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory_log, "ALL_BYTES", 30_000)
+    broker = MemoryBroker()
+    places = {}
+    for number in range(10):
+        name = f"room {number}"
+        async with subscribe(name, broker=broker) as events:
+            places[name] = events.id
+        for _ in range(2):
+            await broker.publish(name, "*" * 4000)
+    assert broker._logs._size <= 30_000
+    async with subscribe("room 0", after=places["room 0"], broker=broker) as events:
+        assert await anext(events) == Missed(2)
+    async with subscribe("room 9", after=places["room 9"], broker=broker) as events:
+        assert data_of(await take(events, 2)) == ["*" * 4000] * 2
 
 
 async def test_what_the_log_has_delivered_does_not_hide_what_was_left_to_it(

@@ -1,7 +1,8 @@
 """The logs of channels in one process, from which `subscribe` resumes. No I/O.
 
 A log begins with the first reader of its channel, since other channels need none. It is
-bounded in messages and in bytes, and outlives its last use, as those of the stores do.
+bounded in messages and in bytes, all logs together in bytes, since visitors may choose the names
+of channels. It outlives its last use, as those of the stores do.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ LOG_LIFE = 75.0
 LOG_BYTES = 1024**2
 """Messages of a log, the newest one excepted (bytes)."""
 
+ALL_BYTES = 64 * LOG_BYTES
+"""Messages of all logs of a broker (bytes)."""
+
 
 @attrs.define(eq=False)
 class _Log:
@@ -43,6 +47,11 @@ class _Log:
         while len(self.frames) > most or (self.size > LOG_BYTES and len(self.frames) > 1):
             self.size -= self.frames.popleft().size
         return self.number, self.newest
+
+    def clear(self) -> None:
+        """Forget the messages; readers that are behind learn how many."""
+        self.frames.clear()
+        self.size = 0
 
     def read(self, after: int, limit: int) -> Replay:
         if after > self.newest:
@@ -66,6 +75,9 @@ class MemoryLogs:
         self._history = history
         self._in_use = in_use
         self._logs: dict[str, _Log] = {}
+        """By name; the log with the latest message is the last one."""
+
+        self._size = 0
         self._last_number = 0
         self._sweep_at = 0.0
 
@@ -91,8 +103,16 @@ class MemoryLogs:
     def append(self, name: str, frame: Frame, now: float) -> Ident | None:
         """Log a message; return its place, or None in a channel without a log."""
         self._sweep(now)
-        found = self._logs.get(name)
-        return None if found is None else found.append(frame, self._history)
+        found = self._logs.pop(name, None)
+        if found is None:
+            return None
+        self._logs[name] = found
+        self._size -= found.size
+        ident = found.append(frame, self._history)
+        self._size += found.size
+        if self._size > ALL_BYTES:
+            self._make_room()
+        return ident
 
     def read(self, name: str, after: Ident, limit: int) -> Replay:
         """Return at most ``limit`` messages after a place."""
@@ -113,4 +133,13 @@ class MemoryLogs:
             if self._in_use(name):
                 one.used_at = now
             elif now - one.used_at > LOG_LIFE:
+                self._size -= one.size
                 del self._logs[name]
+
+    def _make_room(self) -> None:
+        """Empty the logs whose latest message is the oldest."""
+        for one in self._logs.values():
+            if self._size <= ALL_BYTES:
+                return
+            self._size -= one.size
+            one.clear()
