@@ -101,6 +101,26 @@ class Subscriber(Protocol):
         ...
 
 
+PresenceListeners = dict[Subscriber, None]
+"""The subscribers of a channel that receive news of its members."""
+
+
+class LazyListener(Subscriber, Protocol):
+    """A subscriber that receives news of members only while something reads them.
+
+    Most subscribers have no such reader. A broker that does not know these methods notifies
+    every subscriber, which makes each join cost as much as the channel has members.
+    """
+
+    def register(self, listeners: PresenceListeners) -> None:
+        """Be among ``listeners`` from now on, whenever something reads presence events."""
+        ...
+
+    def unregister(self, listeners: PresenceListeners) -> None:
+        """Leave ``listeners`` for good."""
+        ...
+
+
 @runtime_checkable
 class Broker(Protocol):
     """Carries messages to the subscribers of named channels.

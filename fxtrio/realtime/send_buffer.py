@@ -18,6 +18,7 @@ import attrs
 import trio
 from starlette.websockets import WebSocketDisconnect, WebSocketDisconnected
 
+from fxtrio.realtime.broker import PresenceListeners
 from fxtrio.realtime.frames import Frame, Message, MissedFrame, encode_message
 from fxtrio.realtime.presence import (
     ChannelEvents,
@@ -88,6 +89,8 @@ class Outbox:
     _frames: deque[Frame] = attrs.field(init=False, factory=deque)
     # An iterator that was dropped gets no events, and costs nothing.
     _watchers: WeakSet[PresenceEvents | ChannelEvents] = attrs.field(init=False, factory=WeakSet)
+    _listeners: tuple[PresenceListeners, ...] = attrs.field(init=False, default=())
+    """Where it is entered while it has watchers."""
     # Shielded, since a cancellation would cut a frame in two; has a deadline once it ends.
     _scope: trio.CancelScope = attrs.field(
         init=False, factory=lambda: trio.CancelScope(shield=True)
@@ -156,12 +159,29 @@ class Outbox:
             return
         if isinstance(event, Missed) and self.wants_missed and not self._ending:
             self._send_missed(event)
-        for watcher in tuple(self._watchers):
+        watchers = tuple(self._watchers)
+        for watcher in watchers:
             watcher.offer(event)
+        if not watchers:
+            for listeners in self._listeners:
+                listeners.pop(self, None)
+
+    def register(self, listeners: PresenceListeners) -> None:
+        """Be among ``listeners`` from now on, whenever there are readers of `watch`."""
+        self._listeners += (listeners,)
+        if self._watchers:
+            listeners[self] = None
+
+    def unregister(self, listeners: PresenceListeners) -> None:
+        """Leave ``listeners`` for good."""
+        self._listeners = tuple(one for one in self._listeners if one is not listeners)
+        listeners.pop(self, None)
 
     def watch(self, events: Watcher) -> Watcher:
         """Pass events to ``events`` from now on, while it is referenced."""
         self._watchers.add(events)
+        for listeners in self._listeners:
+            listeners[self] = None
         if self._ending:
             events.end()
         return events

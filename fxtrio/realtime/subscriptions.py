@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from math import inf
+from typing import TypeGuard
 
 import attrs
 import trio
 
 from fxtrio.application_errors import application_error
-from fxtrio.realtime.broker import Broker, Subscriber
+from fxtrio.realtime.broker import Broker, LazyListener, PresenceListeners, Subscriber
 from fxtrio.realtime.frames import Frame
 from fxtrio.realtime.presence import Member, Notice, PresenceEvent
 from fxtrio.realtime.send_buffer import CLOSE_TIMEOUT
@@ -45,6 +46,8 @@ class _Topic:
     """One channel's subscribers, in the order they joined."""
 
     subscribers: dict[Subscriber, None] = attrs.field(factory=dict)
+    listeners: PresenceListeners = attrs.field(factory=dict)
+    """Those that receive news of members: few, so that a join does not visit all subscribers."""
     active_at: float = -inf
     """When it was done with its last message."""
 
@@ -73,7 +76,14 @@ class Topics:
 
     def join(self, name: str, subscriber: Subscriber) -> None:
         """Add a subscriber."""
-        self._topics.setdefault(name, _Topic()).subscribers[subscriber] = None
+        topic = self._topics.get(name)
+        if topic is None:
+            topic = self._topics[name] = _Topic()
+        topic.subscribers[subscriber] = None
+        if _is_lazy(subscriber):
+            subscriber.register(topic.listeners)
+        else:
+            topic.listeners[subscriber] = None
 
     def leave(self, name: str, subscriber: Subscriber) -> bool:
         """Take a subscriber out; return whether it was there."""
@@ -81,13 +91,18 @@ class Topics:
         if topic is None or subscriber not in topic.subscribers:
             return False
         del topic.subscribers[subscriber]
+        if _is_lazy(subscriber):
+            subscriber.unregister(topic.listeners)
+        else:
+            topic.listeners.pop(subscriber, None)
         if not topic.subscribers:
             del self._topics[name]
         return True
 
     def notice(self, name: str, event: PresenceEvent, about: Member) -> None:
-        """Notify a channel's subscribers about a member, except that member."""
-        for subscriber in self.subscribers(name):
+        """Notify a channel's listeners about a member, except that member."""
+        topic = self._topics.get(name)
+        for subscriber in () if topic is None else tuple(topic.listeners):
             if subscriber.member != about:
                 subscriber.notice(event)
 
@@ -149,6 +164,10 @@ class Topics:
     async def _give_turn(self) -> None:
         self._since_turn = 0
         await trio.lowlevel.checkpoint()
+
+
+def _is_lazy(subscriber: Subscriber) -> TypeGuard[LazyListener]:
+    return hasattr(subscriber, "register")
 
 
 @attrs.define(eq=False)

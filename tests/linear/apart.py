@@ -214,7 +214,6 @@ APART: dict[str, tuple[str, ...]] = {
         "realtime.stores.store_presence:StorePresence._load",
         "realtime.stores.store_presence:StorePresence.members",
         "realtime.stores.store_presence:StorePresence.open",
-        "realtime.subscriptions:Topics.notice",
         "realtime.subscriptions:Topics.notify",
         "serve.cache.store:ResponseStore.drop_page",
     ),

@@ -7,7 +7,20 @@ import gc
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from fxtrio.realtime import Joined, Left, Member, Missed, Resumed, Roster, channel
+from fxtrio.realtime import (
+    Frame,
+    Joined,
+    Left,
+    Member,
+    MemoryBroker,
+    Message,
+    Missed,
+    Notice,
+    Resumed,
+    Roster,
+    channel,
+)
+from fxtrio.realtime.broker import PresenceListeners
 from fxtrio.realtime.presence import CAPACITY, ChannelEvents, PresenceEvents
 from tests.realtime.client import Client, make_app
 
@@ -99,6 +112,85 @@ async def test_the_news_that_wait_for_a_reader_are_bounded():
             async with channel(two, "room"):
                 pass
         assert await anext(news) == Roster((first.member,))
+
+
+class CountingSubscriber:
+    """A `Subscriber` of a broker's own, without the methods of `LazyListener`."""
+
+    idle = True
+
+    def __init__(self) -> None:
+        self.member = Member()
+        self.noticed: list[Notice] = []
+
+    def deliver(self, message: Message | Frame) -> None:
+        """Ignore messages."""
+
+    def offer(self, frame: Frame, *, urgent: bool = False) -> bool:
+        return True
+
+    async def make_room(self, patience: float) -> bool:
+        return True
+
+    def notice(self, event: Notice) -> None:
+        self.noticed.append(event)
+
+
+class UnwatchedSubscriber(CountingSubscriber):
+    """One that nothing reads presence events of."""
+
+    def register(self, listeners: PresenceListeners) -> None:
+        """Enter nothing."""
+
+    def unregister(self, listeners: PresenceListeners) -> None:
+        """Enter nothing."""
+
+
+async def test_joins_and_leaves_visit_no_subscriber_that_nobody_watches():
+    broker = MemoryBroker()
+    others = [UnwatchedSubscriber() for _ in range(100)]
+    for other in others:
+        await broker.subscribe("room", other)
+    for other in others:
+        await broker.unsubscribe("room", other)
+    assert [other.noticed for other in others] == [[]] * 100
+
+
+async def test_a_subscriber_without_a_say_hears_of_all_members():
+    broker = MemoryBroker()
+    one, two = CountingSubscriber(), UnwatchedSubscriber()
+    await broker.subscribe("room", one)
+    await broker.subscribe("room", two)
+    await broker.unsubscribe("room", two)
+    assert one.noticed == [Joined(two.member), Left(two.member)]
+    await broker.unsubscribe("room", one)
+    await broker.subscribe("room", two)
+    assert len(one.noticed) == 2
+
+
+async def test_a_reader_that_comes_again_after_the_first_was_dropped_hears_of_members():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(one, "room") as first:
+        first.presence()
+        gc.collect()
+        async with channel(two, "room"):
+            pass
+        news = first.presence()
+        async with channel(two, "room") as second:
+            assert await anext(news) == Joined(second.member)
+
+
+async def test_an_outbox_that_has_left_hears_of_no_member_any_more():
+    app = make_app()
+    one, two = await Client(app).open(), await Client(app).open()
+    async with channel(two, "room"):
+        async with channel(one, "room") as first:
+            outbox = first._outbox
+        late = outbox.watch(ChannelEvents(tuple))
+        async with channel(await Client(app).open(), "room"):
+            pass
+    assert [event async for event in late] == []
 
 
 async def test_a_reader_that_is_cancelled_loses_nothing():

@@ -15,7 +15,7 @@ from math import inf
 import attrs
 import trio
 
-from fxtrio.realtime.broker import LogBroker
+from fxtrio.realtime.broker import LogBroker, PresenceListeners
 from fxtrio.realtime.frames import Frame, Ident, Message, encode_message
 from fxtrio.realtime.presence import Member, Missed, Notice
 from fxtrio.send_budget import GRACE, process_unsent
@@ -145,6 +145,12 @@ class Feed:
         else:
             self._cut = self._lost = True
             self._news.unpark_all()
+
+    def register(self, listeners: PresenceListeners) -> None:
+        """Enter none of the ``listeners``: nothing reads news of members here."""
+
+    def unregister(self, listeners: PresenceListeners) -> None:
+        """Do nothing, like `register`."""
 
     # --- what the budget calls
 
