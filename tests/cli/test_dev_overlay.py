@@ -28,7 +28,7 @@ def test_a_mistake_is_shown_until_it_is_put_right(
     expect(overlay).to_have_count(0)
 
     edit(project, "<h1>Notes</h1>", "<h1>Notes<h1>")
-    expect(overlay.locator("pre")).to_contain_text("<h1>Notes<h1>")
+    expect(overlay.locator("section > pre")).to_contain_text("<h1>Notes<h1>")
     edit(project, "<h1>Notes<h1>", "<h1>Notes again</h1>")
     expect(page.locator("h1")).to_have_text("Notes again")
     expect(overlay).to_have_count(0)
@@ -44,8 +44,12 @@ def test_an_error_on_import_is_shown_from_the_page_file_on(
     edit(project, "NOTES = []", "NOTES = 1 / 0")
 
     expect(overlay.locator("p")).to_have_text("ZeroDivisionError: division by zero")
-    shown = overlay.locator("pre").inner_text().splitlines()
-    assert shown[1].strip().startswith(f'File "{project}/pages/index.fxl", line ')
+    expect(overlay.locator("section > pre")).to_contain_text("NOTES = 1 / 0")
+    folded = overlay.locator("details")
+    expect(folded.locator("pre")).not_to_be_visible()
+    folded.locator("summary").click()
+    shown = folded.locator("pre").inner_text().splitlines()
+    assert shown[1].strip().startswith('File "pages/index.fxl", line ')
     edit(project, "NOTES = 1 / 0", "NOTES = []")
     expect(overlay).to_have_count(0)
 
@@ -67,7 +71,10 @@ def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
             "href", f"vscode://file{project}/{place}"
         )
         expect(overlay.locator("p")).to_have_text("IndexError: list index out of range")
-        expect(overlay.locator("pre")).to_contain_text('18 |     return {"notes": NOTES[99]}')
+        expect(overlay.locator("section > pre")).to_contain_text(
+            '18 |     return {"notes": NOTES[99]}'
+        )
+        expect(overlay.locator("details > pre")).to_contain_text('File "pages/index.fxl", line 18')
         expect(overlay.locator("em")).to_contain_text("Correct it and save")
         request = overlay.locator("small").inner_text().removeprefix("Request ")
         wait_for(server, f"[request {request}]")
@@ -88,7 +95,7 @@ def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
     edit(project, "<h1>Notes</h1>", "<h1>{data.nothing.here}</h1>")
     for _ in range(2):  # in the open page, and in a fresh document of it
         expect(overlay.get_by_role("link")).to_have_text(place_of(project, "here}</h1>"))
-        expect(overlay.locator("pre")).to_contain_text("<h1>{data.nothing.here}</h1>")
+        expect(overlay.locator("section > pre")).to_contain_text("<h1>{data.nothing.here}</h1>")
         page.reload()
     edit(project, "<h1>{data.nothing.here}</h1>", "<h1>Notes</h1>")
     expect(overlay).to_have_count(0)
@@ -146,6 +153,8 @@ def test_what_server_and_browser_render_differently_is_named(
         page.reload()
         expect(overlay.locator("p")).to_have_text(told)
         expect(overlay.locator("em")).to_contain_text("<ClientOnly>")
+        at = place_of(project, "<h2>" if "<h2>" in text else "<h1")
+        expect(overlay.get_by_role("link")).to_have_text(at)
         heading = text
     edit(project, heading, "<h1>Notes</h1>")
     expect(overlay).to_have_count(0)
@@ -163,15 +172,24 @@ def test_an_error_in_the_browser_is_shown_with_its_place(
     page.get_by_text("Notes!").click()
     expect(overlay.locator("p")).to_have_text("clicked")
     expect(overlay.get_by_role("link")).to_have_text(place_of(project, "new Error('clicked')"))
-    expect(overlay.locator("pre")).to_contain_text("throw new Error('clicked')")
+    expect(overlay.locator("section > pre")).to_contain_text("throw new Error('clicked')")
     dialog = overlay.get_by_role("dialog", name="What is wrong")
     expect(dialog).to_be_focused()
+    code, folded = dialog.locator("section > pre"), dialog.locator("summary")
     stops = (dialog.get_by_role("button", name="Copy"), dialog.get_by_role("button", name="Close"))
-    for stop in (*stops, dialog.get_by_role("link"), dialog.locator("pre"), *stops):
+    for stop in (*stops, dialog.get_by_role("link"), code, folded, *stops):
         page.keyboard.press("Tab")
         expect(stop).to_be_focused()
     assert_accessible(page)
     page.keyboard.press("Escape")  # what is below it may be looked at
+    expect(overlay).to_have_count(0)
+    page.get_by_text("Notes!").click()
+    expect(overlay).to_have_count(1)
+    page.keyboard.press("Escape")
+    page.reload()
+    hydrated(page)
+    page.get_by_text("Notes!").click()
+    expect(page.locator("fx-badge")).to_have_count(1)  # it was closed before the reload
     expect(overlay).to_have_count(0)
     page.get_by_text("Notes!").click()
     expect(overlay).to_have_count(1)

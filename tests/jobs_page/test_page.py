@@ -89,6 +89,23 @@ async def test_a_failed_job_is_tried_again_by_a_plain_form(
     assert "No job has failed." in await shown(client)
 
 
+async def test_one_button_retries_all_failed_jobs(
+    client: Client, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await log_in(client)
+    for to in ("ada", "bob", "ida"):
+        await client.action("/", "order", {"to": to})
+        await trio.sleep(1)
+        text = await shown(client)
+        assert ("Retry all" in text) == (to != "ada")  # one alone has its own button
+    assert '<button name="all" value="failed">Retry all 3</button>' in text
+    monkeypatch.setattr(sys.modules["mails"], "BROKEN", False)
+    answer = await client.post("/_jobs/retry", data={"all": "failed"}, headers=FORM)
+    assert (answer.status, answer.headers["location"]) == (303, "/_jobs")
+    await trio.sleep(1)
+    assert await db.value("select count(*) from fx_jobs where state = 'done'") == 3
+
+
 async def test_jobs_that_wait_or_failed_are_discarded(
     client: Client, autojump_clock: MockClock
 ) -> None:
@@ -98,7 +115,7 @@ async def test_jobs_that_wait_or_failed_are_discarded(
     await log_in(client)
     assert (await press(client, "discard", 1, 2, "x", "9" * 30)).status == 303
     assert await db.value("select count(*) from fx_jobs") == 0
-    assert "Nothing waits." in await shown(client)
+    assert "No job is waiting." in await shown(client)
 
 
 async def test_it_is_for_those_who_are_named_alone(
@@ -142,7 +159,9 @@ async def test_another_path_and_base_url(tmp_path: Path, autojump_clock: MockClo
         assert location == "/app/login?next=/app/staff/jobs"
         body = {"email": ADA, "password": PASSWORD}
         assert (await client.post("/app/api/__auth/login", json=body)).status == 200
-        assert 'src="/app/staff/jobs/page.js"' in await shown(client, "/app/staff/jobs")
+        text = await shown(client, "/app/staff/jobs")
+        assert 'src="/app/staff/jobs/page.js"' in text
+        assert '<a href="/app/">Back to the app</a>' in text
         assert (await client.get("/app/staff/jobs/page.js")).status == 200
         answer = await client.post("/app/staff/jobs/retry", data={"job": "1"}, headers=FORM)
         assert answer.headers["location"] == "/app/staff/jobs"

@@ -54,10 +54,7 @@ async def open_overlay(
 
 def overlay_app(failure: Failure) -> ASGIApp:
     """Return an ASGI app that answers every request with a page about ``failure``."""
-    page = Template((files("fxtrio.develop") / "overlay.html").read_text("utf-8"))
-    body = page.substitute(
-        title=escape(failure.title), details=escape(_COLOURS.sub("", failure.details).strip())
-    ).encode()
+    body = failure_document(failure.title, failure.details).encode()
     headers = [
         (b"content-type", b"text/html; charset=utf-8"),
         (b"content-length", b"%d" % len(body)),
@@ -75,6 +72,12 @@ def overlay_app(failure: Failure) -> ASGIApp:
             await send({"type": "websocket.close", "code": 1013})
 
     return answer
+
+
+def failure_document(title: str, details: str) -> str:
+    """Return the HTML of a page about a failure, whose details may have colours of a terminal."""
+    page = Template((files("fxtrio.develop") / "overlay.html").read_text("utf-8"))
+    return page.substitute(title=escape(title), details=escape(_COLOURS.sub("", details).strip()))
 
 
 class StandIn:

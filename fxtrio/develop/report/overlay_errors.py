@@ -41,6 +41,11 @@ class Shown(TypedDict):
     line: int
     column: int
     frame: str
+    """The lines around the place."""
+
+    trace: NotRequired[str]
+    """The traceback, or a stack of JavaScript."""
+
     remedy: NotRequired[str]
     """What to do, where the message does not say it."""
 
@@ -91,13 +96,15 @@ def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
         if Path(path).is_relative_to(root)
     ]
     file, line = places[-1] if places else ("", 0)
+    source = _read(Path(file), file) if file else None
     return Shown(
         title="The new code cannot be imported; the code from before is in use",
         message=swapped.error,
         file=file,
         line=line,
         column=1 if line else 0,
-        frame=swapped.failed.rstrip(),
+        frame=source.frame(line, 1) if source is not None else "",
+        trace=swapped.failed.rstrip(),
         pages=sorted(str(root / source) for source in {*order.sources, *swapped.sources}),
     )
 
@@ -109,7 +116,8 @@ def shown_error(error: BaseException, title: str, root: Path) -> Shown:
         message, trace, remedy = str(error), error.stack, _REMEDY_OF_RENDERS
     elif error.__traceback__ is None or isinstance(error, FxtrioError):
         file, line, column = _place_named(str(error), root)
-        message, trace, remedy = str(error), "", ""  # our own errors say what to do
+        # Our own errors say what to do.
+        message, trace, remedy = str(error), "", _explanation_of(error)
     else:
         file, line, column = _place_of(error, root)
         message = "".join(traceback.format_exception_only(error)).strip()
@@ -122,9 +130,15 @@ def shown_error(error: BaseException, title: str, root: Path) -> Shown:
         file=file,
         line=line,
         column=column,
-        frame="\n\n".join(filter(None, (frame, trace))),
+        frame=frame,
+        trace=trace,
         remedy=remedy,
     )
+
+
+def _explanation_of(error: BaseException) -> str:
+    documented = isinstance(error, FxtrioError)
+    return f"'fx docs {type(error).__name__}' says more." if documented else ""
 
 
 def _remedy_of(error: BaseException) -> str:
@@ -156,7 +170,8 @@ def shown_stop(title: str, details: str, root: Path) -> Shown:
         file=file,
         line=row,
         column=column,
-        frame="\n\n".join(filter(None, (around, details))),
+        frame=around,
+        trace=details,
     )
 
 

@@ -24,7 +24,10 @@ export interface Shown {
   file: string;
   line: number;
   column: number;
+  /** The lines around the place. */
   frame: string;
+  /** The traceback or stack, folded where there is a frame. */
+  trace?: string;
   /** What to do, where the message does not say it. */
   remedy?: string;
   /** Id of the request that it happened in. */

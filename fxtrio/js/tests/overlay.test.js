@@ -42,14 +42,26 @@ class FakeElement {
 }
 
 /** Return an overlay, and what it shows. */
-function opened() {
+function opened(session = new Map()) {
   /** @type {FakeElement[]} */
   const shown = [];
+  /** @type {(event: { key: string }) => void} */
+  let press = () => {};
   const document = {
-    addEventListener() {},
+    addEventListener: (
+      /** @type {string} */ _,
+      /** @type {(event: { key: string }) => void} */ listener,
+    ) => (press = listener),
     createElement: (/** @type {string} */ name) => new FakeElement(name, shown),
     body: { append: (/** @type {FakeElement} */ element) => shown.push(element) },
     activeElement: null,
+    defaultView: {
+      sessionStorage: {
+        getItem: (/** @type {string} */ key) => session.get(key) ?? null,
+        setItem: (/** @type {string} */ key, /** @type {string} */ text) => session.set(key, text),
+        removeItem: (/** @type {string} */ key) => session.delete(key),
+      },
+    },
     querySelectorAll: () => [...shown],
   };
   const overlay = new Overlay(/** @type {any} */ (document), '{file}');
@@ -58,7 +70,8 @@ function opened() {
   overlay.ask = (id) => asked.push(id);
   const at = (/** @type {number} */ id, /** @type {string} */ file) =>
     overlay.located(/** @type {any} */ ({ id, file, line: 3, column: 1, frame: '', stack: '' }));
-  return { overlay, asked, at, text: () => shown.map(({ text }) => text).join(' ') };
+  const close = () => press({ key: 'Escape' });
+  return { overlay, asked, at, close, text: () => shown.map(({ text }) => text).join(' ') };
 }
 
 test('what a module throws when it is loaded stays until that module is loaded', () => {
@@ -108,4 +121,34 @@ test('what cannot be loaded covers the pages that need it, and is counted elsewh
   overlay.notMade({ ...error, pages: [] });
   overlay.clearElsewhere();
   assert.equal(text(), '');
+});
+
+test('what was closed stays closed after a reload, and comes back when it happens again', () => {
+  const session = new Map();
+  const before = opened(session);
+  before.overlay.thrown(new Error('of the page'));
+  assert.match(before.text(), /of the page/);
+  before.close();
+  assert.equal(before.text().trim(), '1 problem');
+
+  const { overlay, asked, at, text } = opened(session);
+  overlay.thrown(new Error('of the page'));
+  at(Number(asked[0]), '/the/page.js');
+  assert.equal(text().trim(), '1 problem');
+  overlay.thrown(new Error('of the page')); // a click
+  assert.match(text(), /of the page/);
+
+  overlay.clear(); // corrected
+  const fresh = opened(session);
+  fresh.overlay.thrown(new Error('of the page'));
+  assert.match(fresh.text(), /of the page/);
+});
+
+test('a stack is folded below the lines of the place, and files are those of the project', () => {
+  const { overlay, text } = opened();
+  overlay.root = '/home/ada/shop';
+  const problem = { title: 'x', message: 'y', file: '/home/ada/shop/a.py', line: 1, column: 1 };
+  overlay.failed({ ...problem, frame: '1 | raise', trace: 'File "/home/ada/shop/a.py", line 1' });
+  assert.match(text(), /1 \| raise .*Traceback.*File "a\.py", line 1/s);
+  assert.doesNotMatch(text(), /ada/);
 });

@@ -30,28 +30,36 @@ def style_digest() -> str:
     return b64encode(sha256(style.encode()).digest()).decode()
 
 
-def render(overview: Overview, path: str, proof: str) -> str:
+def render(overview: Overview, path: str, proof: str, home: str) -> str:
     """Return the page, whose forms and script are below ``path``.
 
-    ``proof`` is the HTML of a field for each form.
+    ``proof`` is the HTML of a field for each form, ``home`` the URL of the app's start page.
     """
     sections = (
         _tiles(overview),
         _section("Queues", _queues(overview), "No job has been enqueued yet."),
-        _section("Failed", _failures(overview, path, proof), "No job has failed."),
-        _section("Running and waiting", _jobs(overview, path, proof), "Nothing waits."),
-        _section("Schedules", _schedules(overview), "There are none."),
+        _section(
+            "Failed",
+            _failures(overview, path, proof),
+            "No job has failed.",
+            _retry_all(overview, path, proof),
+        ),
+        _section("Running and waiting", _jobs(overview, path, proof), "No job is waiting."),
+        _section("Schedules", _schedules(overview), "No job has a schedule."),
         _section("Workers", _workers(overview), "No process runs jobs."),
     )
     taken = datetime.fromtimestamp(overview.now, UTC)
-    return _PAGE.substitute(path=escape(path), content="".join(sections), taken=f"{taken:%H:%M:%S}")
+    return _PAGE.substitute(
+        path=escape(path),
+        home=escape(home),
+        content="".join(sections),
+        taken=f"{taken:%H:%M:%S}",
+    )
 
 
 def _tiles(overview: Overview) -> str:
     """Return what one looks for first: how much there is, and for how long the next one waits."""
-    totals = {
-        state: sum(group.counts.get(state, 0) for group in overview.groups) for state in STATES
-    }
+    totals = {state: overview.total(state) for state in STATES}
     due = min((group.due for group in overview.groups if group.due is not None), default=None)
     tiles = {state.capitalize(): _count(totals[state], state) for state in STATES}
     tiles["Next"] = _moment(due, overview.now)
@@ -84,7 +92,18 @@ def _failures(overview: Overview, path: str, proof: str) -> str:
         )
         for row in overview.failures
     )
-    return _table(("Job", "Call", "Error", "Tries / crashes", "Ended", _ACTIONS), rows)
+    return _table(("Job", "Call", "Error", "Attempts / crashes", "Ended", _ACTIONS), rows)
+
+
+def _retry_all(overview: Overview, path: str, proof: str) -> str:
+    """Return the button for all failed jobs, also those that are not listed."""
+    failed = overview.total("failed")
+    if failed < 2:
+        return ""
+    return (
+        f'<form method="post" action="{escape(path)}/retry">{proof}'
+        f'<button name="all" value="failed">Retry all {failed}</button></form>'
+    )
 
 
 def _jobs(overview: Overview, path: str, proof: str) -> str:
@@ -101,7 +120,7 @@ def _jobs(overview: Overview, path: str, proof: str) -> str:
         )
         for row in overview.jobs
     )
-    heads = ("Job", "Call", "Queue", "State", "Priority", "Tries / crashes", "Due", _ACTIONS)
+    heads = ("Job", "Call", "Queue", "State", "Priority", "Attempts / crashes", "Due", _ACTIONS)
     return _table(heads, rows)
 
 
@@ -116,7 +135,7 @@ def _schedules(overview: Overview) -> str:
         )
         for line in overview.schedules
     )
-    return _table(("Job", "Times", "Zone", "Last", "Next"), rows)
+    return _table(("Job", "Schedule", "Time zone", "Last", "Next"), rows)
 
 
 def _workers(overview: Overview) -> str:
@@ -125,14 +144,14 @@ def _workers(overview: Overview) -> str:
         machine, pid, *_ = row["id"].split("/")
         seen = _moment(row["seen"], overview.now)
         rows.append((escape(machine[:8] or "?"), escape(pid), str(row["running"]), seen))
-    return _table(("Machine", "Process", "Runs", "Seen"), rows)
+    return _table(("Machine", "Process", "Running jobs", "Last seen"), rows)
 
 
-def _section(title: str, table: str, otherwise: str) -> str:
+def _section(title: str, table: str, otherwise: str, buttons: str = "") -> str:
     shown = f'<p class="empty">{otherwise}</p>'
     if table:
         shown = f'<div class="table" role="region" aria-label="{title}" tabindex="0">{table}</div>'
-    return f"<section><h2>{title}</h2>{shown}</section>\n"
+    return f"<section><h2>{title}</h2>{buttons}{shown}</section>\n"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -57,6 +57,10 @@ class Overview:
     paused: dict[str, float]
     """The queues that are paused, and since when."""
 
+    def total(self, state: str) -> int:
+        """Return how many jobs are in a state."""
+        return sum(group.counts.get(state, 0) for group in self.groups)
+
 
 async def read_overview(store: JobStore, declared: Iterable[Job[Any]], now: float) -> Overview:
     """Ask the database. ``declared`` are the jobs of this process."""

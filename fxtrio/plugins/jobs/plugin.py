@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute, Route
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS, url_of_root
 from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
-from fxtrio.jobs.admin import discard_jobs, retry_jobs
+from fxtrio.jobs.admin import discard_jobs, retry_all, retry_jobs
 from fxtrio.jobs.store import JobStore
 from fxtrio.plugins.auth.passwords.credentials import canonical_email
 from fxtrio.plugins.jobs.html import render, style_digest
@@ -192,7 +192,7 @@ class JobsPlugin(Plugin[JobsSettings]):
                 return Redirect(auth.login_url(request.scope, url) or "/")
             if user.email in allowed:
                 return None
-            return PlainTextResponse("This page is not for you.\n", 403, _OF_ONE)
+            return PlainTextResponse("Your account may not see this page.\n", 403, _OF_ONE)
 
         return require_one_of_them
 
@@ -226,17 +226,22 @@ class JobsPlugin(Plugin[JobsSettings]):
     async def _page(self, context: _Context, request: Request) -> Response:
         declared = [] if context.app.jobs is None else context.app.jobs.jobs.values()
         overview = await read_overview(context.store, declared, context.now())
-        html = render(overview, self._url(request), token_field(request))
+        home = f"{url_of_root(request.scope)}{self.config.base_url}/"
+        html = render(overview, self._url(request), token_field(request), home)
         return HTMLResponse(html, headers={**_OF_ONE, **_policy(context.app.config.csp)})
 
     async def _retry(self, context: _Context, request: Request) -> Response:
-        await retry_jobs(context.store, await _numbers(request), context.now())
+        fields = await _fields(request)
+        if "all" in fields:
+            await retry_all(context.store, context.now(), name=None, queue=None)
+        else:
+            await retry_jobs(context.store, _numbers(fields), context.now())
         if context.app.jobs is not None:
             context.app.jobs.tell()
         return self._again(request)
 
     async def _discard(self, context: _Context, request: Request) -> Response:
-        await discard_jobs(context.store, await _numbers(request))
+        await discard_jobs(context.store, _numbers(await _fields(request)))
         return self._again(request)
 
     def _again(self, request: Request) -> Response:
@@ -256,8 +261,15 @@ async def _script(context: _Context, request: Request) -> Response:
     return Response(_SCRIPT.read_bytes(), media_type="text/javascript", headers=_OF_ONE)
 
 
-async def _numbers(request: Request) -> list[int]:
-    """Return the jobs that a form names; what is no number names none."""
+async def _fields(request: Request) -> dict[str, list[str]]:
+    """Return the values of a form's fields by name."""
+    fields: dict[str, list[str]] = {}
     async with request.form(max_files=0, max_fields=1000) as form:
-        words = [str(value) for value in form.getlist("job")]
-    return [int(word) for word in words if word.isdecimal() and len(word) < 19]
+        for name, value in form.multi_items():
+            fields.setdefault(name, []).append(str(value))
+    return fields
+
+
+def _numbers(fields: Mapping[str, Sequence[str]]) -> list[int]:
+    """Return the jobs that a form selects, without values that are not numbers."""
+    return [int(word) for word in fields.get("job", ()) if word.isdecimal() and len(word) < 19]

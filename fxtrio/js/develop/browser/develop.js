@@ -1,5 +1,7 @@
 /** The app in a browser during development: updates are shown without a reload. */
 
+import * as React from 'react';
+
 // @ts-expect-error the React plug-in makes it
 import { performReactRefresh } from '/@react-refresh';
 import { latest, listeners } from './latest.js';
@@ -35,7 +37,7 @@ export async function develop({ base, start, hot, root, editor, covers }) {
     onUncaughtError: (/** @type {unknown} */ error) => overlay.thrown(error),
     onCaughtError: (/** @type {unknown} */ error) => overlay.thrown(error),
     onRecoverableError: (/** @type {any} */ error, /** @type {any} */ info) =>
-      overlay.thrown(error, info),
+      overlay.thrown(error, { ...info, ownerStack: ownerStack() }),
   };
   watchAttributes(overlay);
   const runtime = await start({ base, importModule: /** @type {any} */ (importModule), react });
@@ -150,6 +152,16 @@ function tellAge(hot) {
 }
 
 /**
+ * Return where the element that React speaks of was written, and who rendered that component: the
+ * stack of an error has React's own code alone, and a component stack has no place for components
+ * that React cannot make throw.
+ */
+function ownerStack() {
+  const { captureOwnerStack } = /** @type {any} */ (React); // since React 19.1
+  return captureOwnerStack?.() ?? '';
+}
+
+/**
  * Show attributes that differ between server and browser: React prints them, and that is all.
  *
  * @param {Overlay} overlay
@@ -164,7 +176,8 @@ function watchAttributes(overlay) {
     if (!/^A tree hydrated but/.test(String(said[0]))) return;
     end();
     const [text, ...values] = said.map(String);
-    overlay.thrown(new Error(text.replace(/%s/g, () => values.shift() ?? '')));
+    const error = new Error(text.replace(/%s/g, () => values.shift() ?? ''));
+    overlay.thrown(error, { ownerStack: ownerStack() });
   };
   console.error = watching;
   setTimeout(end, HYDRATED_MS);

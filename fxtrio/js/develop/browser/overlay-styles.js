@@ -30,6 +30,9 @@ export const styles = `
   section + section { margin-top: 2rem; padding-top: 1.5rem; border-top: 1px solid #2b303b; }
   h2 { margin: 0; font-size: 1.125rem; color: #fda29b; overflow-wrap: anywhere; }
   em { display: block; margin: .75rem 0 0; color: #b9f6ca; font-style: normal; }
+  details { margin: .75rem 0 0; }
+  summary { color: #a6aebd; font-size: .875rem; cursor: pointer; }
+  summary:hover { color: #edeff3; }
   small { display: block; margin: .5rem 0 0; color: #a6aebd; font-size: .8125rem; }
   p { margin: .5rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
   a { color: #a5b4fc; overflow-wrap: anywhere; }

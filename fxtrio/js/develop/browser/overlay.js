@@ -1,5 +1,6 @@
 /** What is wrong, in a panel at the foot of the page: gone as soon as it is put right. */
 
+import { ClosedProblems } from './closed-problems.js';
 import { mismatchOf } from './mismatch.js';
 import { styles } from './overlay-styles.js';
 import { Panel } from './panel.js';
@@ -23,8 +24,7 @@ export class Overlay {
   #isUnsure = false;
   /** Whether that is its data: only new data puts it right. */
   #isOfData = false;
-  /** What covered the page when it was closed: it does not come back by itself. */
-  #closed = '[]';
+  #closed;
   #listed = false;
   #document;
   #editor;
@@ -64,6 +64,7 @@ export class Overlay {
     this.#editor = editor;
     this.#covers = covers;
     this.#panel = new Panel(document, NAME);
+    this.#closed = new ClosedProblems(document.defaultView?.sessionStorage);
     document.addEventListener('keydown', ({ key }) => {
       if (key === 'Escape') this.#close();
     });
@@ -77,14 +78,21 @@ export class Overlay {
   /** @param {Shown[]} problems */
   setStanding(problems) {
     if (problems.length > 0) this.hadStanding = true;
-    else if (this.#standing.length > 0) this.#passing = null;
-    if (JSON.stringify(problems) !== JSON.stringify(this.#standing)) this.#closed = '[]';
+    else if (this.#standing.length > 0) {
+      this.#passing = null;
+      this.#closed.forget();
+    }
+    const known = new Set(this.#standing.map((problem) => JSON.stringify(problem)));
+    for (const problem of problems) {
+      if (!known.has(JSON.stringify(problem))) this.#closed.report(problem);
+    }
     this.#standing = problems;
     this.draw();
   }
 
   /** Everything has changed that may have put right what went wrong on the page. */
   clear() {
+    if (this.#passing !== null) this.#closed.forget();
     this.#passing = null;
     this.#elsewhere = null;
     this.draw();
@@ -135,7 +143,7 @@ export class Overlay {
    * Code of the page has thrown something.
    *
    * @param {unknown} thrown
-   * @param {{ componentStack?: string }} [info] of React
+   * @param {{ componentStack?: string, ownerStack?: string }} [info] of React
    */
   thrown(thrown, info = {}) {
     if (thrown === null || thrown === undefined) return;
@@ -154,7 +162,7 @@ export class Overlay {
   unloaded(url, thrown) {
     const { problem, stack } = this.#problemOf(thrown);
     this.#unloaded.set(url, problem);
-    this.#closed = '[]';
+    this.#closed.report(problem);
     this.draw();
     this.ask(problem.id, stack);
   }
@@ -170,16 +178,18 @@ export class Overlay {
 
   /**
    * @param {unknown} thrown
-   * @param {{ componentStack?: string }} [info]
+   * @param {{ componentStack?: string, ownerStack?: string }} [info]
    */
   #problemOf(thrown, info = {}) {
     const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    const stack = `${error.stack ?? error.message}\n${info.componentStack ?? ''}`;
+    const { ownerStack = '', componentStack = '' } = info;
+    const stack = [error.stack ?? error.message, ownerStack, componentStack].join('\n');
     this.#asked += 1;
     const own = mismatchOf(error.message) ?? {
       title: 'An error in the browser',
       message: error.message,
-      frame: stack.trim(),
+      frame: '',
+      trace: stack.trim(),
     };
     return { problem: { ...own, file: '', line: 0, column: 0, id: this.#asked }, stack };
   }
@@ -191,11 +201,13 @@ export class Overlay {
    */
   located({ id, file, line, column, frame, stack }) {
     const of = (/** @type {Thrown} */ problem) => {
-      const rest = mismatchOf(stack) === null ? stack : problem.frame;
-      const text = [frame, rest].filter(Boolean).join('\n\n');
-      return { ...problem, file, line, column, frame: text };
+      if (mismatchOf(stack) === null) {
+        return { ...problem, file, line, column, frame, trace: stack };
+      }
+      const drawing = [frame, problem.frame].filter(Boolean).join('\n\n');
+      return { ...problem, file, line, column, frame: drawing };
     };
-    if (this.#passing?.id === id) this.failed(of(this.#passing));
+    if (this.#passing?.id === id) this.#passing = of(this.#passing);
     for (const [url, problem] of this.#unloaded) {
       if (problem.id === id) this.#unloaded.set(url, of(problem));
     }
@@ -216,8 +228,8 @@ export class Overlay {
     const problem = {
       title: `${response.status}: ${body.type ?? 'the action has failed'}`,
       message: String(body.error?.message ?? body.error ?? response.statusText),
-      ...{ file: '', line: 0, column: 0 },
-      frame: details,
+      ...{ file: '', line: 0, column: 0, frame: '' },
+      trace: details,
       request,
     };
     this.failed(problem, { isOfData });
@@ -232,12 +244,12 @@ export class Overlay {
   failed(problem, { isOfData = false } = {}) {
     this.#passing = problem;
     this.#isOfData = isOfData;
-    this.#closed = '[]';
+    this.#closed.report(problem);
     this.draw();
   }
 
   #close() {
-    this.#closed = JSON.stringify(this.#failed());
+    this.#closed.close(this.#failed());
     this.#listed = false;
     this.draw();
   }
@@ -250,7 +262,8 @@ export class Overlay {
   #redraw() {
     for (const old of this.#document.querySelectorAll(`${NAME}, ${BADGE}`)) old.remove();
     const failed = this.#failed();
-    const covering = this.#covers && JSON.stringify(failed) !== this.#closed ? failed : [];
+    const isNew = failed.some((problem) => !this.#closed.has(problem));
+    const covering = this.#covers && isNew ? failed : [];
     const elsewhere = this.#elsewhere === null ? [] : [this.#elsewhere];
     const all = [...this.#thrown(), ...this.#standing, ...elsewhere];
     if (covering.length > 0) this.#show(covering);

@@ -1,6 +1,6 @@
 /** The dialog at the foot of the page that the overlay fills: where the keyboard focus is. */
 
-const FOCUSABLE = 'a[href], button, pre';
+const FOCUSABLE = 'a[href], button, summary, section > pre, details[open] > pre';
 
 export class Panel {
   #document;

@@ -19,10 +19,21 @@ function placeOf({ file, line, column }, root) {
  * @param {string} root
  */
 export function textOf(problem, root) {
-  const { title, message, frame, remedy = '', request = '' } = problem;
-  return [title, message, placeOf(problem, root), frame, remedy, request]
+  const { title, message, frame, trace = '', remedy = '', request = '' } = problem;
+  return [title, message, placeOf(problem, root), frame, trace, remedy, request]
     .filter(Boolean)
+    .map((text) => relative(text, root))
     .join('\n');
+}
+
+/**
+ * Return text with the project's files named relative to it.
+ *
+ * @param {string} text
+ * @param {string} root
+ */
+function relative(text, root) {
+  return root === '' ? text : text.replaceAll(`${root}/`, '');
 }
 
 /**
@@ -32,9 +43,13 @@ export function textOf(problem, root) {
  * @param {string} editor URL that opens a place, with `{file}`, `{line}` and `{column}`
  */
 export function sectionOf(document, problem, root, editor) {
-  const { title, message, file, line, column, frame, remedy = '', request = '' } = problem;
+  const { title, message, file, line, column, remedy = '', request = '' } = problem;
+  const [frame, trace] = [problem.frame, problem.trace ?? ''].map((text) => relative(text, root));
   const section = document.createElement('section');
-  section.append(elementOf(document, 'h2', title), elementOf(document, 'p', message));
+  section.append(
+    elementOf(document, 'h2', relative(title, root)),
+    elementOf(document, 'p', relative(message, root)),
+  );
   if (file !== '') {
     const link = elementOf(document, 'a', placeOf(problem, root));
     const url = editor
@@ -44,14 +59,28 @@ export function sectionOf(document, problem, root, editor) {
     link.setAttribute('href', url);
     section.append(link);
   }
-  if (frame !== '') {
-    const code = elementOf(document, 'pre', frame);
-    code.setAttribute('tabindex', '0');
-    section.append(code);
+  if (frame !== '') section.append(codeOf(document, frame));
+  if (trace !== '') {
+    const folded = document.createElement('details');
+    folded.append(elementOf(document, 'summary', 'Traceback'), codeOf(document, trace));
+    if (frame === '') folded.setAttribute('open', '');
+    section.append(folded);
   }
   if (remedy !== '') section.append(elementOf(document, 'em', remedy));
   if (request !== '') section.append(elementOf(document, 'small', `Request ${request}`));
   return section;
+}
+
+/**
+ * Return lines of code that the keyboard can scroll.
+ *
+ * @param {Document} document
+ * @param {string} text
+ */
+function codeOf(document, text) {
+  const code = elementOf(document, 'pre', text);
+  code.setAttribute('tabindex', '0');
+  return code;
 }
 
 /**
