@@ -31,7 +31,7 @@ _TEXT = frozenset(
         b"font/ttf",
     }
 )
-_TEXT_ENDINGS = (b"+json", b"+xml", b"+text")
+_TEXT_ENDINGS = (b"+json", b"+json-lines", b"+xml", b"+text")
 
 _DIGESTS = frozenset({b"content-digest", b"repr-digest", b"digest", b"content-md5"})
 

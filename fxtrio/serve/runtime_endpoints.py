@@ -17,10 +17,11 @@ from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.openapi.answer import PATH as OPENAPI
 from fxtrio.serve.openapi.answer import OpenApiSource, answer_openapi
+from fxtrio.serve.pages.open_documents import answer_leave
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.apply_route_policy import enter_listing
-from fxtrio.serve.request.client_protocol import ACTIONS
+from fxtrio.serve.request.client_protocol import ACTIONS, LEAVE
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hook_evaluations import Evaluations
 from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Reply
@@ -49,6 +50,8 @@ class RuntimeEndpoints:
                 return self._answer_action
             if path == "/api/__csrf":
                 return self._answer_csrf
+            if path == LEAVE:
+                return self._answer_leave
             if path == CSP_REPORT:
                 return self._answer_csp_report
         probe = self._probe(event)
@@ -74,6 +77,9 @@ class RuntimeEndpoints:
         """Return a token for clients that have no pages, with its cookie."""
         token, headers = self.site.proof.token(event, event.request)
         return Reply(200, msgspec.json.encode({"token": token or None}), JSON, [NO_STORE, *headers])
+
+    async def _answer_leave(self, running: Running, event: RequestEvent) -> Answer:
+        return answer_leave(running.documents, event)
 
     async def _answer_csp_report(self, running: Running, event: RequestEvent) -> Answer:
         return await answer_csp_report(self.csp_reports, event, trio.current_time())

@@ -13,6 +13,7 @@ from fxtrio.compression.accept_encoding import Coding, read_accepted
 from fxtrio.compression.codings import available, encode_whole, open_encoder, smallest_first
 from fxtrio.compression.eligibility import is_text, visitor_of
 from fxtrio.compression.gzip_splice import StoredBody, deflate_pieces
+from fxtrio.serve.request.client_protocol import PAYLOAD_LINES
 from tests.compression.decode import decoded
 
 OFFERED: tuple[Coding, ...] = ("zstd", "br", "gzip")
@@ -115,8 +116,9 @@ def test_an_installation_without_the_packages_has_gzip(monkeypatch: pytest.Monke
 
 def test_text_is_told_from_what_is_compressed_already() -> None:
     text = [b"text/html; charset=utf-8", b"Application/JSON", b"image/svg+xml", b"font/ttf"]
+    text.append(PAYLOAD_LINES)
     other = [b"image/png", b"font/woff2", b"application/zip", b"video/mp4", b""]
-    assert [is_text(media) for media in (*text, *other)] == [True] * 4 + [False] * 5
+    assert [is_text(media) for media in (*text, *other)] == [True] * 5 + [False] * 5
 
 
 def test_a_visitor_is_known_by_what_only_they_have() -> None:

@@ -28,6 +28,12 @@ def test_the_browser_uses_the_names_of_the_app(file: str, name: str) -> None:
     assert f"'{name}'" in (CLIENT / file).read_text(encoding="utf-8")
 
 
+def test_documents_are_left_where_the_app_listens() -> None:
+    called = f"{client_protocol.LEAVE}?${{id}}`"
+
+    assert called in (CLIENT / "start.js").read_text(encoding="utf-8")
+
+
 def test_actions_are_called_where_the_app_has_them() -> None:
     called = f"${{base}}{client_protocol.ACTIONS}${{path}}/"
 

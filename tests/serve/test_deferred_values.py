@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -17,6 +18,7 @@ from trio.testing import MockClock
 
 from fx.testing import open_app
 from fxtrio.runtime import defer
+from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
 from tests.trees import page, write_tree
 
@@ -85,18 +87,30 @@ class Parts:
         await self.send.send(b"<i>%b failed</i>" % name.encode())
 
 
+@attrs.define
 class Renderer:
+    is_down: bool = False
+
     async def render(self, page: int, payload: bytes) -> Rendered:
+        if self.is_down:
+            raise SsrDown("Node is missing")
         return Rendered(b"", b"whole")
 
     @asynccontextmanager
     async def stream(self, page: int, payload: bytes) -> AsyncIterator[Parts]:
+        if self.is_down:
+            raise SsrDown("Node is missing")
         yield Parts(*trio.open_memory_channel[bytes](9))
 
 
 @asynccontextmanager
 async def open_renderer() -> AsyncIterator[Renderer]:
     yield Renderer()
+
+
+@asynccontextmanager
+async def open_no_renderer() -> AsyncIterator[Renderer]:
+    yield Renderer(is_down=True)
 
 
 def project(root: Path, files: dict[str, str] | None = None, *, layout: bool = False) -> Path:
@@ -263,6 +277,104 @@ async def test_with_a_loading_file_a_late_loader_has_its_values_settled(
         html = await client.get("/")
     assert '"others":["others",' in html.text
     assert '"promises":["page:reviews","page:others"]' in html.text
+
+
+@pytest.mark.parametrize("loading", [False, True])
+async def test_without_a_renderer_the_browser_gets_an_empty_shell_and_the_values(
+    loading: bool, tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = project(tmp_path, {"pages/loading.fxl": page("")} if loading else None)
+    async with open_app(root, open_renderer=open_no_renderer) as client:
+        response = await client.get("/")
+        events = client.app.state.events
+    assert response.status == 200
+    assert '<div id="fx-root"></div>' in response.text
+    assert '"title":"Middlemarch"' in response.text
+    assert response.text.index('"others",') > response.text.index('"reviews",')
+    assert events.count("reviews begins") == 1
+    assert "The browser renders it." in caplog.text
+
+
+async def test_the_client_router_ends_the_values_of_a_document_that_it_has_replaced(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(project(tmp_path), open_renderer=open_renderer) as client:
+        async with client.stream("GET", "/") as response:
+            parts = aiter(response)
+            shell = await anext(parts)
+            found = re.search(rb'"document":"([0-9a-f]{32})"', shell)
+            assert found is not None
+            id = found[1].decode()
+            await trio.sleep(1)
+            wrong = await client.get(f"/api/__leave?{id}")
+            unknown = await client.post(f"/api/__leave?{id[::-1]}")
+            begun = trio.current_time()
+            left = await client.post(f"/api/__leave?{id}")
+            rest = b"".join([part async for part in parts])
+        events = client.app.state.events
+    assert (wrong.status, unknown.status, left.status) == (405, 204, 204)
+    assert rest.endswith(b"</body></html>")
+    assert trio.current_time() - begun < 1
+    assert set(events[-2:]) == {"reviews is cancelled", "others is cancelled"}
+
+
+async def test_the_failure_of_one_lets_the_boundary_have_those_of_the_layout_once(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    layout = LAYOUT.replace(
+        'return ["menu"]',
+        "CALLS.append(1)\n        await trio.sleep(5)\n        return CALLS",
+    ).replace("from fx", "import trio\n    CALLS = []\n    from fx", 1)
+    files = {"pages/layout.fxl": page(layout)}
+    async with open_app(project(tmp_path, files), open_renderer=open_renderer) as client:
+        response = await client.request("HEAD", "/?name=missing")
+        payload = (await client.get("/?deep", headers=NAVIGATION)).json()
+    assert response.status == 410
+    assert payload["props"]["layoutData"] == {"name": "Shop", "menu": [1, 1]}
+    assert payload["promises"] == ["0:menu"]
+
+
+async def test_a_boundary_does_not_call_what_has_failed_again(
+    tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    layout = LAYOUT.replace('return ["menu"]', 'raise LoaderError("no menu", 418)')
+    root = project(tmp_path, {"pages/layout.fxl": page(layout)})
+    async with open_app(root, open_renderer=open_renderer) as client:
+        response = await client.request("HEAD", "/?name=missing")
+    assert response.status == 418
+    assert caplog.text.count("no menu") <= 1
+
+
+async def test_headers_that_are_set_when_the_page_is_on_its_way_are_logged(
+    tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    code = """
+    from fx.runtime import defer
+
+    async def find(request):
+        request.state.response.set_cookie("seen", "yes")
+        return 1
+
+    @server
+    async def load(request):
+        return {"found": defer(find, request)}
+    """
+    root = project(tmp_path, {"pages/index.fxl": page(code)})
+    async with open_app(root, open_renderer=open_renderer) as client:
+        await client.get("/", headers=NAVIGATION)
+    assert "deferred values have set set-cookie when the headers were sent" in caplog.text
+
+
+async def test_a_cached_navigation_with_deferred_values_counts_its_time_down(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    code = '    CACHE = {"revalidate": 60}\n' + BOOK
+    root = project(tmp_path, {"pages/index.fxl": page(code)})
+    async with open_app(root, mode="production", open_renderer=open_renderer) as client:
+        await client.get("/", headers=NAVIGATION)
+        await trio.sleep(30)
+        navigation = await client.get("/", headers=NAVIGATION)
+    assert 20 < navigation.json()["ttl"] < 30
 
 
 async def test_a_deeper_one_is_refused_with_its_key(

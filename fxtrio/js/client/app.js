@@ -11,6 +11,7 @@ import {
 } from 'react';
 
 import { RouteContext } from './contexts.js';
+import { stopValues } from './promises.js';
 import { createTree } from './tree.js';
 
 /** @typedef {import('./types.js').View} View */
@@ -99,7 +100,9 @@ export class Screen {
    * @param {number} number its number
    */
   committed(view, number) {
-    if (this.view !== null && this.view.state !== view.state) this.view.state.stop?.();
+    if (this.view !== null && this.view.state !== view.state) {
+      stopValues(this.view.state, view.state);
+    }
     this.view = view;
     for (const [waiting, { shown }] of this.#waiting) {
       if (waiting > number) continue;

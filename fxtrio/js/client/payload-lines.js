@@ -9,7 +9,7 @@ export function isInLines(response) {
 }
 
 /**
- * Return the payload of the first line. The lines that follow settle its promises; its `stop` ends
+ * Return the payload of the first line. The lines that follow settle its promises; its `stops` end
  * the response, and the server cancels what nobody waits for.
  *
  * @param {Response} response
@@ -25,7 +25,7 @@ export async function readLines(response) {
   const state = first.value;
   const promises = new Promises();
   bindPromises(state, promises.of);
-  state.stop = () => void reader.cancel().catch(() => {});
+  state.stops = [() => void reader.cancel().catch(() => {})];
   void settleAll(lines, promises);
   return state;
 }

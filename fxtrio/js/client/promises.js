@@ -53,6 +53,18 @@ function fulfilled(value) {
   return Object.assign(Promise.resolve(value), { status: 'fulfilled', value });
 }
 
+/**
+ * End the responses of a state, unless another one shows their values as well.
+ *
+ * @param {State} [state]
+ * @param {State} [next]
+ */
+export function stopValues(state, next) {
+  for (const stop of state?.stops ?? []) {
+    if (!next?.stops?.includes(stop)) stop();
+  }
+}
+
 /** The deferred values of one response. */
 export class Promises {
   /** @type {Map<string, { promise: any, resolve: (value: any) => void, reject: (error: unknown) => void }>} */

@@ -29,6 +29,7 @@ export async function start({ base, importModule = importUrl, react = {} }) {
   const state = JSON.parse(data.textContent ?? '');
   if (!state.page) return null;
   if (state.promises !== undefined) bindPromises(state, promisesOf(document).of);
+  if (state.document !== undefined) state.stops = [() => leave(state, base)];
   if (state.actionData !== undefined) {
     // A form without JavaScript has left its action's URL in the address bar.
     history.replaceState(history.state, '', `${state.requestedPath}${location.hash}`);
@@ -62,6 +63,18 @@ function promisesOf(document) {
   if (document.readyState !== 'loading') promises.end();
   else document.addEventListener('DOMContentLoaded', () => promises.end(), { once: true });
   return promises;
+}
+
+/**
+ * Let the server cancel the deferred values of a document that still come. Nothing in a browser
+ * ends the response of a document that stays open, without requests of the next page.
+ *
+ * @param {import('./types.js').State} state
+ * @param {string} base
+ */
+function leave({ page, document: id }, base) {
+  if (document.readyState !== 'loading') return;
+  navigator.sendBeacon(`${page.base ?? base}/api/__leave?${id}`);
 }
 
 /** @param {string} url */

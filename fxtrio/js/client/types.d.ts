@@ -71,8 +71,10 @@ export interface State {
   deferred?: boolean;
   /** Names of deferred values: `page:reviews`, or with the index of a layout, `0:menu`. */
   promises?: string[];
-  /** Ends the response whose values still come. */
-  stop?: () => void;
+  /** Names the document while its values come. */
+  document?: string;
+  /** End the responses whose values still come. */
+  stops?: (() => void)[];
   user?: User | null;
 }
 

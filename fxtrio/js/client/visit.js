@@ -2,7 +2,7 @@
 
 import { isInLines, readLines } from './payload-lines.js';
 import { isPage, isPayload, isWebUrl } from './payload.js';
-import { bindPromises } from './promises.js';
+import { bindPromises, stopValues } from './promises.js';
 
 /** @typedef {import('./types.js').Visit} Visit */
 
@@ -43,7 +43,7 @@ export async function requestVisit(url, { fetch, build, base, signal, fresh = fa
       : { kind: 'document' };
   }
   if (!isPage(body, { build, base, here: url })) {
-    body?.stop?.();
+    stopValues(body);
     return { kind: 'document' };
   }
   bindPromises(body);

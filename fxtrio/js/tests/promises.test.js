@@ -92,7 +92,7 @@ test('the lines of a navigation settle its promises, and `stop` ends the respons
   const { data } = visit.state.props;
   controller.enqueue(encoder.encode('"ü",false]\n'));
   assert.equal(await data.x, 'ü');
-  visit.state.stop();
+  for (const stop of visit.state.stops) stop();
   await assert.rejects(data.y, /connection was lost/);
   assert.equal(isCancelled, true);
 });

@@ -8,9 +8,9 @@ import attrs
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Busy, Redirect
-from fxtrio.serve.pages.deferred_values import deferred_in, names_of, settle
+from fxtrio.serve.pages.deferred_values import names_in, settle
 from fxtrio.serve.pages.error_response import NOT_FOUND, log_failure, plain_problem, problem_of
-from fxtrio.serve.pages.loaders import Loaded, Values, load
+from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, PageProblem
 from fxtrio.serve.pages.plan import ViewPlan
@@ -48,7 +48,10 @@ async def show_problem(
 async def show_boundary(
     page: PageEvent, boundary: ViewPlan, values: Values, problem: PageProblem
 ) -> Answer | None:
-    """Show one boundary with the data of its layouts; None when it fails too."""
+    """Show one boundary with the data of its layouts; None when it fails too.
+
+    What has come is added to ``values``, for the next boundary.
+    """
     missing = [loader for loader in boundary.loaders if loader.source not in values]
     outcome = await load(missing, page.request, page="")
     if isinstance(outcome, Redirect):
@@ -56,16 +59,16 @@ async def show_boundary(
     if not isinstance(outcome, Loaded):
         log_failure(outcome.error, outcome.source)
         return None
-    known = {**values, **outcome.values}
-    deferred = deferred_in(known)
-    if deferred:
-        sources = {code.module.source for code in boundary.chain}
-        shown = {source: data for source, data in known.items() if source in sources}
-        settled = await settle(page, Loaded(shown, problem.status))
-        if not isinstance(settled, Loaded):
+    values.update(outcome.values)
+    sources = {code.module.source for code in boundary.chain}
+    known = {source: data for source, data in values.items() if source in sources}
+    names = names_in(known, boundary)
+    if names:
+        settled = await settle(page, Loaded(known, problem.status))
+        values.update(settled.values)
+        if isinstance(settled, Failed):
             return None
         known = settled.values
-    names = names_of(deferred, boundary)
     if problem.status >= 500 and page.event.request_id:
         problem = attrs.evolve(problem, request_id=page.event.request_id.decode())
     try:

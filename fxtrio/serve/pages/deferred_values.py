@@ -19,7 +19,7 @@ from fxtrio.deferred import Deferred
 from fxtrio.encode import encode_for_html
 from fxtrio.errors import Redirect, ValueRefused
 from fxtrio.serve.pages.error_response import log_failure, problem_of
-from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, Values
+from fxtrio.serve.pages.loaders import Failed, Loaded, Values
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.request.response.response import ResponseDraft
@@ -56,10 +56,21 @@ class DeferredValue:
 
     def name(self, plan: ViewPlan) -> str:
         """Return its name in the payload of a view."""
-        for index, layout in enumerate(plan.layouts):
-            if layout.module.source == self.source:
-                return f"{index}:{self.key}"
-        return f"page:{self.key}"
+        return plan.name_of(self.source, self.key)
+
+
+@attrs.frozen
+class Came:
+    """The result of a deferred function."""
+
+    value: Any
+
+
+@attrs.frozen
+class Raised:
+    """The error of a deferred function."""
+
+    error: BaseException
 
 
 class SendValue(Protocol):
@@ -91,6 +102,16 @@ def names_of(deferred: Sequence[DeferredValue], plan: ViewPlan) -> tuple[str, ..
     return tuple(value.name(plan) for value in deferred if value.source in sources)
 
 
+def names_in(values: Values, plan: ViewPlan) -> tuple[str, ...]:
+    """Return the names of all that were deferred, also when their functions have ended."""
+    return tuple(
+        plan.name_of(source, key)
+        for source, data in values.items()
+        for key, value in data.items()
+        if isinstance(value, Deferred | Came | Raised)
+    )
+
+
 def without_deferred(values: Values) -> Values:
     """Return the values without those that are deferred."""
     return {
@@ -99,34 +120,49 @@ def without_deferred(values: Values) -> Values:
     }
 
 
-async def settle(page: PageEvent, loaded: Loaded) -> Outcome:
+async def settle(page: PageEvent, loaded: Loaded) -> Loaded | Failed:
     """Await all of them, and return what was loaded with their results.
 
-    The first that fails cancels the others; it is as if the loader had failed.
+    The first that fails cancels those of the page itself; it is as if the loader had failed.
+    Those of layouts run on, since an error boundary shows them: the values of the `Failed` are
+    then `Came` and `Raised`, and a second call takes them as they are. No function runs twice.
     """
-    results: dict[tuple[str, str], Any] = {}
-    failures: list[tuple[DeferredValue, _Raised]] = []
+    ended: dict[tuple[str, str], Came | Raised] = {}
+    failures: list[tuple[str, Raised]] = [
+        (source, value)
+        for source, data in loaded.values.items()
+        for value in data.values()
+        if type(value) is Raised
+    ]
+    inner = page.target.plan.inner.module.source
 
     async def run(value: DeferredValue) -> None:
-        result = await _run(page, value)
-        if isinstance(result, _Raised):
-            failures.append((value, result))
-            nursery.cancel_scope.cancel(f"{value.place} failed")
-        else:
-            results[value.source, value.key] = result
+        result = ended[value.source, value.key] = await _run(page, value)
+        if isinstance(result, Raised):
+            log.info("%s ends the page", value.place)
+            failures.append((value.source, result))
+            own.cancel_scope.cancel(f"{value.place} failed")
 
-    async with trio.open_nursery() as nursery:
+    async with trio.open_nursery() as layouts, trio.open_nursery() as own:
         for value in deferred_in(loaded.values):
+            nursery = own if value.source == inner else layouts
             nursery.start_soon(run, value, name=value.place)
     values = {
-        source: {key: results.get((source, key), value) for key, value in data.items()}
+        source: {key: ended.get((source, key), value) for key, value in data.items()}
         for source, data in loaded.values.items()
     }
     if failures:
-        value, raised = failures[0]
-        log.info("%s ends the page", value.place)
-        return Failed(value.source, raised.error, values)
-    return Loaded(values, loaded.status)
+        source, raised = failures[0]
+        return Failed(source, raised.error, values)
+    plain = {
+        source: {key: _plain(value) for key, value in data.items()}
+        for source, data in values.items()
+    }
+    return Loaded(plain, loaded.status)
+
+
+def _plain(value: Any) -> Any:
+    return value.value if type(value) is Came else value
 
 
 async def deliver(page: PageEvent, deferred: Sequence[DeferredValue], send: SendValue) -> None:
@@ -134,43 +170,47 @@ async def deliver(page: PageEvent, deferred: Sequence[DeferredValue], send: Send
 
     async def run(value: DeferredValue) -> None:
         result = await _run(page, value)
-        if not isinstance(result, _Raised):
+        if isinstance(result, Came):
             try:
-                data = encode_for_html(result, value.place)
+                data = encode_for_html(result.value, value.place)
             except ValueRefused as error:
-                result = _Raised(error)
-        if isinstance(result, _Raised):
+                result = Raised(error)
+        if isinstance(result, Raised):
             await send(value, _failure(page, value, result.error), failed=True)
         else:
             await send(value, data, failed=False)
 
+    draft = page.event.draft
+    sent = len(draft.raw_headers)
     async with trio.open_nursery() as nursery:
         for value in deferred:
             nursery.start_soon(run, value, name=value.place)
+    lost = [name.decode("latin-1") for name, _ in draft.raw_headers[sent:]]
+    if lost:
+        log.warning(
+            "%s: its deferred values have set %s when the headers were sent. Let the loader do it.",
+            page.place,
+            ", ".join(lost),
+        )
 
 
-@attrs.frozen
-class _Raised:
-    error: BaseException
-
-
-async def _run(page: PageEvent, value: DeferredValue) -> Any:
-    """Return the result of one, or what it has raised."""
+async def _run(page: PageEvent, value: DeferredValue) -> Came | Raised:
+    """Call the function of one."""
     limit = page.site.config.timeouts.loader
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
-            return await value.call.call()
+            return Came(await value.call.call())
         except BaseException as raised:  # application code
             return _known(application_error(raised), value)
-    return _Raised(DeadlinePassed(value.place, limit))
+    return Raised(DeadlinePassed(value.place, limit))
 
 
-def _known(error: BaseException, value: DeferredValue) -> _Raised:
+def _known(error: BaseException, value: DeferredValue) -> Raised:
     """Return the error as the client sees it; a function of its own as that of `loaders`."""
     known = unwrap(error, ResponseDraft(), value.place)
     if isinstance(known, Redirect):
-        return _Raised(DeferredRedirect(value.place, known.url))
-    return _Raised(known)
+        return Raised(DeferredRedirect(value.place, known.url))
+    return Raised(known)
 
 
 def _failure(page: PageEvent, value: DeferredValue, error: BaseException) -> bytes:

@@ -3,13 +3,13 @@
 Shape (keys in this order): ``ok``, ``statusCode``, for an error ``error`` (the
 message), ``type``, ``data`` and ``boundary``, then ``routePath``,
 ``requestedPath``, ``page``, ``params``, ``props`` (``data``, ``layoutData``),
-``layouts``, ``head``, ``ttl``, ``actionData`` after a failed form, and ``promises``.
+``layouts``, ``head``, ``promises``, ``ttl``, and ``actionData`` after a failed form.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import attrs
@@ -68,6 +68,9 @@ class Content(NamedTuple):
 
     One that is not in the data follows in the response.
     """
+
+    document: bytes = b""
+    """The id by which the browser ends the response of a document; empty for others."""
 
 
 class Location(NamedTuple):
@@ -137,16 +140,15 @@ class PayloadEncoder:
             layouts,
             b',"head":',
             head,
-            b',"ttl":%g' % ttl if ttl else b',"ttl":0',
         ]
-        if content.action_data is not None:
-            parts += (b',"actionData":', encode_for_html(content.action_data, source))
-        if nonce:
-            parts += (b',"nonce":"', nonce, b'"')
-        if content.deferred:
-            parts.append(b',"deferred":true')
         if content.promises:
             parts += (b',"promises":', encode_for_html(content.promises, source))
+        # The last one of a navigation payload: a cached response counts it down.
+        parts.append(b',"ttl":%g' % ttl if ttl else b',"ttl":0')
+        if nonce:
+            parts += (b',"nonce":"', nonce, b'"')
+        if content.action_data is not None or content.document or content.deferred:
+            parts += _of_document(content, source)
         parts.append(b"}")
         return b"".join(parts)
 
@@ -209,6 +211,17 @@ def _layout_values(plan: ViewPlan, values: Values) -> tuple[bytes, bytes]:
         encoded.append(encode_for_html(value, _place(code)))
         merged.update(value)
     return b"[%b]" % b",".join(encoded), encode_for_html(merged, _place(own[-1]))
+
+
+def _of_document(content: Content, source: str) -> Iterator[bytes]:
+    """Yield what only the payload of a document has."""
+    if content.action_data is not None:
+        yield b',"actionData":'
+        yield encode_for_html(content.action_data, source)
+    if content.document:
+        yield b',"document":"%b"' % content.document
+    if content.deferred:
+        yield b',"deferred":true'
 
 
 def _opening_of_problem(problem: PageProblem, boundary: str) -> bytes:

@@ -61,6 +61,13 @@ class ViewPlan:
         """The layouts, then the page."""
         return (*self.layouts, self.inner)
 
+    def name_of(self, source: str, key: str) -> str:
+        """Return the name in payloads of a loader's value: ``page:reviews``, or ``0:menu``."""
+        for index, layout in enumerate(self.layouts):
+            if layout.module.source == source:
+                return f"{index}:{key}"
+        return f"page:{key}"
+
 
 def has_title(levels: Iterable[Iterable[HeadNode]]) -> bool:
     """Whether one of the nodes of all levels is a title: one with a template may have no text."""

@@ -46,7 +46,7 @@ from fxtrio.serve.pages.stream_end import (
 from fxtrio.serve.request.response.response import HTML, NOTHING, Answer, redirected
 from fxtrio.serve.request.response.send_response import complete_headers
 from fxtrio.serve.request.response.unwrap import unwrap
-from fxtrio.ssr.errors import SsrDown
+from fxtrio.ssr.errors import FrameSizeInvalid, SsrDown
 from fxtrio.ssr.frames import Rendered
 
 log = logging.getLogger("fx.serve")
@@ -101,10 +101,10 @@ async def send_page(
         return await show_failure(page, outcome.source, outcome.error, outcome.values)
     promised = deferred_in(outcome.values)
     if promised and page.event.scope["method"] == "HEAD":
-        outcome, promised = await settle(page, outcome), ()
-        if isinstance(outcome, Failed):
-            return await show_failure(page, outcome.source, outcome.error, outcome.values)
-        assert isinstance(outcome, Loaded)  # a deferred function that redirects has failed
+        settled, promised = await settle(page, outcome), ()
+        if isinstance(settled, Failed):
+            return await show_failure(page, settled.source, settled.error, settled.values)
+        outcome = settled
     stream = _PageStream(page, outcome, deferred, promised)
     failure = await stream.run()
     if failure is None:
@@ -112,7 +112,20 @@ async def send_page(
     if stream.begun:
         log_failure(failure, page.place)
         return NOTHING
+    if isinstance(failure, SsrDown) and deferred is not None:  # no shell, so no fallback either
+        return await send_page(page, await deferred.wait_joined(outcome))
     return await show_failure(page, "", failure, outcome.values)
+
+
+async def _settle_in_render(
+    parts: RenderParts, value: DeferredValue, name: str, data: bytes, *, failed: bool
+) -> None:
+    """Give the render a value; the browser alone renders one that is too large for it."""
+    try:
+        await (parts.reject if failed else parts.resolve)(name, data)
+    except FrameSizeInvalid as error:
+        log.error("%s: %s The browser renders it.", value.place, error)
+        await parts.reject(name, _NO_DATA)
 
 
 class _PageStream:
@@ -138,6 +151,7 @@ class _PageStream:
         self._nonce = page.event.audience.nonce()
         self._writer = NonceWriter(page.site.nonce, self._nonce)
         self._sent_headers = 0
+        self._id = b""
         self.begun = False
 
     async def run(self) -> BaseException | None:
@@ -148,7 +162,8 @@ class _PageStream:
             content = Content(early.values, early.status, deferred=self._deferred is not None)
             if self._promised:
                 values, names = without_deferred(early.values), names_of(self._promised, plan)
-                content = content._replace(values=values, promises=names)
+                self._id = page.site.entropy.hex().encode()
+                content = content._replace(values=values, promises=names, document=self._id)
             payload = self._payload = page.payload(plan, content)
         except BaseException as raised:  # HEAD functions and loaders' values
             return self._known(raised)
@@ -170,26 +185,41 @@ class _PageStream:
     async def _run(self, payload: bytes) -> BaseException | None:
         page, plan = self._page, self._page.target.plan
         failure: BaseException | None = None
+        parts: RenderParts | None = None
         async with trio.open_nursery() as nursery:
+            end = nursery.cancel_scope
             try:
                 async with page.running.renderer.stream(plan.view.id, payload) as parts:
                     if self._deferred is not None:
                         nursery.start_soon(self._deliver_deferred, self._deferred, parts)
                     if self._promised:
-                        nursery.start_soon(self._deliver_values, parts)
+                        nursery.start_soon(self._deliver_values, parts, end)
                     async for part in parts:
                         await self._send_part(part)
                     self._shell_sent.set()
             except SsrDown as error:
-                log_failure(error, plan.view.module)
-                failure = None if self.begun else error
+                if self.begun:
+                    log_failure(error, plan.view.module)
+                elif self._deferred is not None:
+                    failure = error
+                else:
+                    await self._leave_to_browser(error)
+                    if self._promised and parts is None:
+                        nursery.start_soon(self._deliver_values, None, end)
             except BaseException as raised:  # the render runs application code
                 failure = self._known(raised)
             if failure is not None:
-                nursery.cancel_scope.cancel("the render failed")
+                end.cancel("the render failed")
         if failure is None:
             await self._finish()
         return failure
+
+    async def _leave_to_browser(self, error: SsrDown) -> None:
+        """Send an empty shell, since no worker can render the page."""
+        page = self._page
+        log.error("%s: %s The browser renders it.", page.target.plan.view.module, error)
+        page.event.audience.leave_to_browser()
+        await self._send_part(Rendered(b"", b"</div>"))
 
     def _known(self, raised: BaseException) -> BaseException:
         """Return the application's error, as the client sees it."""
@@ -215,8 +245,11 @@ class _PageStream:
                 self._outcome = Failed(deferred.loader.source, error, self._early.values)
         await parts.reject("page", _NO_DATA)
 
-    async def _deliver_values(self, parts: RenderParts) -> None:
-        """Run the deferred functions, and give each value to the browser and to the render."""
+    async def _deliver_values(self, parts: RenderParts | None, end: trio.CancelScope) -> None:
+        """Run the deferred functions, and give each value to the browser and to the render.
+
+        ``parts`` is None when the browser renders the page; ``end`` ends the response.
+        """
         plan = self._page.target.plan
 
         async def send(value: DeferredValue, data: bytes, *, failed: bool) -> None:
@@ -225,12 +258,14 @@ class _PageStream:
             early = not self.begun  # a shell may wait for the value
             if not early:
                 await self._send_between(script)
-            await (parts.reject if failed else parts.resolve)(name, data)
+            if parts is not None:
+                await _settle_in_render(parts, value, name, data, failed=failed)
             if early:
                 await self._shell_sent.wait()
                 await self._send_between(script)
 
-        await deliver(self._page, self._promised, send)
+        with self._page.running.documents.opened(self._id, end):
+            await deliver(self._page, self._promised, send)
 
     async def _send_between(self, data: bytes) -> None:
         """Send something between two parts, each of which is whole elements."""

@@ -10,6 +10,10 @@ from typing import Final
 ACTIONS: Final = "/api/__actions/"
 """Where actions are called, behind the base URL: the page's path and the name follow."""
 
+LEAVE: Final = "/api/__leave"
+"""Where the client router says, behind the base URL, that it has replaced a document whose values
+are still sent. The query is the document's id."""
+
 NAVIGATION: Final = b"x-fx-navigation"
 """The header by which the client router asks for the payload instead of the page."""
 

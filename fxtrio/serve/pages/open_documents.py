@@ -1,0 +1,50 @@
+"""Documents whose deferred values are still sent, by an id that only their browsers know.
+
+A browser cannot close the response of a document that stays open. The client router names the
+id when it has replaced the page, and what nobody waits for any more is cancelled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import attrs
+import trio
+from starlette.responses import Response
+
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.response.response import Answer
+
+
+@attrs.frozen(eq=False)
+class OpenDocuments:
+    """Those of one process."""
+
+    _scopes: dict[bytes, trio.CancelScope] = attrs.field(factory=dict, init=False)
+
+    def __len__(self) -> int:
+        return len(self._scopes)
+
+    @contextmanager
+    def opened(self, id: bytes, scope: trio.CancelScope) -> Iterator[None]:
+        """Let `leave` cancel ``scope`` for as long as the block lasts."""
+        self._scopes[id] = scope
+        try:
+            yield
+        finally:
+            del self._scopes[id]
+
+    def leave(self, id: bytes) -> None:
+        """Cancel what is still to come to the document ``id``; an unknown one is complete."""
+        scope = self._scopes.get(id)
+        if scope is not None:
+            scope.cancel("the client router has replaced the page")
+
+
+def answer_leave(documents: OpenDocuments, event: RequestEvent) -> Answer:
+    """Take the message of a browser that has left the document in the query."""
+    if event.scope["method"] != "POST":
+        return Response(status_code=405, headers={"allow": "POST"})
+    documents.leave(event.scope["query_string"])
+    return Response(status_code=204)
