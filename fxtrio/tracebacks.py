@@ -21,12 +21,14 @@ _PAGE = ".fxl"
 def trimmed(error: BaseException) -> BaseException:
     """Return ``error`` after its traceback was cut to begin in the application's code.
 
-    What fails because it needs asyncio gets a note that says so, and what to do. The same
-    is done to its causes and to the errors that it groups. A traceback without any frame
+    Of what stands between its frames, those with a local variable `__tracebackhide__` are cut
+    as well. What fails because it needs asyncio gets a note that says so, and what to do. The
+    same is done to its causes and to the errors that it groups. A traceback without any frame
     of the application stays whole: then the defect is elsewhere.
     """
     for one in _with_others(error):
         one.__traceback__ = _from_application(one.__traceback__)
+        _cut_hidden(one.__traceback__)
         if _is_of_text(one):
             one.__traceback__ = None
         if _needs_asyncio(one) and not getattr(one, "__notes__", None):
@@ -92,6 +94,17 @@ def _from_application(whole: TracebackType | None) -> TracebackType | None:
             return began
         here = here.tb_next
     return first or whole
+
+
+def _cut_hidden(first: TracebackType | None) -> None:
+    """Cut the frames behind ``first`` whose functions say that they are to be hidden."""
+    here = first
+    while here is not None:
+        after = here.tb_next
+        while after is not None and "__tracebackhide__" in after.tb_frame.f_code.co_varnames:
+            after = after.tb_next
+        here.tb_next = after
+        here = after
 
 
 def _is_of_text(error: BaseException) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import traceback
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 
 import trio
 
+from fxtrio.develop.reload.import_graph import noting_imports
 from fxtrio.tracebacks import is_application, trimmed
 
 
@@ -49,6 +51,21 @@ def test_a_page_is_shown_with_what_of_the_application_stands_around_it(tmp_path:
 
     assert files_of(error)[1] == "guards.py"
     assert files_of(trimmed(error)) == ["guards.py", "index.fxl"]
+
+
+def test_frames_of_the_framework_between_those_of_the_application_can_be_hidden(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "imported.py").write_text("1 / 0\n")
+    text = "import sys\ndef use():\n    sys.path.insert(0, folder)\n    import imported\n"
+    module = application(tmp_path, text, "uses.py")
+    module |= {"folder": str(tmp_path), "__file__": str(tmp_path / "uses.py")}
+    with noting_imports(tmp_path):
+        error = failure_of(module["use"])
+    sys.path.remove(str(tmp_path))
+
+    assert "import_graph.py" in files_of(error)
+    assert files_of(trimmed(error))[-2:] == ["uses.py", "imported.py"]
 
 
 def test_without_a_page_it_begins_with_the_first_file_of_the_application(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
-from fxtrio.develop.dev_app import ENTRY, DevelopedApp, Hot
+from fxtrio.develop.dev_app import DevelopedApp, Hot
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]*)?")
 _SHOWN = 100  # characters of a host that is refused
@@ -21,13 +21,13 @@ _SAME_SITE = (b"same-origin", b"none")
 
 
 def development_app(
-    app: ASGIApp, config: Config, *, modules: Hot, host: str, script: str = ENTRY
+    app: ASGIApp, config: Config, *, modules: Hot, host: str, entry: bool = True
 ) -> HostGuard:
     """Return ``app`` as `fx dev` serves it: for known hosts, and with pages that take updates.
 
-    ``host`` is the one that the command was given, ``script`` what documents get.
+    ``host`` is the one that the command was given; ``entry`` as in `DevelopedApp`.
     """
-    developed = DevelopedApp(app, hot=modules, base_url=config.base_url, script=script)
+    developed = DevelopedApp(app, hot=modules, base_url=config.base_url, entry=entry)
     return HostGuard(developed, (host, *config.dev.hosts))
 
 

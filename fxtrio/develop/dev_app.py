@@ -6,6 +6,7 @@ about to be put right.
 
 from __future__ import annotations
 
+import os
 import re
 from types import SimpleNamespace
 from typing import Protocol
@@ -34,17 +35,16 @@ class Hot(Protocol):
 class DevelopedApp:
     """Serves ``app`` together with what ``hot`` has for browsers.
 
-    ``script`` is what documents get, below `/_fx/`; one that ends with `.js` is no module.
+    ``entry`` is false for an app whose documents are complete.
     """
 
-    def __init__(self, app: ASGIApp, *, hot: Hot, base_url: str, script: str = ENTRY) -> None:
+    def __init__(self, app: ASGIApp, *, hot: Hot, base_url: str, entry: bool = True) -> None:
         self._app = app
         self._hot = hot
         self.folder = f"{base_url}/_fx/"
         """The path of all modules."""
 
-        kind = "" if script.endswith(".js") else 'type="module" '
-        self._script = kind.encode(), f"{self.folder}{script}".encode()
+        self._entry = f"{self.folder}{ENTRY}".encode() if entry else b""
         self.state = SimpleNamespace(begin_shutdown=self._begin_shutdown)
         """Where the server looks for what to call first at a shutdown."""
 
@@ -57,8 +57,8 @@ class DevelopedApp:
             await self._app(scope, receive, send)
         elif scope["path"].startswith(self.folder):
             await self._hot.answer(scope, send)
-        elif scope["method"] == "GET":
-            await self._app(scope, receive, _ScriptAdder(send, self._script).send)
+        elif scope["method"] == "GET" and self._entry:
+            await self._app(scope, receive, _EntryAdder(send, self._entry).send)
         else:
             await self._app(scope, receive, send)
 
@@ -69,12 +69,12 @@ class DevelopedApp:
             begin()
 
 
-class _ScriptAdder:
-    """Adds the script to the end of one response, if that is HTML without it, and its request."""
+class _EntryAdder:
+    """Adds the entry to the end of one response, if that is HTML without it, and its request."""
 
-    def __init__(self, send: Send, script: tuple[bytes, bytes]) -> None:
+    def __init__(self, send: Send, url: bytes) -> None:
         self._send = send
-        self._kind, self._url = script
+        self._url = url
         self._start: Message | None = None
         """Kept until it is known how long the document is."""
 
@@ -84,7 +84,7 @@ class _ScriptAdder:
     async def send(self, message: Message) -> None:
         """Pass one message on, changed where it must be."""
         if message["type"] == "http.response.start":
-            message = _with_request(message)
+            message = _with_origin(message)
             self._nonce = _nonce_of(message)
             if self._nonce is None:
                 await self._send(message)
@@ -102,7 +102,7 @@ class _ScriptAdder:
         added = b""
         if self._nonce is not None and not message.get("more_body", False):
             proof = b' nonce="%b"' % nonce if nonce else b""
-            added = b'<script %bsrc="%b"%b></script>' % (self._kind, self._url, proof)
+            added = b'<script type="module" src="%b"%b></script>' % (self._url, proof)
         start, self._start = self._start, None
         if start is not None:
             is_open = self._nonce is not None and message.get("more_body", False)
@@ -110,14 +110,17 @@ class _ScriptAdder:
         await self._send({**message, "body": body + added})
 
 
-def _with_request(start: Message) -> Message:
-    """Return the start of a response that tells scripts of a document which request it was."""
+def _with_origin(start: Message) -> Message:
+    """Return the start of a response that tells scripts of a document where it comes from.
+
+    That is the request and the process: another one may serve when they connect.
+    """
     headers = start.get("headers", ())
-    for name, value in headers:
-        if name.lower() == b"x-request-id":
-            told = (b"server-timing", b'fx;desc="%b"' % value)
-            return {**start, "headers": [*headers, told]}
-    return start
+    timing = [
+        b'fx;desc="%b"' % value for name, value in headers if name.lower() == b"x-request-id"
+    ][:1]
+    timing.append(b'fx-process;desc="%d"' % os.getpid())
+    return {**start, "headers": [*headers, (b"server-timing", b", ".join(timing))]}
 
 
 def _nonce_of(start: Message) -> bytes | None:

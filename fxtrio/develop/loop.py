@@ -11,7 +11,7 @@ from typing import Protocol
 import attrs
 import trio
 
-from fxtrio.config import Config, load_config
+from fxtrio.config import CONFIG_FILE, Config, load_config
 from fxtrio.develop.build.dev_project import Applied, SwapCode
 from fxtrio.develop.import_attempt import find_import_failure, last_message
 from fxtrio.develop.launch import Ahead, Server
@@ -49,8 +49,11 @@ class Followed(Protocol):
     async def prepare(self) -> None:
         """Compile it. Raises FxtrioError when it cannot be served."""
 
-    async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
-        """Take over changes while it is served. Raises FxtrioError when it cannot be any more."""
+    async def apply(self, changes: Changes, swap: SwapCode, restart: str = "") -> Applied:
+        """Take over changes while it is served. Raises FxtrioError when it cannot be any more.
+
+        ``restart`` says why a new process is needed in any case.
+        """
 
     def miss(self, changes: Changes) -> None:
         """Remember changes that come while it cannot be served."""
@@ -148,26 +151,28 @@ class Loop:
 
         Return the failure to show.
         """
+        latest = app
         while True:
             changes = await _next(pending, served)
             if changes is None:
                 stopped = served.failure or Failure("The app has stopped", "")
                 self.report.failed(attrs.evolve(stopped, details=""))
                 return stopped
-            other_app = self.find_app() != app
-            if failure is not None or not changes.files or other_app:
+            if failure is not None or not changes.files:
                 if changes.files:
                     self.report.changed(changes.files)
-                if failure is None and other_app:
-                    self.report.applied(Applied(restart=_shown_app(app, self.find_app())), 0.0)
                 self.project.miss(changes)
                 return _Renewal()
+            now, before = self.find_app(), latest
+            latest = now
+            is_other = now != app and (now != before or any(map(_decides_imports, changes.files)))
+            restart = _shown_app(app, now) if is_other else ""
             started = trio.current_time()
             applied: Applied | None = None
             errors: list[BaseException] = []
             swap = partial(self._swap, served)
             try:
-                applied = await self.project.apply(changes, swap)
+                applied = await self.project.apply(changes, swap, restart)
             except* (FxtrioError, OSError) as group:
                 errors = leaves(group)
             # What `fx dev` writes may be kept in a file of the project: that is no change.
@@ -184,7 +189,10 @@ class Loop:
 
     async def _swap(self, served: Served, order: Swap) -> Swapped:
         """Let what serves replace code; it stays if a new process could not import the app."""
-        swapped = await served.swap(order)
+        if order.restart:
+            swapped = Swapped(restart=order.restart)
+        else:
+            swapped = await served.swap(order)
         if not swapped.restart or served.hung or served.ended.is_set():
             return swapped
         server = attrs.evolve(self.server, app=self.find_app())
@@ -237,6 +245,11 @@ async def _ask_for_restarts(
 ) -> None:
     async for _ in asked:
         pending.add(Changes(()))
+
+
+def _decides_imports(file: str) -> bool:
+    """Return whether an app that could not be imported may be right after a change of ``file``."""
+    return file.endswith(".py") or file == CONFIG_FILE or file.startswith(".env")
 
 
 def _shown_app(before: str, now: str) -> str:

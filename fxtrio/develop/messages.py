@@ -60,6 +60,9 @@ class Swap:
     sources: tuple[str, ...] = ()
     """Page files whose server half has changed; what is compiled is in the build folder."""
 
+    restart: str = ""
+    """Why no code can be replaced, and a new process is needed in any case; "" mostly."""
+
 
 @attrs.frozen(kw_only=True)
 class Swapped:

@@ -24,7 +24,8 @@ _ANSWER = 2.0
 """How long the app may take to hear of an order (seconds): a loader may hold it up for ever."""
 
 _RUN = 20.0
-"""How long the code of an order may run (seconds): some modules are slow to import."""
+"""How long the code of an order may run, or a start may take (seconds): some modules are slow
+to import, and a process that is replaced while it imports them begins again."""
 
 
 @attrs.frozen
@@ -68,11 +69,13 @@ class Served:
         if self._orders is None or self._replies is None:
             return Swapped(restart="nothing is served")
         try:
-            with trio.move_on_after(_ANSWER) as hearing:
+            with trio.move_on_after(_RUN) as starting:
                 await self.started.wait()
-                await self._orders.send_all(msgspec.json.encode(order) + b"\n")
-                await self._replies.receive()
-            if not hearing.cancelled_caught:
+            with trio.move_on_after(_ANSWER) as hearing:
+                if not starting.cancelled_caught:
+                    await self._orders.send_all(msgspec.json.encode(order) + b"\n")
+                    await self._replies.receive()
+            if not (starting.cancelled_caught or hearing.cancelled_caught):
                 with trio.move_on_after(_RUN):
                     return await self._replies.receive()
         except (trio.BrokenResourceError, trio.ClosedResourceError, trio.EndOfChannel):

@@ -27,6 +27,7 @@ DAYS: dict[str, Day] = {}
 
 ALWAYS = (
     "a_child_that_is_killed_while_files_change",
+    "a_component_that_never_ends",
     "a_loader_that_never_ends",
     "a_name_that_is_no_text",
 )
@@ -183,6 +184,14 @@ loading("a_loader_that_prints_bytes", "sys.stderr.buffer.write(bytes(range(256))
 @day
 def a_module_that_never_ends(desk: Desk) -> Iterator[None]:
     desk.write("pages/other.fxl", f"while True:\n    pass\n\n{PAGE % 'x'}")
+    desk.ask("/other")
+    yield
+    desk.write("pages/other.fxl", PAGE % "x")
+
+
+@day
+def a_component_that_never_ends(desk: Desk) -> Iterator[None]:
+    desk.write("pages/other.fxl", "export default function Other() {\n  for (;;);\n}\n")
     desk.ask("/other")
     yield
     desk.write("pages/other.fxl", PAGE % "x")

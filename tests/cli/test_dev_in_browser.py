@@ -49,6 +49,17 @@ def test_the_page_keeps_its_state_while_both_halves_change(
     wait_for(server, "restarting the server process: app: the app is made there")
     edit(project, "A page is swapped", "A page is served again")
     expect(page.get_by_text("A page is served again")).to_be_visible()
+    # Settings that cannot be read leave what serves as it is.
+    settings = project / "fx.config.json"
+    right = settings.read_text()
+    settings.write_text('{"timeouts": 5}')
+    wait_for(server, "timeouts")
+    edit(project, "A page is served again", "A page is swapped still")
+    expect(page.get_by_text("A page is swapped still")).to_be_visible()
+    settings.write_text(right)
+    wait_for(server, "restarting the server process: fx.config.json has changed")
+    edit(project, "A page is swapped still", "A page is served again")
+    expect(page.get_by_text("A page is served again")).to_be_visible()
 
     expect(page.get_by_label("New note")).to_have_value("half a thought")
     assert page.evaluate("window.marker") == 1  # the document has never been loaded anew

@@ -109,6 +109,8 @@ class Project:
     """How many processes there were, besides those of the tests, each time."""
 
     ahead: Ahead = attrs.field(factory=Ahead)
+    app: str = "app:app"
+    """What `Loop.find_app` returns."""
 
     def write(self, text: str) -> None:
         (self.root / "app.py").write_text(text)
@@ -125,9 +127,12 @@ class Project:
     def miss(self, changes: Changes) -> None:
         self.missed.append(changes.files)
 
-    async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
+    async def apply(self, changes: Changes, swap: SwapCode, restart: str = "") -> Applied:
         if self.renews:
             return Applied(restart="packages have changed")
+        if restart:
+            swapped = await swap(Swap(restart=restart))
+            return Applied(restart=swapped.restart, problems=tuple(filter(None, [swapped.error])))
         if not any(file.endswith(".py") for file in changes.files):
             used = any(file.endswith(".css") for file in changes.files)
             if not used:
@@ -144,7 +149,12 @@ class Project:
     @property
     def loop(self) -> Loop:
         return Loop(
-            server=self.server, project=self, report=self.report, watch=self.watch, ahead=self.ahead
+            server=self.server,
+            project=self,
+            report=self.report,
+            watch=self.watch,
+            ahead=self.ahead,
+            find_app=lambda: self.app,
         )
 
     @property
@@ -221,7 +231,7 @@ async def test_a_failed_build_is_shown_in_the_browser_until_it_is_put_right(
 
     assert broken.status_code == 500
     assert "pages/index.fxl:3:5: &lt;oops&gt;" in broken.text
-    assert '<script src="/_fx/dev/standin.js"></script>' in broken.text
+    assert '<script data-hot="/_fx/@hot" data-failure="' in broken.text
     assert mended.text.startswith("one ")
     assert "failed The build has failed: pages/index.fxl:3:5: <oops>" in project.report.events
 
@@ -326,6 +336,28 @@ async def test_an_app_serves_on_while_a_new_process_could_not_import_it(
     assert third.text.startswith("three ")
 
 
+async def test_an_app_serves_on_while_another_one_that_comes_cannot_be_imported(
+    project: Project,
+) -> None:
+    async with running(project):
+        await project.report.wait_for("started")
+        first = await project.get()
+        (project.root / "other.py").write_text("app = aplication")
+        project.app = "other:app"
+        project.change("other.py")
+        await project.report.wait_for("applied NameError: name 'aplication' is not defined")
+        project.change("pages/style.css")  # as before, without another attempt
+        await project.report.wait_for("applied")
+        second = await project.get()
+        (project.root / "other.py").write_text(APP.replace("VERSION", "other"))
+        project.change("other.py")
+        await project.report.wait_for("started", count=2)
+        third = await project.get()
+
+    assert child_pid(first) == child_pid(second)
+    assert third.text.startswith("other ")
+
+
 async def test_what_serves_has_ended_when_packages_are_prepared(project: Project) -> None:
     before = len(psutil.Process().children())
     project.renews = True
@@ -356,6 +388,7 @@ async def test_open_pages_learn_what_is_wrong_and_when_it_is_over(project: Proje
                 told += more
 
     assert b'"event": "fx:problems"' in told
+    assert b'"failure": "' in told  # by which the page about it knows whose connection it has
     assert told.endswith((1001).to_bytes(2, "big"))  # the code of the closing frame
 
 

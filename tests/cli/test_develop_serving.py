@@ -38,7 +38,22 @@ async def test_a_process_that_does_not_answer_is_replaced(
         await send.send(Swapped(begun=True))
     assert (await served.swap(Swap())).restart == "the app does not answer"
     assert served.hung
-    assert trio.current_time() == (20 if begins else 2)
+    assert trio.current_time() == (2 if starts and not begins else 20)
+
+
+async def test_a_process_that_is_slow_to_start_is_waited_for(autojump_clock: MockClock) -> None:
+    served, _, send = served_by()
+    async with trio.open_nursery() as nursery:
+
+        async def start() -> None:
+            await trio.sleep(15)
+            served.started.set()
+            await send.send(Swapped(begun=True))
+            await send.send(Swapped(modules=3))
+
+        nursery.start_soon(start)
+        assert (await served.swap(Swap())).modules == 3
+    assert not served.hung
 
 
 async def test_code_that_is_slow_to_run_is_waited_for(autojump_clock: MockClock) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import signal
+from types import SimpleNamespace
 from typing import Any
 
 import attrs
@@ -10,7 +12,9 @@ import pytest
 import trio
 import trio.testing
 
+from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
 from fxtrio.develop.launch import ViteSettings
+from fxtrio.develop.line_stream import read_lines
 from fxtrio.develop.vite.vite import OrderVoid, Vite
 
 TIMES = 40
@@ -27,9 +31,11 @@ class FakeProcess:
     stdout: Any
     stderr: Any = None
     returncode: int | None = None
+    process: Any = attrs.field(factory=lambda: SimpleNamespace(pid=4321))
+    ended: trio.Event = attrs.field(factory=trio.Event)
 
     async def wait(self) -> None:
-        await trio.sleep_forever()
+        await self.ended.wait()
 
 
 async def test_an_answer_to_an_order_that_was_given_up_is_dropped() -> None:
@@ -79,6 +85,55 @@ async def test_an_order_that_is_given_up_while_it_is_sent_is_sent_whole() -> Non
     first, second = map(json.loads, lines.splitlines())
     assert (first["files"], second["op"]) == (["one", "two"], "site")
     await answers.aclose()
+
+
+async def test_an_order_may_take_long_in_a_process_that_responds(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    orders, heard = trio.testing.memory_stream_one_way_pair()
+    answers, told = trio.testing.memory_stream_one_way_pair()
+    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
+    ready, _ = trio.open_memory_channel[Any](1)
+
+    async def respond() -> None:
+        async for line in read_lines(heard):
+            order = json.loads(line)
+            if order["op"] == "ping":
+                await answers.send_all(b'{"id": %d, "done": {}}\n' % order["id"])
+        await answers.aclose()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(vite.begin, ready)
+        nursery.start_soon(respond)
+        with trio.move_on_after(200) as bundling:
+            await vite.ask("change")
+        nursery.cancel_scope.cancel()
+    assert bundling.cancelled_caught
+    assert not vite.hung
+
+
+async def test_a_process_that_does_not_respond_is_killed(
+    autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders, _ = trio.testing.memory_stream_one_way_pair()
+    answers, told = trio.testing.memory_stream_one_way_pair()
+    process = FakeProcess(stdin=orders, stdout=told)
+    vite = Vite(SETTINGS, process)  # type: ignore[arg-type]
+    ready, _ = trio.open_memory_channel[Any](1)
+    killed: list[tuple[int, int]] = []
+
+    def kill(group: int, number: int) -> None:
+        killed.append((group, number))
+        process.ended.set()
+        answers.close()
+
+    monkeypatch.setattr("os.killpg", kill)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(vite.begin, ready)
+        with trio.fail_after(10), pytest.raises(BundlerCrashed):
+            await vite.ask("change")
+    assert killed == [(process.process.pid, signal.SIGKILL)]
+    assert vite.hung
 
 
 async def test_orders_are_void_when_the_process_is_given_up() -> None:

@@ -12,7 +12,7 @@ from fxtrio.compile.split.language_detection import has_ui_token
 from fxtrio.config.env_files import _problems, _values
 from fxtrio.db.migrations.scripts import statements_of, transaction_control
 from fxtrio.develop.allowed_hosts import _is_foreign, is_known
-from fxtrio.develop.dev_app import _nonce_of, _with_request
+from fxtrio.develop.dev_app import _nonce_of, _with_origin
 from fxtrio.develop.line_stream import read_lines
 from fxtrio.develop.report.overlay_errors import _place_in_stack, _place_named, shown_stop
 from fxtrio.develop.vite.vite_proxy import _own_request
@@ -122,7 +122,7 @@ TOOLS: dict[str, Parser] = {
     "lines of a process": lambda body: run(_lines(body)),
     "a line for a terminal": text(printable_in_colours),
     "a policy of a page": lambda body: _nonce_of(_policy(body)),
-    "an id of a request": lambda body: _with_request(_request_id(body)),
+    "an id of a request": lambda body: _with_origin(_request_id(body)),
     "a stack of JavaScript": text(lambda stack: _place_in_stack(stack, ROOT)),
     "a stack of one folder": text(lambda stack: _place_in_stack("/a/b/" + stack, ROOT)),
     "a message with a place": text(lambda message: _place_named(message[:200], ROOT)),

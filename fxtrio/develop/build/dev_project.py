@@ -175,17 +175,20 @@ class Workshop:
         self._mistakes.look_later(looked_at, self._toolchain, after=0)
         self._types.look_later(looked_at, after=0)
 
-    async def apply(self, changes: Changes, swap: SwapCode) -> Applied:
-        """Act on changes of files. Raises FxtrioError when the project cannot be served at all."""
+    async def apply(self, changes: Changes, swap: SwapCode, restart: str = "") -> Applied:
+        """Act on changes of files. Raises FxtrioError when the project cannot be served at all.
+
+        ``restart`` says why a new process is needed in any case.
+        """
         assert self._project is not None
         sort = partial(sort_changes, self.root, self.config, self._project)
         found = await trio.to_thread.run_sync(sort, changes.files)
-        settings = found.settings
-        if not settings and found.packages and await self._vite.has_other_packages():
-            settings = found.packages
-        if settings:
+        if found.settings or restart:
+            restart = restart or f"{found.settings[0]} has changed"
+            return await self._start_anew(changes, swap, restart)
+        if found.packages and await self._vite.has_other_packages():
             self.miss(changes)
-            return Applied(restart=f"{settings[0]} has changed")
+            return Applied(restart=f"{found.packages[0]} has changed")
         if found.migrations and self.config.database.url:
             self.miss(changes)
             return Applied(restart=f"{found.migrations[0]} is to be run")
@@ -195,6 +198,21 @@ class Workshop:
         good = await self._files.read(found.pages)
         replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
         return await self._pass_on(found, good, swap, replan=replan)
+
+    async def _start_anew(self, changes: Changes, swap: SwapCode, restart: str) -> Applied:
+        """Let everything start anew, unless a new process could not import the app."""
+        self.miss(changes)
+        renew = partial(renew_env_files, self.root, self.variables)
+        try:
+            self.variables = await trio.to_thread.run_sync(renew)
+        except FxtrioError as error:
+            swapped = Swapped(failed=str(error), error=str(error))
+            await self._tell_wrong("python", [shown_failure(swapped, Swap(), self.root)])
+        else:
+            swapped = await self._swap(swap, (), (), restart=restart)
+        if swapped.failed:
+            return Applied(problems=(swapped.failed,))
+        return Applied(restart=restart)
 
     def miss(self, changes: Changes) -> None:
         """Remember changes that come while nothing can be served."""
@@ -290,14 +308,17 @@ class Workshop:
     def _is_inside(self, file: str) -> bool:
         return PurePosixPath(file).is_relative_to(self.config.pages_dir)
 
-    async def _swap(self, swap: SwapCode, sources: Iterable[str], files: Iterable[str]) -> Swapped:
+    async def _swap(
+        self, swap: SwapCode, sources: Iterable[str], files: Iterable[str], *, restart: str = ""
+    ) -> Swapped:
         left = self._left
         order = Swap(
             files=tuple({*left.files, *(str(self.root / file) for file in files)}),
             sources=tuple({*left.sources, *sources}),
+            restart=restart,
         )
         swapped = await swap(order)
-        self._left = order if swapped.failed else Swap()
+        self._left = attrs.evolve(order, restart="") if swapped.failed else Swap()
         wrong = [shown_failure(swapped, order, self.root)] if swapped.failed else []
         await self._tell_wrong("python", wrong)
         return swapped

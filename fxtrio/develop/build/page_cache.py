@@ -13,6 +13,7 @@ from fxtrio.compile.project import CheckedPage, CheckedProject, CheckedTexts, ch
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.config import Config
 from fxtrio.develop.build.error_page import broken_page
+from fxtrio.develop.reload.watcher import has_inotify
 from fxtrio.develop.report.overlay_errors import Shown, shown_problem
 from fxtrio.routes.action_files import is_action_file
 
@@ -54,7 +55,7 @@ class PageFiles:
         good: dict[str, CheckedPage] = {}
         for source in sources:
             page, problems = await trio.to_thread.run_sync(self._check, source)
-            if problems:
+            if problems and not has_inotify():  # which reports whole files
                 await trio.sleep(_HALF_WRITTEN)
                 page, problems = await trio.to_thread.run_sync(self._check, source)
             if problems or page is None:

@@ -100,6 +100,7 @@ def noting_imports(root: Path) -> Iterator[Importers]:
     def noting(
         name: str, globals: Any = None, locals: Any = None, fromlist: Any = (), level: int = 0
     ) -> Any:
+        __tracebackhide__ = True
         module = plain(name, globals, locals, fromlist, level)
         user = (globals or {}).get("__file__")
         if user:
@@ -107,6 +108,7 @@ def noting_imports(root: Path) -> Iterator[Importers]:
         return module
 
     def noting_by_name(name: str, package: str | None = None) -> ModuleType:
+        __tracebackhide__ = True
         module = plain_by_name(name, package)
         user = sys._getframe(1).f_globals.get("__file__")
         if user:

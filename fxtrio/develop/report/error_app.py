@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import secrets
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -29,9 +30,6 @@ from fxtrio.server.supervise.listening.binding import grouped
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
 
-SCRIPT = "dev/standin.js"
-"""What the page loads, below `/_fx/`."""
-
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -40,8 +38,9 @@ async def open_overlay(
     listener: socket.socket, failure: Failure, *, root: Path, settings: Config, host: str
 ) -> AsyncIterator[Served]:
     """Answer every request with a page about ``failure`` for as long as the block lasts."""
-    page, told = overlay_app(failure), StandIn(failure, root)
-    app = development_app(page, settings, modules=told, host=host, script=SCRIPT)
+    told = StandIn(failure, root)
+    page = overlay_app(failure, f"{settings.base_url}/_fx/@hot", told.id)
+    app = development_app(page, settings, modules=told, host=host, entry=False)
     config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
     stop = trio.Event()
     with listener.dup() as copy:
@@ -52,9 +51,16 @@ async def open_overlay(
             stop.set()
 
 
-def overlay_app(failure: Failure) -> ASGIApp:
-    """Return an ASGI app that answers every request with a page about ``failure``."""
-    body = failure_document(failure.title, failure.details).encode()
+def overlay_app(failure: Failure, hot: str = "", id: str = "") -> ASGIApp:
+    """Return an ASGI app that answers every request with a page about ``failure``.
+
+    The page reloads itself when the WebSocket at the URL path ``hot`` is not that of the
+    `StandIn` with this ``id`` any more. Its script is within it: a file of its own might be
+    requested from whatever has taken its place.
+    """
+    code = (files("fxtrio.develop") / "standin.js").read_text("utf-8")
+    script = f'<script data-hot="{escape(hot)}" data-failure="{id}">{code}</script>'
+    body = (failure_document(failure.title, failure.details) + script).encode()
     headers = [
         (b"content-type", b"text/html; charset=utf-8"),
         (b"content-length", b"%d" % len(body)),
@@ -87,7 +93,8 @@ class StandIn:
         """``failure`` is what the pages of the project in ``root`` show."""
         details = _COLOURS.sub("", failure.details).strip()
         problem = shown_stop(failure.title, details, root)
-        told = {"type": "custom", "event": "fx:problems", "data": [problem]}
+        self.id = secrets.token_hex(8)
+        told = {"type": "custom", "event": "fx:problems", "data": [problem], "failure": self.id}
         self._message = json.dumps(told)
         self._closing = trio.Event()
 
@@ -96,17 +103,10 @@ class StandIn:
         self._closing.set()
 
     async def answer(self, scope: Scope, send: Send) -> None:
-        """Send the script of the page; there is nothing else."""
-        found = scope["path"].endswith(f"/{SCRIPT}")
-        body = (files("fxtrio.develop") / "standin.js").read_bytes() if found else b""
-        status = 200 if found else 503
-        headers = [
-            (b"content-type", b"text/javascript; charset=utf-8"),
-            (b"content-length", b"%d" % len(body)),
-            (b"cache-control", b"no-store"),
-        ]
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": body})
+        """Answer that there is nothing."""
+        headers = [(b"content-length", b"0"), (b"cache-control", b"no-store")]
+        await send({"type": "http.response.start", "status": 503, "headers": headers})
+        await send({"type": "http.response.body", "body": b""})
 
     async def connect(self, receive: Receive, send: Send) -> None:
         """Tell one browser what is wrong, and keep the connection until that is over."""

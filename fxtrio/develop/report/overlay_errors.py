@@ -95,15 +95,18 @@ def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
         for path, line in _FRAME.findall(swapped.failed)
         if Path(path).is_relative_to(root)
     ]
-    file, line = places[-1] if places else ("", 0)
+    if places:
+        file, line, column = (*places[-1], 1)
+    else:
+        file, line, column = _place_named(swapped.error, root)
     source = _read(Path(file), file) if file else None
     return Shown(
         title="The new code cannot be imported; the code from before is in use",
         message=swapped.error,
         file=file,
         line=line,
-        column=1 if line else 0,
-        frame=source.frame(line, 1) if source is not None else "",
+        column=column,
+        frame=source.frame(line, column) if source is not None else "",
         trace=swapped.failed.rstrip(),
         pages=sorted(str(root / source) for source in {*order.sources, *swapped.sources}),
     )

@@ -6,6 +6,8 @@ It is the command's own, so it stays when the process that serves is started ane
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Any
@@ -22,6 +24,11 @@ from fxtrio.errors import FxtrioError
 
 _GRACE = 1.0  # seconds to end by itself once its input has ended
 _LAST = 20  # lines that an error shows
+
+_HEARING = 2.5
+"""How long Node may be silent until it is asked for a sign of life, and until that comes
+(seconds): a component that never ends holds up all that it does."""
+
 _MESSAGE = msgspec.json.Decoder(dict[str, Any])
 
 
@@ -47,6 +54,9 @@ class Vite:
     ended: trio.Event = attrs.field(factory=trio.Event)
     """Set when the process has ended by itself."""
 
+    hung: bool = False
+    """Whether it was killed because it did nothing any more."""
+
     _given_up: bool = False
 
     async def ask(self, op: str, **fields: Any) -> Any:
@@ -62,7 +72,7 @@ class Vite:
                 raise self._unanswered()
             await self._say({"id": number, "op": op, **fields})
             with receive:  # without a checkpoint: nobody answers who has gone
-                answer = await receive.receive()
+                answer = await self._answer(op, receive)
         except (trio.EndOfChannel, trio.BrokenResourceError, trio.ClosedResourceError):
             raise self._unanswered() from None
         finally:
@@ -70,6 +80,19 @@ class Vite:
         if "failed" in answer:
             raise BundlerCrashed(0, answer["failed"])
         return answer["done"]
+
+    async def _answer(self, op: str, receive: trio.MemoryReceiveChannel[Any]) -> Any:
+        """Return what ``receive`` gives. A process that hears nothing any more is killed."""
+        while True:
+            with trio.move_on_after(_HEARING):
+                return await receive.receive()
+            if op == "ping":
+                self.hung = True
+                with suppress(ProcessLookupError):  # it has ended
+                    os.killpg(self._process.process.pid, signal.SIGKILL)
+                await self.ended.wait()
+            else:
+                await self.ask("ping")
 
     def _unanswered(self) -> FxtrioError:
         if self._given_up:

@@ -6,6 +6,7 @@ each browser's WebSocket. Runs in the child of `fx dev`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -92,6 +93,7 @@ class Modules:
             async with one_at_a_time:
                 await send({"type": "websocket.send", "text": text})
 
+        await tell(_process_message())
         async with link, trio.open_nursery() as nursery:
             self._connected.add(nursery.cancel_scope)
             try:
@@ -149,6 +151,12 @@ class Modules:
                 self._idle.append(stream)
             else:
                 await trio.aclose_forcefully(stream)
+
+
+def _process_message() -> str:
+    """Return what tells a browser which process it is connected to."""
+    message = {"type": "custom", "event": "fx:process", "data": {"id": str(os.getpid())}}
+    return msgspec.json.encode(message).decode()
 
 
 async def _tell_records(

@@ -24,6 +24,8 @@ from fxtrio.errors import FxtrioError
 _REVIVALS = 3
 _WITHIN = 60.0  # seconds: what ends more often than that is left alone until a file is saved
 
+_HUNG = "The bundler did not respond: code of a page may run in an endless loop while it renders."
+
 
 @attrs.define(eq=False)
 class KeptVite:
@@ -133,6 +135,8 @@ class KeptVite:
                 self._vite = vite
                 task_status.started()
                 await vite.ended.wait()
+            if vite.hung:
+                self.report(_HUNG)
             now, ends = trio.current_time(), self._ends
             ends.append(now)
             if len(ends) > _REVIVALS and now - ends[0] < _WITHIN:

@@ -119,6 +119,7 @@ async function begin(settings) {
     warm: ({ pages }) => views.warm(pages).then(busy).then(shown),
   };
   return async (message) => {
+    if (message.op === 'ping') return {};
     requested();
     return operations[message.op](message);
   };

@@ -40,17 +40,15 @@ export async function develop({ base, start, hot, root, editor, covers }) {
       overlay.thrown(error, { ...info, ownerStack: ownerStack() }),
   };
   watchAttributes(overlay);
-  const runtime = await start({ base, importModule: /** @type {any} */ (importModule), react });
+  let runtime;
+  try {
+    runtime = await start({ base, importModule: /** @type {any} */ (importModule), react });
+  } catch (error) {
+    reloadAtChange(overlay, hot);
+    throw error;
+  }
   if (runtime === null) {
-    // A page about an error: the next thing that happens may have put it right.
-    const reload = () => location.reload();
-    const events = ['vite:beforeUpdate', 'fx:data', 'fx:settled'];
-    for (const event of events) hot.on(event, reload);
-    hot.on('fx:problems', (/** @type {any[]} */ problems) => {
-      if (problems.length === 0 && overlay.hadStanding) reload();
-    });
-    window.addEventListener('fx:reconnected', reload);
-    tellAge(hot);
+    reloadAtChange(overlay, hot);
     performance.mark('fx:ready');
     return;
   }
@@ -68,11 +66,37 @@ export async function develop({ base, start, hot, root, editor, covers }) {
     updates.retry();
     if (overlay.takeUnsure()) updates.again();
   });
-  window.addEventListener('fx:reconnected', () => {
-    updates.addData({ sources: null, expected: [] });
-  });
+  whenReplaced(() => updates.addData({ sources: null, expected: [] }));
   tellAge(hot);
   performance.mark('fx:ready');
+}
+
+/**
+ * Reload a page about an error, or one that has not come to life, at the next thing that happens:
+ * that may have put it right.
+ *
+ * @param {Overlay} overlay
+ * @param {any} hot
+ */
+function reloadAtChange(overlay, hot) {
+  const reload = () => location.reload();
+  for (const event of ['vite:beforeUpdate', 'fx:data', 'fx:settled']) hot.on(event, reload);
+  hot.on('fx:problems', (/** @type {any[]} */ problems) => {
+    if (problems.length === 0 && overlay.hadStanding) reload();
+  });
+  whenReplaced(reload);
+  tellAge(hot);
+}
+
+/**
+ * Call a function when another process serves than the one that has sent this document: now, if
+ * it does already.
+ *
+ * @param {() => void} act
+ */
+function whenReplaced(act) {
+  window.addEventListener('fx:reconnected', act);
+  if (standing.isReplaced) act();
 }
 
 /**

@@ -11,11 +11,12 @@ const LONGEST_PAUSE_MS = 2000;
 const MOST_UNSENT = 100;
 
 /**
- * What is wrong with files, as far as `fx dev` has said: mostly before anybody listens.
+ * What `fx dev` has said, mostly before anybody listens: what is wrong with files, and whether
+ * another process serves than the one that has sent this document, or has done meanwhile.
  *
- * @type {{ problems: import('../settings.js').Shown[] }}
+ * @type {{ problems: import('../settings.js').Shown[], isReplaced: boolean }}
  */
-export const standing = { problems: [] };
+export const standing = { problems: [], isReplaced: false };
 
 /**
  * What has become of an update: Vite's client prints what modules have thrown when they were
@@ -39,6 +40,18 @@ export function hotConsole(plain) {
     if (url !== undefined) failedUpdate.urls.push(url);
   };
   return { ...plain, error };
+}
+
+function tellReplaced() {
+  standing.isReplaced = true;
+  window.dispatchEvent(new Event('fx:reconnected'));
+}
+
+/** Return the id of the process that has sent this document; undefined when it says none. */
+function processOfDocument() {
+  const [entry] = performance.getEntriesByType('navigation');
+  const { serverTiming } = /** @type {PerformanceNavigationTiming} */ (entry);
+  return serverTiming.find(({ name }) => name === 'fx-process')?.description;
 }
 
 /** As much of a WebSocket as Vite's client uses. It never closes. */
@@ -78,8 +91,13 @@ class HotSocket extends EventTarget {
   #receive(data) {
     const { type, epoch, number, event, data: told } = JSON.parse(data);
     if (type === 'custom' && event === 'fx:problems') standing.problems = told;
+    if (type === 'custom' && event === 'fx:process') {
+      const sender = processOfDocument();
+      if (this.#heard === null && sender !== undefined && sender !== told.id) tellReplaced();
+      return;
+    }
     if (type === 'connected' && this.#heard !== null) {
-      window.dispatchEvent(new Event('fx:reconnected'));
+      tellReplaced();
       return;
     }
     if (type === 'connected') this.#heard = { epoch, number };
