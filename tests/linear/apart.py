@@ -64,7 +64,6 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.reload.classify_changes:sort_changes",
         "develop.import_attempt:last_message",
         "develop.loop:_decides_imports",
-        "develop.report.error_app:overlay_app",
         "develop.reload.hot_reload:_affected",
         "develop.reload.hot_reload:_names_of",
         "develop.reload.hot_reload:_renewed.<locals>.files",
