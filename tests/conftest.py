@@ -97,9 +97,17 @@ async def _install_tools() -> None:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def chromium() -> Iterator[Browser]:
     """Chromium, one for all tests of a process: Playwright cannot be started twice in one."""
     from tests.e2e.support import open_browser
 
     with open_browser() as opened:
         yield opened
+
+
+@pytest.fixture
+def browser(chromium: Browser) -> Iterator[Browser]:
+    """Chromium for one test, whose pages are closed with it: open ones try to reach its server."""
+    yield chromium
+    for context in chromium.contexts:
+        context.close()

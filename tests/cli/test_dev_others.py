@@ -46,7 +46,7 @@ def test_a_file_of_the_public_folder_is_shown_as_it_is_now(
     page = open_home(browser, server)
     hydrated(page)
     width = "document.getElementById('mark').naturalWidth"
-    assert page.evaluate(width) == 10
+    page.wait_for_function(f"{width} === 10")
 
     mark.write_text(SVG % 20)
     page.wait_for_function(f"{width} === 20")
