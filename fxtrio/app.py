@@ -48,8 +48,8 @@ from fxtrio.serve.middleware import ErrorResponses
 from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
 from fxtrio.serve.openapi.answer import DocumentFile, OpenApiSource
+from fxtrio.serve.pages.functions.server_functions import PageCode
 from fxtrio.serve.pages.resources import Renderer, Running
-from fxtrio.serve.pages.server_functions import PageCode
 from fxtrio.serve.pages.site import Site, make_site
 from fxtrio.serve.readiness import open_readiness
 from fxtrio.serve.replaceable_dispatcher import Replaceable

@@ -1,6 +1,6 @@
 """`defer`: a value of a loader that is sent later, in the same response.
 
-Page files import it from `fx.runtime`; `fxtrio.serve.pages.deferred_values` calls the functions.
+Page files import it from `fx.runtime`; `fxtrio.serve.pages.deferred.values` calls the functions.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.import_path import put_on_path
 from fxtrio.manifest import MODULE_PREFIX, Manifest, PageModule
-from fxtrio.serve.pages.server_functions import PageCode, page_code
+from fxtrio.serve.pages.functions.server_functions import PageCode, page_code
 
 
 class Imports:

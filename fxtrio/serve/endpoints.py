@@ -12,8 +12,8 @@ from starlette.responses import Response
 from fxtrio.application_errors import application_error
 from fxtrio.encode import encode
 from fxtrio.errors import ActionError, Busy, LoaderError, Redirect
-from fxtrio.serve.pages.endpoint_code import EndpointCode
 from fxtrio.serve.pages.error_response import log_failure
+from fxtrio.serve.pages.functions.endpoint_code import EndpointCode
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request import csrf

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.application_errors import application_error, leave_to_server
 from fxtrio.errors import ClientDisconnected
-from fxtrio.serve.pages.document import error_document
+from fxtrio.serve.pages.html.document import error_document
 from fxtrio.serve.request.bodies.third_party_bodies import PlainOnly
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.response.error_response import UNEXPECTED

@@ -17,7 +17,7 @@ from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
 from fxtrio.serve.openapi.answer import PATH as OPENAPI
 from fxtrio.serve.openapi.answer import OpenApiSource, answer_openapi
-from fxtrio.serve.pages.open_documents import answer_leave
+from fxtrio.serve.pages.deferred.open_documents import answer_leave
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.apply_route_policy import enter_listing

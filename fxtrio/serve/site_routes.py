@@ -16,10 +16,14 @@ from fxtrio.policy.routes import Policies
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.endpoints import answer_api
-from fxtrio.serve.pages.as_markdown import MarkdownRepresentation, page_of_markdown, wants_markdown
 from fxtrio.serve.pages.error_response import NOT_FOUND, plain_problem
-from fxtrio.serve.pages.llms_txt import answer_llms_txt
-from fxtrio.serve.pages.markdown_sources import SiteMarkdown
+from fxtrio.serve.pages.markdown.llms_txt import answer_llms_txt
+from fxtrio.serve.pages.markdown.representation import (
+    MarkdownRepresentation,
+    page_of_markdown,
+    wants_markdown,
+)
+from fxtrio.serve.pages.markdown.sources import SiteMarkdown
 from fxtrio.serve.pages.page import PageEvent, Target
 from fxtrio.serve.pages.representations import NOT_FOUND_PAGE, PAGE
 from fxtrio.serve.pages.resources import Running

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from fxtrio.develop.report.error_app import failure_document
-from fxtrio.serve.pages.document import error_document
+from fxtrio.serve.pages.html.document import error_document
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import visit
 

@@ -37,9 +37,9 @@ from fxtrio.serve.cache.keys import canonical_query
 from fxtrio.serve.cache.response_cache import ResponseCache
 from fxtrio.serve.csp_report import _split as split_url
 from fxtrio.serve.csp_report import parse_reports
-from fxtrio.serve.pages.nonces import NonceWriter
-from fxtrio.serve.pages.stream_end import redirect_ending
-from fxtrio.serve.pages.submitted_values import password_fields
+from fxtrio.serve.pages.html.nonces import NonceWriter
+from fxtrio.serve.pages.html.stream_end import redirect_ending
+from fxtrio.serve.pages.page import password_fields
 from fxtrio.serve.request.bodies.body import is_private
 from fxtrio.serve.request.bodies.forms import (
     MULTIPART,

@@ -14,7 +14,7 @@ from starlette.types import Message
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
-from fxtrio.serve.pages.server_functions import PageCodeInvalid
+from fxtrio.serve.pages.functions.server_functions import PageCodeInvalid
 from tests.trees import write_tree
 
 

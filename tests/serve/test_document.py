@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fxtrio.manifest import Assets, View
-from fxtrio.serve.pages.document import document_frame
+from fxtrio.serve.pages.html.document import document_frame
 from fxtrio.ssr.frames import Rendered
 
 FRAME = document_frame(

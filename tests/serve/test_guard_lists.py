@@ -22,7 +22,7 @@ import fxtrio.serve
 from fx.testing import Client, SocketRefused, open_app
 from fxtrio.config import RouteMiddlewareConfig
 from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
-from fxtrio.serve.pages.endpoint_code import METHODS
+from fxtrio.serve.pages.functions.endpoint_code import METHODS
 from tests.serve.test_guard_matrix import mounted
 from tests.trees import page, write_tree
 

@@ -87,7 +87,9 @@ def page(loader: str) -> str:
 async def test_nothing_of_a_page_waits_for_the_garbage_collector(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("fxtrio.serve.pages.large.IN_HAND", 0)  # nor waits for room with its data
+    monkeypatch.setattr(
+        "fxtrio.serve.pages.html.large.IN_HAND", 0
+    )  # nor waits for room with its data
     files = {
         "pages/shown/error.fxl": "export default function Failed() {\n  return <p>oh</p>;\n}\n"
     }

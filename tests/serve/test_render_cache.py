@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fxtrio.serve.pages.render_cache import RenderCache
+from fxtrio.serve.pages.html.render_cache import RenderCache
 from fxtrio.ssr.frames import Rendered
 
 RENDERED = Rendered(b"", b"<p>it</p>")

@@ -11,7 +11,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import open_app
 from fxtrio.send_budget import WAIT, UnsentFull, process_unsent
-from fxtrio.serve.pages.large import IN_HAND, LargePages
+from fxtrio.serve.pages.html.large import IN_HAND, LargePages
 from tests.trees import write_tree
 
 PAGE = """\

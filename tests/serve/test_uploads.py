@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from fx.runtime import Upload, action
 from fx.testing import Client, open_app
-from fxtrio.serve.pages.server_functions import PageCodeInvalid
+from fxtrio.serve.pages.functions.server_functions import PageCodeInvalid
 from fxtrio.sizes import shown_size, to_bytes
 from tests.trees import page, write_tree
 

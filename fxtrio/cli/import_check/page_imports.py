@@ -19,8 +19,8 @@ from fxtrio.compile.source import read_text
 from fxtrio.compile.split.python_statements import parse_source
 from fxtrio.imports import Imports
 from fxtrio.manifest import PageModule
-from fxtrio.serve.pages.endpoint_code import METHODS, endpoint_code
-from fxtrio.serve.pages.server_functions import PageCodeInvalid, page_code
+from fxtrio.serve.pages.functions.endpoint_code import METHODS, endpoint_code
+from fxtrio.serve.pages.functions.server_functions import PageCodeInvalid, page_code
 
 
 def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Problem]:

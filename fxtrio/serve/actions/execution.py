@@ -16,7 +16,7 @@ from fxtrio.serve.actions.representations import Target
 from fxtrio.serve.actions.result import Result, Succeeded
 from fxtrio.serve.actions.transact import transact
 from fxtrio.serve.pages.error_response import log_failure
-from fxtrio.serve.pages.server_functions import ActionCode
+from fxtrio.serve.pages.functions.server_functions import ActionCode
 from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.response.background import background_task, require_runnable
 from fxtrio.serve.request.response.error_response import UNEXPECTED, Refused, busy, refused

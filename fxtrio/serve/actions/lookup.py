@@ -14,7 +14,7 @@ import msgspec
 from fxtrio.errors import ValueRefused, forgotten_await
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes import MatchedRoute
-from fxtrio.serve.pages.server_functions import ActionCode
+from fxtrio.serve.pages.functions.server_functions import ActionCode
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.client_protocol import ACTIONS
 from fxtrio.serve.request.event import PagePath, RequestEvent

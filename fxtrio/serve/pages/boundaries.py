@@ -8,7 +8,7 @@ import attrs
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Busy, Redirect
-from fxtrio.serve.pages.deferred_values import names_in, settle
+from fxtrio.serve.pages.deferred.values import names_in, settle
 from fxtrio.serve.pages.error_response import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load
 from fxtrio.serve.pages.page import PageEvent

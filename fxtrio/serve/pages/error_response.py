@@ -7,7 +7,7 @@ import traceback
 
 from fxtrio.encode import NotSerializable, encode
 from fxtrio.errors import Busy, LoaderError, NotFound, ValueRefused
-from fxtrio.serve.pages.document import error_document
+from fxtrio.serve.pages.html.document import error_document
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent

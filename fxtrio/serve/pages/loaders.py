@@ -15,7 +15,7 @@ from starlette.requests import Request
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect, ValueRefused, forgotten_await
-from fxtrio.serve.pages.server_functions import LoaderCode
+from fxtrio.serve.pages.functions.server_functions import LoaderCode
 from fxtrio.serve.request.response.unwrap import StatusInvalid, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 from fxtrio.status import as_status

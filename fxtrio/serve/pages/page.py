@@ -5,19 +5,21 @@ Errors are left to the callers, `boundaries` and `render`.
 
 from __future__ import annotations
 
+import html
 import logging
+import re
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 import trio
 from starlette.requests import Request
 
-from fxtrio.serve.pages.large import LARGE, footprint
+from fxtrio.serve.pages.html.large import LARGE, footprint
 from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.pages.submitted_values import password_fields, without
 from fxtrio.serve.request.client_protocol import PAYLOAD
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.response import HTML, NO_STORE, PRIVATE, Header, Reply
@@ -25,6 +27,10 @@ from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
 
 log = logging.getLogger("fx.serve")
+
+# React writes attributes in double quotes, and no "<", ">" or quote within them.
+_INPUT = re.compile(rb"<input\b[^<>]*+>")
+_ATTRIBUTE = re.compile(rb' (type|name)="([^"]*)"')
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -145,3 +151,26 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
             address=self.event.address,
         ):
             return await render(view, payload)
+
+
+def password_fields(rendered: bytes) -> frozenset[str]:
+    """Return the names of the password fields in a page's HTML, as React writes it.
+
+    A page that repeats what a failed form was filled with must not repeat passwords. Only the
+    page says which fields those are: it is rendered, and once more without the values of these.
+    """
+    fields = (dict(_ATTRIBUTE.findall(found)) for found in _INPUT.findall(rendered))
+    return frozenset(
+        html.unescape(field[b"name"].decode())
+        for field in fields
+        if field.get(b"type", b"").lower() == b"password" and b"name" in field
+    )
+
+
+def without(action_data: Mapping[str, Any], names: frozenset[str]) -> Mapping[str, Any] | None:
+    """Return a form's outcome without the values of ``names``; None when it has none of them."""
+    values: Mapping[str, Any] = action_data["values"]
+    if names.isdisjoint(values):
+        return None
+    safe_values = {name: value for name, value in values.items() if name not in names}
+    return {**action_data, "values": safe_values}

@@ -18,9 +18,9 @@ from fxtrio.encode import encode, encode_for_html
 from fxtrio.errors import ValueRefused
 from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode
+from fxtrio.serve.pages.functions.server_functions import PageCode, line_of
 from fxtrio.serve.pages.loaders import Values
 from fxtrio.serve.pages.plan import ViewPlan, has_title
-from fxtrio.serve.pages.server_functions import PageCode, line_of
 
 _CACHED_HEADS = 1024
 """Results of dynamic ``HEAD`` functions that are cached in parsed form, by their text."""

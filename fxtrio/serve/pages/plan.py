@@ -9,7 +9,7 @@ import attrs
 
 from fxtrio.encode import encode_for_html
 from fxtrio.manifest import HeadNode, View
-from fxtrio.serve.pages.server_functions import LoaderCode, PageCode
+from fxtrio.serve.pages.functions.server_functions import LoaderCode, PageCode
 
 _TEMPLATE = "data-template"
 

@@ -11,13 +11,13 @@ from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
 from fxtrio.send_budget import UnsentFull
 from fxtrio.serve.pages.boundaries import show_failure
-from fxtrio.serve.pages.buffered_stream import buffer_page
-from fxtrio.serve.pages.deferred_navigation import send_lines
-from fxtrio.serve.pages.deferred_values import DeferredValue, deferred_in, names_of, settle
+from fxtrio.serve.pages.deferred.navigation import send_lines
+from fxtrio.serve.pages.deferred.values import DeferredValue, deferred_in, names_of, settle
+from fxtrio.serve.pages.html.buffered_stream import buffer_page
+from fxtrio.serve.pages.html.stream import send_page, stream_page
 from fxtrio.serve.pages.loaders import Failed, Loaded, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
-from fxtrio.serve.pages.stream import send_page, stream_page
 from fxtrio.serve.request.response.response import Answer, redirected
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import Watched

@@ -11,7 +11,7 @@ import attrs
 from fxtrio.app_handle import App
 from fxtrio.policy.open import Count
 from fxtrio.serve.event_streams.open_streams import OpenStreams
-from fxtrio.serve.pages.open_documents import OpenDocuments
+from fxtrio.serve.pages.deferred.open_documents import OpenDocuments
 from fxtrio.serve.readiness import AppReadiness
 from fxtrio.serve.request.bodies.spool import Bodies
 from fxtrio.serve.request.response.background import Background

@@ -17,15 +17,15 @@ from fxtrio.markdown import HtmlConverter
 from fxtrio.markdown.paths import llms_link
 from fxtrio.policy.routes import Policies, make_policies
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
-from fxtrio.serve.pages.document import DocumentFrame, document_frame
-from fxtrio.serve.pages.endpoint_code import EndpointCode, endpoint_code
-from fxtrio.serve.pages.large import LargePages
-from fxtrio.serve.pages.markdown_sources import SiteMarkdown
+from fxtrio.serve.pages.functions.endpoint_code import EndpointCode, endpoint_code
+from fxtrio.serve.pages.functions.server_functions import PageCode
+from fxtrio.serve.pages.functions.shared_actions import SharedAction, shared_actions
+from fxtrio.serve.pages.html.document import DocumentFrame, document_frame
+from fxtrio.serve.pages.html.large import LargePages
+from fxtrio.serve.pages.html.render_cache import RenderCache
+from fxtrio.serve.pages.markdown.sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_view
-from fxtrio.serve.pages.render_cache import RenderCache
-from fxtrio.serve.pages.server_functions import PageCode
-from fxtrio.serve.pages.shared_actions import SharedAction, shared_actions
 from fxtrio.serve.request.audience import SingleVisitor
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.csrf import CsrfTokens

@@ -15,7 +15,7 @@ from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
-from fxtrio.serve.pages.endpoint_code import written_functions
+from fxtrio.serve.pages.functions.endpoint_code import written_functions
 from fxtrio.tools.openapi.constraints import limits_of
 from fxtrio.tools.openapi.document import Description, make_document
 from fxtrio.tools.openapi.documented import Documented, said_of

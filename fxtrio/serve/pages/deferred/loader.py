@@ -5,9 +5,9 @@ from __future__ import annotations
 import attrs
 import trio
 
+from fxtrio.serve.pages.functions.server_functions import LoaderCode
 from fxtrio.serve.pages.loaders import Loaded, Outcome, load
 from fxtrio.serve.pages.page import PageEvent
-from fxtrio.serve.pages.server_functions import LoaderCode
 
 
 @attrs.define(eq=False)

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from fxtrio.callables import awaitable, is_async
-from fxtrio.serve.pages.server_functions import PageCodeInvalid
+from fxtrio.serve.pages.functions.server_functions import PageCodeInvalid
 
 METHODS = tuple(method.value.lower() for method in HTTPMethod)
 

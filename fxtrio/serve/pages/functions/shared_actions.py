@@ -11,7 +11,7 @@ from fxtrio.config import Config
 from fxtrio.manifest import ActionModule
 from fxtrio.routes import MatchedRoute
 from fxtrio.routes.action_files import PREFIX
-from fxtrio.serve.pages.server_functions import ActionCode, action_code
+from fxtrio.serve.pages.functions.server_functions import ActionCode, action_code
 
 
 @attrs.frozen(eq=False)

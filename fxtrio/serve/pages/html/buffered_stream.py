@@ -9,7 +9,7 @@ from __future__ import annotations
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
 from fxtrio.serve.pages.boundaries import show_failure
-from fxtrio.serve.pages.deferred_values import deferred_in, names_of, settle
+from fxtrio.serve.pages.deferred.values import deferred_in, names_of, settle
 from fxtrio.serve.pages.loaders import Failed, Loaded, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content

@@ -14,9 +14,9 @@ from fxtrio.application_errors import application_error
 from fxtrio.errors import LoaderError
 from fxtrio.markdown import LlmsPageInfo, render_llms_txt
 from fxtrio.routes.matched import SCOPE_KEY
-from fxtrio.serve.pages.as_markdown import failed, match_page
 from fxtrio.serve.pages.error_response import log_failure
-from fxtrio.serve.pages.markdown_sources import SiteMarkdown
+from fxtrio.serve.pages.markdown.representation import failed, match_page
+from fxtrio.serve.pages.markdown.sources import SiteMarkdown
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import PagePath
 from fxtrio.serve.request.hook_evaluations import Evaluation, Evaluations, ListingBusy

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import trio
 
-from fxtrio.serve.pages.deferred_values import (
+from fxtrio.serve.pages.deferred.values import (
     DeferredValue,
     deliver,
     entry_of,

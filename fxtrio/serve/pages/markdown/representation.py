@@ -21,10 +21,10 @@ from fxtrio.markdown import (
     resolve_markdown,
 )
 from fxtrio.markdown.paths import page_path
-from fxtrio.serve.pages.deferred_values import deferred_in, settle
+from fxtrio.serve.pages.deferred.values import deferred_in, settle
 from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Values, load
-from fxtrio.serve.pages.markdown_sources import SiteMarkdown
+from fxtrio.serve.pages.markdown.sources import SiteMarkdown
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_requested
 from fxtrio.serve.pages.site import Site

@@ -19,8 +19,8 @@ from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
 from fxtrio.send_budget import UnsentFull
 from fxtrio.serve.pages.boundaries import boundaries, show_failure
-from fxtrio.serve.pages.deferred import DeferredLoader, deferred_loader
-from fxtrio.serve.pages.deferred_values import (
+from fxtrio.serve.pages.deferred.loader import DeferredLoader, deferred_loader
+from fxtrio.serve.pages.deferred.values import (
     DeferredValue,
     deferred_in,
     deliver,
@@ -30,19 +30,19 @@ from fxtrio.serve.pages.deferred_values import (
     without_deferred,
 )
 from fxtrio.serve.pages.error_response import log_failure, problem_of
-from fxtrio.serve.pages.large import LARGE
-from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load
-from fxtrio.serve.pages.nonces import NonceWriter
-from fxtrio.serve.pages.page import PageEvent
-from fxtrio.serve.pages.payload import Content, encode_data
-from fxtrio.serve.pages.resources import RenderParts
-from fxtrio.serve.pages.stream_end import (
+from fxtrio.serve.pages.html.large import LARGE
+from fxtrio.serve.pages.html.nonces import NonceWriter
+from fxtrio.serve.pages.html.stream_end import (
     REVEAL_DEFERRED_PARTS,
     StreamEnding,
     failure_ending,
     redirect_ending,
     whole_ending,
 )
+from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load
+from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.pages.payload import Content, encode_data
+from fxtrio.serve.pages.resources import RenderParts
 from fxtrio.serve.request.response.response import HTML, NOTHING, Answer, redirected
 from fxtrio.serve.request.response.send_response import complete_headers
 from fxtrio.serve.request.response.unwrap import unwrap

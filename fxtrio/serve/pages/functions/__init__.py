@@ -1,0 +1,1 @@
+"""The functions of page files, endpoints and action modules as the runtime calls them."""

@@ -1,0 +1,1 @@
+"""HTML documents: whole, streamed while they are rendered, or rendered before and cached."""

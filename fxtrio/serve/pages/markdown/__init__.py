@@ -1,0 +1,1 @@
+"""Pages as Markdown, for agents: prepared at startup, answered by request, and `/llms.txt`."""
