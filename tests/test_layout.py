@@ -125,9 +125,7 @@ MOST_ENTRIES = 16
 MORE_ENTRIES = {
     "fxtrio": "each entry is a part, with its line on the map",
     "fxtrio/cli": "one module for each command, named as the command is",
-    "fxtrio/develop": "the processes of `fx dev`, and what each of them is made of",
     "fxtrio/serve": "each entry is a room, with its line on the map",
-    "fxtrio/serve/pages": "the steps of a page, from loaders to documents and streams",
 }
 
 

@@ -17,8 +17,8 @@ from fxtrio.temporary_folders import open_temporary_folder
 
 if TYPE_CHECKING:
     from fxtrio.develop.build.dev_project import Workshop
-    from fxtrio.develop.launch import Ahead, Server
     from fxtrio.develop.loop import Loop
+    from fxtrio.develop.processes.launch import Ahead, Server
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)  # the second: the terminal is closed
 
@@ -50,9 +50,9 @@ def command(root: Path, app: str | None, host: str, port: int, inspect: int | No
     """
     from fxtrio.cli.standard_streams import open_closed_descriptors
     from fxtrio.config import load_config, load_env_files
-    from fxtrio.develop.debugger import require_debugger
-    from fxtrio.develop.launch import Server, starting_ahead
     from fxtrio.develop.listener import open_listener
+    from fxtrio.develop.processes.debugger import require_debugger
+    from fxtrio.develop.processes.launch import Server, starting_ahead
 
     open_closed_descriptors()
     if inspect is not None:

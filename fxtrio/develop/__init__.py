@@ -1,5 +1,5 @@
 """What `fx dev` is made of: a loop that prepares, a child that serves, pages that take updates.
 
-Begin with `loop`; `watcher` tells it what has changed, `dev_project` compiles and hands the halves
-on, `vite` has the UI half, and `child`, which `server_child` runs, swaps the Python half.
+Begin with `loop`. `reload.watcher` reports changed files, `build.dev_project` compiles them, `vite`
+runs the Node process with the UI halves, and `serving.child` swaps the Python halves.
 """

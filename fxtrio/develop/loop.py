@@ -13,11 +13,11 @@ import trio
 
 from fxtrio.config import CONFIG_FILE, Config, load_config
 from fxtrio.develop.build.dev_project import Applied, SwapCode
-from fxtrio.develop.import_attempt import find_import_failure, last_message
-from fxtrio.develop.launch import Ahead, Server
-from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.processes.import_attempt import find_import_failure, last_message
+from fxtrio.develop.processes.launch import Ahead, Server
+from fxtrio.develop.processes.messages import Swap, Swapped
+from fxtrio.develop.processes.server_child import Failure, Served, open_child
 from fxtrio.develop.reload.watcher import Changes, PendingChanges, run_watch
-from fxtrio.develop.server_child import Failure, Served, open_child
 from fxtrio.errors import FxtrioError, leaves
 
 

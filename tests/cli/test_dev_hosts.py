@@ -12,7 +12,7 @@ import httpx
 import pytest
 import trio
 
-from fxtrio.develop.allowed_hosts import is_known
+from fxtrio.develop.serving.allowed_hosts import is_known
 from tests.ports import free_port
 from tests.trees import write_tree
 

@@ -12,7 +12,7 @@ import psutil
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
-from fxtrio.develop.messages import VARIABLE
+from fxtrio.develop.processes.messages import VARIABLE
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
 from tests.e2e.support import Server, nodes_of, visit
 

@@ -18,7 +18,7 @@ import trio
 from click.testing import CliRunner
 
 from fxtrio.cli import main
-from fxtrio.develop import debugger
+from fxtrio.develop.processes import debugger
 from fxtrio.tools.types.report.rpc_frames import MessageSource, message_bytes, read_message
 from tests.ports import PORTS
 from tests.trees import write_tree

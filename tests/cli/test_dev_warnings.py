@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from fxtrio.develop.build.dev_project import Workshop
-from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
 from tests.trees import write_tree
 

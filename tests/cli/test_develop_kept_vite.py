@@ -13,7 +13,7 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
-from fxtrio.develop.launch import Ahead, ViteSettings
+from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.vite import vite_supervisor
 from fxtrio.develop.vite.vite_supervisor import KeptVite
 

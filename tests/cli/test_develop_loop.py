@@ -18,13 +18,13 @@ import trio
 
 from fxtrio.cli.dev import run_until_interrupted
 from fxtrio.config import Config
-from fxtrio.develop.attached_process import adopt
 from fxtrio.develop.build.dev_project import Applied, SwapCode
-from fxtrio.develop.launch import Ahead, Server, launch_server, starting_ahead
 from fxtrio.develop.loop import Loop
-from fxtrio.develop.messages import BEGIN, Swap
+from fxtrio.develop.processes.attached_process import adopt
+from fxtrio.develop.processes.launch import Ahead, Server, launch_server, starting_ahead
+from fxtrio.develop.processes.messages import BEGIN, Swap
+from fxtrio.develop.processes.server_child import Failure
 from fxtrio.develop.reload.watcher import Changes, PendingChanges
-from fxtrio.develop.server_child import Failure
 from fxtrio.errors import FxtrioError
 from fxtrio.server.supervise.listening.binding import open_sockets
 from fxtrio.server.supervise.options import ServeOptions

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from fxtrio.develop.dev_app import DevelopedApp
 from fxtrio.develop.report.request_logs import Records
+from fxtrio.develop.serving.dev_app import DevelopedApp
 from fxtrio.develop.vite.vite_proxy import Modules
 
 URL = b"/app/_fx/@id/__x00__virtual:fx/client"

@@ -7,8 +7,8 @@ import pytest
 import trio
 from trio.testing import MockClock, memory_stream_one_way_pair
 
-from fxtrio.develop.messages import Swap, Swapped
-from fxtrio.develop.server_child import Served
+from fxtrio.develop.processes.messages import Swap, Swapped
+from fxtrio.develop.processes.server_child import Served
 
 
 def served_by() -> tuple[Served, trio.abc.SendStream, trio.MemorySendChannel[Swapped]]:

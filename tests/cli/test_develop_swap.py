@@ -15,7 +15,7 @@ import trio
 from fxtrio.app import Application
 from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, load_config
-from fxtrio.develop.messages import Swap
+from fxtrio.develop.processes.messages import Swap
 from fxtrio.develop.reload.hot_reload import Swapper
 from fxtrio.develop.reload.import_graph import Importers, noting_imports
 from fxtrio.develop.report.request_logs import Records

@@ -11,7 +11,7 @@ import trio
 from fxtrio.compile.build_steps import make_manifest
 from fxtrio.develop.build import dev_project
 from fxtrio.develop.build.dev_project import Workshop
-from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
 from fxtrio.develop.vite.vite_supervisor import KeptVite
 from tests.trees import write_tree

@@ -13,8 +13,8 @@ import trio
 import trio.testing
 
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
-from fxtrio.develop.launch import ViteSettings
-from fxtrio.develop.line_stream import read_lines
+from fxtrio.develop.processes.launch import ViteSettings
+from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.develop.vite.vite import OrderVoid, Vite
 
 TIMES = 40

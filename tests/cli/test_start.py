@@ -25,7 +25,7 @@ BEFORE_NODE = "fxtrio.cli.group", "fxtrio.cli.serve"
 BESIDE_NODE = "fxtrio.server.supervise.start", "fxtrio.cli.default_app"
 """… what it imports to serve."""
 
-LAUNCHING = "fxtrio.develop.launch", "fxtrio.develop.listener"
+LAUNCHING = "fxtrio.develop.processes.launch", "fxtrio.develop.listener"
 """What `fx dev` imports before it starts Node and the process that serves."""
 
 HEAVY = {
@@ -70,7 +70,7 @@ def test_fx_dev_starts_other_processes_before_anything_heavy_is_imported() -> No
 
 def test_nothing_heavy_is_imported_that_the_process_of_fx_dev_does_not_need() -> None:
     needless = {"click", "fxtrio.compile.project", "fxtrio.compile.split.halves"}
-    assert imported("fxtrio.develop.child") & (HEAVY | needless) == set()
+    assert imported("fxtrio.develop.serving.child") & (HEAVY | needless) == set()
 
 
 def test_nothing_that_serves_is_imported_by_the_process_that_follows_files() -> None:

@@ -49,8 +49,8 @@ APART: dict[str, tuple[str, ...]] = {
     ),
     "paths of files and settings of a project that is developed": (
         "tools.openapi.describing_child:answer",
-        "develop.messages:ChildSettings.from_json",
-        "develop.allowed_hosts:HostGuard.__init__",
+        "develop.processes.messages:ChildSettings.from_json",
+        "develop.serving.allowed_hosts:HostGuard.__init__",
         "develop.reload.import_graph:_imported",
         "develop.reload.inotify:_Folders._forget",
         "develop.reload.inotify:_leads_back",
@@ -62,7 +62,7 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.reload.file_snapshot:_walk",
         "develop.report.overlay_errors:_line_of",
         "develop.reload.classify_changes:sort_changes",
-        "develop.import_attempt:last_message",
+        "develop.processes.import_attempt:last_message",
         "develop.loop:_decides_imports",
         "develop.reload.hot_reload:_affected",
         "develop.reload.hot_reload:_names_of",
@@ -74,7 +74,7 @@ APART: dict[str, tuple[str, ...]] = {
         "routes.action_files:is_action_file",
     ),
     "the title of an error, cut at its first line, and a host cut at 100 characters": (
-        "develop.allowed_hosts:_refuse",
+        "develop.serving.allowed_hosts:_refuse",
         "develop.report.error_app:failure_document",
         "develop.report.overlay_errors:shown_error",
     ),

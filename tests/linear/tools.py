@@ -11,10 +11,10 @@ from fxtrio.compile.split.halves import split as split_page
 from fxtrio.compile.split.language_detection import has_ui_token
 from fxtrio.config.env_files import _problems, _values
 from fxtrio.db.migrations.scripts import statements_of, transaction_control
-from fxtrio.develop.allowed_hosts import _is_foreign, is_known
-from fxtrio.develop.dev_app import _nonce_of, _with_origin
-from fxtrio.develop.line_stream import read_lines
+from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.develop.report.overlay_errors import _place_in_stack, _place_named, shown_stop
+from fxtrio.develop.serving.allowed_hosts import _is_foreign, is_known
+from fxtrio.develop.serving.dev_app import _nonce_of, _with_origin
 from fxtrio.develop.vite.vite_proxy import _own_request
 from fxtrio.log import printable_in_colours
 from fxtrio.realtime.broker import ChannelNameInvalid, require_public_name

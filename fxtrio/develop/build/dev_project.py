@@ -35,8 +35,8 @@ from fxtrio.develop.build.background_typecheck import LateTypes
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles
-from fxtrio.develop.launch import Ahead, ViteSettings
-from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.processes.launch import Ahead, ViteSettings
+from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
 from fxtrio.develop.reload.watcher import Changes
 from fxtrio.develop.report.diagnostic_dedup import ToldOnce

@@ -18,7 +18,7 @@ import attrs
 
 from fxtrio.app import Application, Code, import_code, put_together
 from fxtrio.config import Config
-from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.import_graph import Importers, file_of
 from fxtrio.develop.reload.restart_reasons import find_new_job, find_reason
 from fxtrio.develop.reload.same_code import is_same

@@ -21,10 +21,10 @@ import trio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
-from fxtrio.develop.allowed_hosts import development_app
-from fxtrio.develop.messages import GRACE
+from fxtrio.develop.processes.messages import GRACE
+from fxtrio.develop.processes.server_child import Failure, Served
 from fxtrio.develop.report.overlay_errors import shown_stop
-from fxtrio.develop.server_child import Failure, Served
+from fxtrio.develop.serving.allowed_hosts import development_app
 from fxtrio.server.supervise.hypercorn_config import make_config
 from fxtrio.server.supervise.listening.binding import grouped
 from fxtrio.server.supervise.options import ServeOptions
@@ -58,7 +58,7 @@ def overlay_app(failure: Failure, hot: str = "", id: str = "") -> ASGIApp:
     `StandIn` with this ``id`` any more. Its script is within it: a file of its own might be
     requested from whatever has taken its place.
     """
-    code = (files("fxtrio.develop") / "standin.js").read_text("utf-8")
+    code = (files("fxtrio.develop.report") / "standin.js").read_text("utf-8")
     script = f'<script data-hot="{escape(hot)}" data-failure="{id}">{code}</script>'
     body = (failure_document(failure.title, failure.details) + script).encode()
     headers = [
@@ -82,12 +82,12 @@ def overlay_app(failure: Failure, hot: str = "", id: str = "") -> ASGIApp:
 
 def failure_document(title: str, details: str) -> str:
     """Return the HTML of a page about a failure, whose details may have colours of a terminal."""
-    page = Template((files("fxtrio.develop") / "overlay.html").read_text("utf-8"))
+    page = Template((files("fxtrio.develop.report") / "overlay.html").read_text("utf-8"))
     return page.substitute(title=escape(title), details=escape(_COLOURS.sub("", details).strip()))
 
 
 class StandIn:
-    """Has no modules; tells open pages why (`fxtrio.develop.dev_app.Hot`)."""
+    """Has no modules; tells open pages why (`fxtrio.develop.serving.dev_app.Hot`)."""
 
     def __init__(self, failure: Failure, root: Path) -> None:
         """``failure`` is what the pages of the project in ``root`` show."""

@@ -10,7 +10,7 @@ from typing import NotRequired, TypedDict
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.split.suggestions import HOMES, import_remedy
-from fxtrio.develop.messages import Swap, Swapped
+from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.errors import FxtrioError
 from fxtrio.ssr.errors import RenderFailed
 from fxtrio.tracebacks import first_of, is_application

@@ -10,7 +10,7 @@ import click
 from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.problems import Problem
 from fxtrio.develop.build.dev_project import Applied
-from fxtrio.develop.server_child import Failure
+from fxtrio.develop.processes.server_child import Failure
 from fxtrio.log import printable_in_colours
 
 _FILES_NAMED = 3

@@ -17,9 +17,9 @@ import msgspec
 import trio
 
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
-from fxtrio.develop.attached_process import Adopted, adopt
-from fxtrio.develop.launch import Ahead, ViteSettings
-from fxtrio.develop.line_stream import read_lines
+from fxtrio.develop.processes.attached_process import Adopted, adopt
+from fxtrio.develop.processes.launch import Ahead, ViteSettings
+from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.errors import FxtrioError
 
 _GRACE = 1.0  # seconds to end by itself once its input has ended

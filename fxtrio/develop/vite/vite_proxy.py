@@ -16,7 +16,7 @@ import msgspec
 import trio
 from starlette.types import Receive, Scope, Send
 
-from fxtrio.develop.line_stream import read_lines
+from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.develop.report.request_logs import Follower, Records
 from fxtrio.ssr.attached_renderer import connect
 

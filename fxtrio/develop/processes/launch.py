@@ -1,7 +1,7 @@
 """Starts Node and the process that serves. Knows nothing of trio: `fx dev` begins with it.
 
 Each of the three processes has some tenths of a second to import, so they do it at the same
-time. `fxtrio.develop.vite.vite` and `fxtrio.develop.server_child` take over what `Ahead` has.
+time. `vite` and `server_child` take over what `Ahead` has.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import attrs
 from fxtrio.build_folder import require_no_link
 from fxtrio.compile.bundling.installation import JS, is_whole, toolchain_folder
 from fxtrio.config import Config
-from fxtrio.develop.debugger import interpreter_arguments
-from fxtrio.develop.messages import VARIABLE, ChildSettings
+from fxtrio.develop.processes.debugger import interpreter_arguments
+from fxtrio.develop.processes.messages import VARIABLE, ChildSettings
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS
 from fxtrio.node import find_node
@@ -154,7 +154,7 @@ def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServe
                 sys.executable,
                 *interpreter_arguments(server.inspect),
                 "-m",
-                "fxtrio.develop.child_process",
+                "fxtrio.develop.serving.child_process",
             ],
             bufsize=0,
             stdin=subprocess.PIPE,

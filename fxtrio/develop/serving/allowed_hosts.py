@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
-from fxtrio.develop.dev_app import DevelopedApp, Hot
+from fxtrio.develop.serving.dev_app import DevelopedApp, Hot
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]*)?")
 _SHOWN = 100  # characters of a host that is refused

@@ -20,10 +20,9 @@ import trio
 
 from fxtrio.config import load_config
 from fxtrio.context import developing
-from fxtrio.develop.allowed_hosts import HostGuard, development_app
-from fxtrio.develop.debugger import replace_breakpoint
-from fxtrio.develop.line_stream import read_lines
-from fxtrio.develop.messages import (
+from fxtrio.develop.processes.debugger import replace_breakpoint
+from fxtrio.develop.processes.line_stream import read_lines
+from fxtrio.develop.processes.messages import (
     BEGIN,
     GRACE,
     VARIABLE,
@@ -35,6 +34,7 @@ from fxtrio.develop.reload.hot_reload import Swapper, open_vite_renderer
 from fxtrio.develop.reload.import_graph import noting_imports
 from fxtrio.develop.report.blocking_calls import watch_stalls
 from fxtrio.develop.report.request_logs import Records
+from fxtrio.develop.serving.allowed_hosts import HostGuard, development_app
 from fxtrio.develop.vite.vite_proxy import Modules
 from fxtrio.errors import FxtrioError
 from fxtrio.server.supervise.application.importer import load_application
@@ -83,7 +83,7 @@ def serve() -> int:
         return 0
     replace_breakpoint()
     options = ServeOptions(
-        app="fxtrio.develop.child:make_app",
+        app="fxtrio.develop.serving.child:make_app",
         factory=True,
         app_dir=settings.root,
         log_level="WARNING",

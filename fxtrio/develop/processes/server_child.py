@@ -12,10 +12,10 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.develop.attached_process import Adopted, adopt
-from fxtrio.develop.launch import Ahead, Server
-from fxtrio.develop.line_stream import read_lines
-from fxtrio.develop.messages import BEGIN, GRACE, Swap, Swapped
+from fxtrio.develop.processes.attached_process import Adopted, adopt
+from fxtrio.develop.processes.launch import Ahead, Server
+from fxtrio.develop.processes.line_stream import read_lines
+from fxtrio.develop.processes.messages import BEGIN, GRACE, Swap, Swapped
 
 _LINES_KEPT = 60
 _KILL_AFTER = GRACE + 3.0  # then something in the project does not end by itself

@@ -15,9 +15,9 @@ from functools import partial
 import attrs
 import trio
 
-from fxtrio.develop.attached_process import Adopted, adopt
-from fxtrio.develop.launch import Server, launch_server
-from fxtrio.develop.messages import BEGIN
+from fxtrio.develop.processes.attached_process import Adopted, adopt
+from fxtrio.develop.processes.launch import Server, launch_server
+from fxtrio.develop.processes.messages import BEGIN
 
 _LONGEST = 20.0
 """How long an import may take (seconds); the process that serves is replaced then."""

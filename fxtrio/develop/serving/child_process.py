@@ -1,4 +1,4 @@
-"""What the process that serves begins with: ``python -m fxtrio.develop.child_process``."""
+"""What the process that serves begins with: ``python -m fxtrio.develop.serving.child_process``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def main() -> int:
     gc.disable()
     try:
         # Heavy: some tenths of a second.
-        from fxtrio.develop.child import serve
+        from fxtrio.develop.serving.child import serve
     finally:
         gc.enable()
     gc.freeze()
