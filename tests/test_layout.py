@@ -120,7 +120,7 @@ def test_no_module_is_a_drawer_for_everything() -> None:
 
 
 MOST_ENTRIES = 16
-"""Modules and folders of one folder of Python, `__init__.py` included (count)."""
+"""Modules and folders of one folder of source, `__init__.py` included (count)."""
 
 MORE_ENTRIES = {
     "fxtrio": "each entry is a part, with its line on the map",
@@ -131,7 +131,8 @@ MORE_ENTRIES = {
 
 def test_no_folder_has_more_entries_than_one_can_keep_in_mind() -> None:
     entries: dict[str, set[str]] = defaultdict(set)
-    for file in MODULES.values():
+    scripts = [file for file in own_files("fxtrio/js") if file.suffix in SOURCE_SUFFIXES]
+    for file in (*MODULES.values(), *scripts):
         parts = file.relative_to(ROOT).parts
         for depth in range(1, len(parts)):
             entries["/".join(parts[:depth])].add(parts[depth])

@@ -31,8 +31,10 @@ export default [
   },
   {
     files: [
-      'develop/*',
+      'check/**',
       'convert/**',
+      'develop/*.js',
+      'develop/{checks,packages,runtime,updates}/**',
       'editor/**',
       'format/**',
       'render/**',

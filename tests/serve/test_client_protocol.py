@@ -16,12 +16,12 @@ CLIENT = Path(fxtrio.__file__).parent / "js" / "client"
 @pytest.mark.parametrize(
     ("file", "name"),
     [
-        ("visit.js", client_protocol.NAVIGATION.decode()),
-        ("payload.js", client_protocol.PAYLOAD.decode()),
-        ("action-call.js", INVALIDATE_HEADER),
-        ("action-call.js", csrf.COOKIE),
-        ("action-call.js", csrf.SECURE_COOKIE),
-        ("action-call.js", csrf.HEADER.decode()),
+        ("navigation/visit.js", client_protocol.NAVIGATION.decode()),
+        ("navigation/payload.js", client_protocol.PAYLOAD.decode()),
+        ("actions/action-call.js", INVALIDATE_HEADER),
+        ("actions/action-call.js", csrf.COOKIE),
+        ("actions/action-call.js", csrf.SECURE_COOKIE),
+        ("actions/action-call.js", csrf.HEADER.decode()),
     ],
 )
 def test_the_browser_uses_the_names_of_the_app(file: str, name: str) -> None:
@@ -37,4 +37,4 @@ def test_documents_are_left_where_the_app_listens() -> None:
 def test_actions_are_called_where_the_app_has_them() -> None:
     called = f"${{base}}{client_protocol.ACTIONS}${{path}}/"
 
-    assert called in (CLIENT / "action-call.js").read_text(encoding="utf-8")
+    assert called in (CLIENT / "actions/action-call.js").read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
 """Mistakes in UI code: syntax, undefined names, imports. Called by `fx check` and by builds.
 
-Node does the work (`fxtrio/js/vite/check.js`), with the parser of the bundler.
+Node does the work (`fxtrio/js/check/check.js`), with the parser of the bundler.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def files_to_check(project: CheckedProject) -> list[dict[str, Any]]:
 
 
 def ui_order(root: Path, project: CheckedProject, toolchain: Path) -> dict[str, Any]:
-    """Return what Node is to look at (`Order` of look.js)."""
+    """Return what Node is to look at (`Order` of `fxtrio/js/check/checker.js`)."""
     return {
         "toolchain": toolchain.as_posix(),
         "root": root.as_posix(),
@@ -87,7 +87,7 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
     """Return the problems of the page files that divide into halves; cancelling it kills Node."""
     node = await trio.to_thread.run_sync(find_node)
     done = await trio.run_process(
-        [str(node.node), str(JS / "vite" / "check.js")],
+        [str(node.node), str(JS / "check" / "check.js")],
         stdin=json.dumps(ui_order(root, project, toolchain)).encode(),
         capture_stdout=True,
         capture_stderr=True,

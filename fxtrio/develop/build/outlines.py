@@ -1,7 +1,7 @@
 """Which saves change nothing that checks can see. Used by the checks in the background.
 
 Node reads each UI half that is saved, and says by an outline what checks see of it
-(`fxtrio/js/develop/outline.js`): other words in JSX text have the same one.
+(`fxtrio/js/develop/updates/outline.js`): other words in JSX text have the same one.
 """
 
 from __future__ import annotations

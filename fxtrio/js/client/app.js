@@ -11,8 +11,8 @@ import {
 } from 'react';
 
 import { RouteContext } from './contexts.js';
-import { stopValues } from './promises.js';
-import { createTree } from './tree.js';
+import { stopValues } from './view/promises.js';
+import { createTree } from './view/tree.js';
 
 /** @typedef {import('./types.js').View} View */
 

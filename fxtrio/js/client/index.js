@@ -1,17 +1,17 @@
 /** The module `fx/client`: what page files import. Types are in `index.d.ts`. */
 
-export { Await } from './await.js';
-export { ClientOnly } from './client-only.js';
-export { useData, useLayoutData } from './data.js';
-export { Form } from './form.js';
-export { Head } from './head-component.js';
-export { Image } from './image.js';
-export { Link } from './link.js';
-export { Script } from './script.js';
-export { Slot } from './slot.js';
-export { invalidate, navigate, prefetch, refresh } from './navigate.js';
-export { ActionFailure, useAction } from './use-action.js';
-export { useAuth } from './auth.js';
+export { Await } from './view/await.js';
+export { ClientOnly } from './view/client-only.js';
+export { useData, useLayoutData } from './view/data.js';
+export { Form } from './actions/form.js';
+export { Head } from './head/component.js';
+export { Image } from './view/image.js';
+export { Link } from './navigation/link.js';
+export { Script } from './head/script.js';
+export { Slot } from './view/slot.js';
+export { invalidate, navigate, prefetch, refresh } from './navigation/navigate.js';
+export { ActionFailure, useAction } from './actions/use-action.js';
+export { useAuth } from './auth/auth.js';
 export {
   useNavigation,
   useNonce,
@@ -19,5 +19,5 @@ export {
   usePathname,
   useSearchParams,
   useServerInsertedHTML,
-} from './hooks.js';
-export { useWebSocket } from './web-socket.js';
+} from './navigation/hooks.js';
+export { useWebSocket } from './live/web-socket.js';

@@ -1,14 +1,14 @@
 /** Everything of a running app, put together once for a document. */
 
-import { AuthStore } from './auth-store.js';
-import { Browser } from './browser.js';
-import { HeadStore } from './head-store.js';
-import { Modules } from './modules.js';
-import { Payloads } from './payloads.js';
-import { Router } from './router.js';
+import { AuthStore } from './auth/auth-store.js';
+import { Browser } from './navigation/browser.js';
+import { HeadStore } from './head/store.js';
+import { Modules } from './navigation/modules.js';
+import { Payloads } from './navigation/payloads.js';
+import { Router } from './navigation/router.js';
 import { Screen } from './app.js';
-import { Scripts } from './scripts.js';
-import { requestVisit } from './visit.js';
+import { Scripts } from './head/scripts.js';
+import { requestVisit } from './navigation/visit.js';
 
 /** @typedef {import('./types.js').State} State */
 
@@ -21,7 +21,7 @@ import { requestVisit } from './visit.js';
  * @property {HeadStore} head
  * @property {Screen} screen
  * @property {Scripts} scripts
- * @property {import('./auth-store.js').AuthStore} auth
+ * @property {import('./auth/auth-store.js').AuthStore} auth
  * @property {() => void} stop removes every listener
  */
 

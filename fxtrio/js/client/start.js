@@ -5,7 +5,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from './app.js';
 import { createRuntime } from './runtime.js';
-import { bindPromises, Promises } from './promises.js';
+import { bindPromises, Promises } from './view/promises.js';
 import { setRuntime } from './running.js';
 
 /** Ids of the element that holds the state, and of the one that the app is rendered into. */

@@ -6,12 +6,12 @@
  * does not parse is left alone.
  */
 
-import { loadTools } from '../vite/look.js';
+import { loadTools } from '../check/checker.js';
 import { nextEdits } from './next.js';
 import { pyxleEdits } from './pyxle.js';
 
 /**
- * @typedef {import('../vite/tree.js').Node} Node
+ * @typedef {import('../check/tree.js').Node} Node
  * @typedef {{ start: number, end: number, text: string }} Edit offsets in UTF-16 units
  * @typedef {{ offset: number, message: string, remedy: string }} Left
  * @typedef {{ edits: Edit[], done: string[], left: Left[], python: string[] }} Rewriting

@@ -1,6 +1,6 @@
 /** What rewriting has to know of imports, and the edits that come again and again. Pure. */
 
-/** @typedef {import('../vite/tree.js').Node} Node */
+/** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./convert.js').Edit} Edit */
 /** @typedef {import('./convert.js').Rewriting} Rewriting */
 

@@ -1,9 +1,9 @@
 /** Imports of Next.js that have a counterpart in `fx/client` or React, and `useRouter()`. Pure. */
 
-import { walk } from '../vite/tree.js';
+import { walk } from '../check/tree.js';
 import { importedFrom, remove, replace } from './edits.js';
 
-/** @typedef {import('../vite/tree.js').Node} Node */
+/** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./convert.js').Rewriting} Rewriting */
 
 /** Modules whose default export is a component of `fx/client`. @type {Record<string, string>} */

@@ -1,10 +1,10 @@
 /** What a page or layout of Next.js exports, and the document around it. Pure. */
 
-import { defaultFunction, promisedProps } from '../vite/next.js';
-import { walk } from '../vite/tree.js';
+import { defaultFunction, promisedProps } from '../check/next.js';
+import { walk } from '../check/tree.js';
 import { importedFrom, remove, replace } from './edits.js';
 
-/** @typedef {import('../vite/tree.js').Node} Node */
+/** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./convert.js').File} File */
 /** @typedef {import('./convert.js').Rewriting} Rewriting */
 

@@ -1,12 +1,12 @@
 /** UI code of Next.js → the same for fxtrio, where an idiom has one counterpart. Pure. */
 
-import { IMPORT } from '../vite/specifiers.js';
-import { walk } from '../vite/tree.js';
+import { IMPORT } from '../check/specifiers.js';
+import { walk } from '../check/tree.js';
 import { nothing, publicVariable, remove, renameModule } from './edits.js';
 import { importEdits, takeRouter } from './next-client.js';
 import { documentEdits, exportEdits, paramsEdits } from './next-page.js';
 
-/** @typedef {import('../vite/tree.js').Node} Node */
+/** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./convert.js').File} File */
 /** @typedef {import('./convert.js').Rewriting} Rewriting */
 

@@ -1,11 +1,11 @@
 /** UI code of Pyxle → the same for fxtrio. Pure. */
 
-import { PROPERTIES } from '../vite/pyxle.js';
-import { IMPORT } from '../vite/specifiers.js';
-import { walk } from '../vite/tree.js';
+import { PROPERTIES } from '../check/pyxle.js';
+import { IMPORT } from '../check/specifiers.js';
+import { walk } from '../check/tree.js';
 import { importedFrom, nothing, publicVariable, remove, renameModule, replace } from './edits.js';
 
-/** @typedef {import('../vite/tree.js').Node} Node */
+/** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./convert.js').File} File */
 /** @typedef {import('./convert.js').Rewriting} Rewriting */
 

@@ -18,19 +18,19 @@ import { Level, replaceConsole, writeLog } from '../worker/log.js';
 import { refuseSignals } from '../worker/signals.js';
 import { Access } from './access.js';
 import { Browsers } from './browsers.js';
-import { Changes } from './changes.js';
+import { Changes } from './updates/changes.js';
 import { answerFrames } from './frames-socket.js';
-import { discoverPackages, quietness } from './discovery.js';
+import { discoverPackages, quietness } from './packages/discovery.js';
 import { freeWhenIdle } from './idle-memory.js';
-import { Mistakes } from './mistakes.js';
-import { bundlePackages } from './packages-process.js';
+import { Mistakes } from './checks/background.js';
+import { bundlePackages } from './packages/packages-process.js';
 import { Places } from './places.js';
 import { makeServer } from './server.js';
 import { Site } from './site.js';
-import { pagesThatNeed } from './users.js';
+import { pagesThatNeed } from './updates/users.js';
 import { Views } from './views.js';
 
-/** @typedef {import('./discovery.js').Packages} Packages */
+/** @typedef {import('./packages/discovery.js').Packages} Packages */
 /** @typedef {import('./settings.js').Settings} Settings */
 
 /** @param {unknown} error */

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { SourceMap } from 'node:module';
 
 import { Level, writeLog } from '../worker/log.js';
-import { frameOf } from './changes.js';
+import { frameOf } from './updates/changes.js';
 
 /** A place in a stack of a browser: path, line and column, both from 1. Paths may have brackets. */
 const PLACE = /https?:\/\/[^/\s]+(\/[^\s?]+?)(?:\?\S*?)?:(\d+):(\d+)/g;

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 import { foreignPlugin } from '../vite/foreign.js';
-import { bundledPlugin, nativePlugin } from './react.js';
+import { bundledPlugin, nativePlugin } from './runtime/react.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
 

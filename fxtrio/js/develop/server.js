@@ -7,8 +7,8 @@ import { pathToFileURL } from 'node:url';
 import { documentPlugins } from '../vite/documents.js';
 import { reactHome } from '../vite/packages.js';
 import { developmentPlugins } from './plugins.js';
-import { requiredPlugin } from './react.js';
-import { bundleRuntime, loadServerRuntime } from './runtime.js';
+import { requiredPlugin } from './runtime/react.js';
+import { bundleRuntime, loadServerRuntime } from './runtime/runtime.js';
 
 /** What no URL gives, on top of `Access`. */
 const DENIED = [

@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
-import { importedPackages } from './discovery.js';
+import { importedPackages } from './packages/discovery.js';
 
 /** @typedef {import('vite').EnvironmentModuleNode} Node */
 

@@ -14,7 +14,7 @@
  * The notification `changed` with `{ root }` tells that other files of a project are new.
  */
 
-import { loadTools, lookAt, readDeclarations } from '../vite/look.js';
+import { loadTools, lookAt, readDeclarations } from '../check/checker.js';
 import { encodeMessage, MessageReader } from './messages.js';
 import { Origins } from './origins.js';
 import { offsetIn, rangesIn } from './places.js';
@@ -23,7 +23,7 @@ import { closingAt, linkedAt } from './tags.js';
 import { namesOf, wantedAt } from './unfinished.js';
 import { usesOf } from './uses.js';
 
-/** @typedef {import('../vite/tree.js').Node} Node */
+/** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./keys.js').Origin} Origin */
 /** @typedef {{ root: string, path: string, text: string }} File */
 

@@ -1,7 +1,7 @@
 /** Keys of values, and what patterns take out of them. Pure. */
 
 /**
- * @typedef {import('../vite/tree.js').Node} Node
+ * @typedef {import('../check/tree.js').Node} Node
  * @typedef {string[]} Origin as `origins.js` says
  */
 

@@ -7,12 +7,12 @@
  * null stands for all that is not known to come from there.
  */
 
-import { importedNames } from '../vite/usage.js';
-import { walk } from '../vite/tree.js';
+import { importedNames } from '../check/usage.js';
+import { walk } from '../check/tree.js';
 import { below, find, keyOfMember } from './keys.js';
 
 /**
- * @typedef {import('../vite/tree.js').Node} Node
+ * @typedef {import('../check/tree.js').Node} Node
  * @typedef {import('./keys.js').Origin} Origin
  */
 

@@ -1,8 +1,8 @@
 /** What a UI half declares at its outermost level. Pure. */
 
-import { boundNames } from '../vite/tree.js';
+import { boundNames } from '../check/tree.js';
 
-/** @typedef {import('../vite/tree.js').Node} Node */
+/** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {{ start: number, end: number }} Span */
 /** @typedef {'function' | 'class' | 'variable' | 'type'} Kind */
 /** @typedef {{ name: string, kind: Kind, exported: boolean, whole: Span, start: number, end: number }} Symbol */

@@ -1,8 +1,8 @@
 /** Pairs of tags: the end that a tag lacks, and the two names that are changed together. Pure. */
 
-import { walk } from '../vite/tree.js';
+import { walk } from '../check/tree.js';
 
-/** @typedef {import('../vite/tree.js').Node} Node */
+/** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {(text: string) => Node | null} Parse null for a syntax error */
 
 /** How far back a tag may begin (characters), and how many tags are tried. */

@@ -1,11 +1,11 @@
 /** What is being written at a place, in code that may not be whole yet. Pure. */
 
-import { walk } from '../vite/tree.js';
+import { walk } from '../check/tree.js';
 import { Origins } from './origins.js';
 import { usesOf } from './uses.js';
 
 /**
- * @typedef {import('../vite/tree.js').Node} Node
+ * @typedef {import('../check/tree.js').Node} Node
  * @typedef {import('./keys.js').Origin} Origin
  * @typedef {import('./uses.js').Use} Use
  */

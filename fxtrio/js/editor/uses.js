@@ -1,10 +1,10 @@
 /** Where the UI half of a file speaks of what its Python half and other files define. Pure. */
 
-import { walk } from '../vite/tree.js';
+import { walk } from '../check/tree.js';
 import { below, keyOfMember, keyOfProperty } from './keys.js';
 
 /**
- * @typedef {import('../vite/tree.js').Node} Node
+ * @typedef {import('../check/tree.js').Node} Node
  * @typedef {import('./keys.js').Origin} Origin
  * @typedef {import('./origins.js').Origins} Origins
  */

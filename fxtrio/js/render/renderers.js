@@ -6,13 +6,13 @@ import { createElement } from 'react';
 import { renderToPipeableStream, renderToString } from 'react-dom/server.node';
 
 import { RouteContext } from '../client/contexts.js';
-import { interleave, mergeHead, serializeHead, withoutFallback } from '../client/head.js';
+import { interleave, mergeHead, serializeHead, withoutFallback } from '../client/head/head.js';
 import { Inserted } from './inserted.js';
 import { movedFrom, moving } from './mounted.js';
 import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
 import { RootSplitter } from './splitter.js';
-import { bindPromises } from '../client/promises.js';
-import { createTree } from '../client/tree.js';
+import { bindPromises } from '../client/view/promises.js';
+import { createTree } from '../client/view/tree.js';
 import { isSuspension, isUnfinished, renderWhole } from './whole.js';
 
 /** @typedef {import('../client/types.js').State} State */

@@ -8,7 +8,7 @@
 
 import { randomUUID } from 'node:crypto';
 
-import { escapeText } from '../client/head.js';
+import { escapeText } from '../client/head/head.js';
 
 /**
  * Stands for the root element while a page is rendered as a whole; its tags are cut off. Nothing

@@ -3,20 +3,20 @@
  */
 
 import type * as Declared from '../client/index.js';
-import * as actions from '../client/use-action.js';
-import * as auth from '../client/auth.js';
-import * as awaiting from '../client/await.js';
-import * as clientOnly from '../client/client-only.js';
-import * as data from '../client/data.js';
-import * as form from '../client/form.js';
-import * as head from '../client/head-component.js';
-import * as hooks from '../client/hooks.js';
-import * as image from '../client/image.js';
-import * as link from '../client/link.js';
-import * as navigation from '../client/navigate.js';
-import * as script from '../client/script.js';
-import * as slot from '../client/slot.js';
-import * as socket from '../client/web-socket.js';
+import * as actions from '../client/actions/use-action.js';
+import * as auth from '../client/auth/auth.js';
+import * as awaiting from '../client/view/await.js';
+import * as clientOnly from '../client/view/client-only.js';
+import * as data from '../client/view/data.js';
+import * as form from '../client/actions/form.js';
+import * as head from '../client/head/component.js';
+import * as hooks from '../client/navigation/hooks.js';
+import * as image from '../client/view/image.js';
+import * as link from '../client/navigation/link.js';
+import * as navigation from '../client/navigation/navigate.js';
+import * as script from '../client/head/script.js';
+import * as slot from '../client/view/slot.js';
+import * as socket from '../client/live/web-socket.js';
 
 export const written = {
   Await: awaiting.Await,

@@ -1,6 +1,6 @@
 /** What the parser's messages about UI code mean, and what to do about them. Pure. */
 
-import { conflictsIn } from './conflicts.js';
+import { conflictsIn } from '../check/conflicts.js';
 
 /** A closing tag where code may begin. */
 const CLOSING = /^<\/\s*([\w$.:-]+\s*)?>/;

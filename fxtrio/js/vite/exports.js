@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { similar } from './similar.js';
+import { similar } from '../check/similar.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {(file: string, text: string) => import('rolldown/utils').ParseResult} Parse */

@@ -5,7 +5,7 @@ import path from 'node:path';
 
 import { explain } from './explain.js';
 import { missingExport } from './exports.js';
-import { packageRemedy } from './specifiers.js';
+import { packageRemedy } from '../check/specifiers.js';
 
 /** @typedef {import('./exports.js').Parse} Parse */
 /** @typedef {import('./plan.js').Plan} Plan */

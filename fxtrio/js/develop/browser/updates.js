@@ -2,7 +2,7 @@
 
 import { flushSync } from 'react-dom';
 
-import { PAYLOAD } from '../../client/payload.js';
+import { PAYLOAD } from '../../client/navigation/payload.js';
 
 /** Longest wait for the module of a page whose loader has changed too (ms). */
 const TOGETHER_MS = 10_000;
@@ -225,7 +225,7 @@ function here() {
 /**
  * Wait until no page is on its way.
  *
- * @param {import('../../client/router.js').Router} router
+ * @param {import('../../client/navigation/router.js').Router} router
  */
 async function idle(router) {
   if (router.snapshot().state === 'idle') return;

@@ -1,7 +1,7 @@
 """What a page's WebSocket sends to its client, by the annotation ``ws: WebSocket[Message]``.
 
 The client gets JSON objects and arrays parsed, and any other text and bytes as they are
-(`decodeFrame` in `fxtrio/js/client/reconnect.js`).
+(`decodeFrame` in `fxtrio/js/client/live/reconnect.js`).
 """
 
 from __future__ import annotations

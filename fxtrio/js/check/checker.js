@@ -1,0 +1,293 @@
+/**
+ * Find mistakes in the UI halves of page files, and in the components that they import.
+ *
+ * `check.js` looks at whole projects with it, `../editor/analyst.js` at single files that are
+ * being written. The parser is the one that the bundler reads them with.
+ */
+
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+import { declaredNames } from './ambient.js';
+import { conflictsIn, importedStyles, styleConflicts } from './conflicts.js';
+import { explain } from '../vite/explain.js';
+import { undefinedNames, withoutTypes } from './names.js';
+import { endpointOf, nextMistakes } from './next.js';
+import { propertyMistakes } from './properties.js';
+import { importedModules, unreached } from './reach.js';
+import { signaturesOf } from './signatures.js';
+import { importMistakes } from './specifiers.js';
+import { tailwindMistakes } from './tailwind.js';
+import { boundNames } from './tree.js';
+import { usageMistakes } from './usage.js';
+
+/** Files in which names are looked for; other scripts may be older than modules. */
+const CHECKED = /\.(fxl|ts|[jt]sx)$/;
+
+const TOO_DEEP = 'the client code is nested too deeply';
+
+/** What is known of a file that cannot be read. @type {Looked} */
+const NOTHING = { problems: [], imported: [], styles: [] };
+
+/**
+ * @typedef {import('./names.js').Tools} Tools
+ * @typedef {import('./tree.js').Node} Node
+ * @typedef {{
+ *   path: string, text: string, python: string[], actions: string[] | null,
+ *   shared?: string[] | null,
+ * }} File
+ * @typedef {{
+ *   path: string, line: number, column: number, message: string, remedy: string, certain: boolean,
+ *   syntax: boolean,
+ * }} Problem
+ * @typedef {{ problems: Problem[], imported: string[], styles: string[] }} Looked
+ * @typedef {{
+ *   toolchain: string, root: string, pages: string, files: File[], shared?: string[] | null,
+ * }} Order
+ */
+
+/**
+ * Look at a file. What it imports is empty when it is broken.
+ *
+ * @param {Tools} tools
+ * @param {string} root
+ * @param {Set<string>} declared
+ * @param {File} file
+ * @returns {Looked}
+ */
+export function lookAt(tools, root, declared, file) {
+  try {
+    return lookInto(tools, root, declared, file);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    const told = { message: TOO_DEEP, remedy: 'Divide it into several components or statements' };
+    const place = { path: file.path, ...placeOf(file.text, file.text.search(/\S|$/)) };
+    return { ...NOTHING, problems: [{ ...place, ...told, certain: true, syntax: false }] };
+  }
+}
+
+/**
+ * @param {Tools} tools
+ * @param {string} root
+ * @param {Set<string>} declared
+ * @param {File} file
+ * @returns {Looked}
+ */
+function lookInto(tools, root, declared, file) {
+  const { path: source, text } = file;
+  const lang = languageOf(source);
+  const { errors, program, comments } = tools.parse(source, text, { lang });
+  const at = (/** @type {number} */ offset) => ({ path: source, ...placeOf(text, offset) });
+  if (errors.length > 0) {
+    const conflicts = conflictsIn(text).map(({ offset, ...told }) => ({
+      ...{ ...at(offset), ...told, certain: true, syntax: true },
+    }));
+    if (conflicts.length > 0) return { ...NOTHING, problems: conflicts };
+    const problems = errors.map(({ message, helpMessage, labels }) => {
+      const start = labels[0]?.start ?? 0;
+      const told = explain(text, start, message, helpMessage ?? undefined);
+      return { ...at(start), ...told, certain: true, syntax: true };
+    });
+    return { ...NOTHING, problems };
+  }
+  const tree = /** @type {any} */ (program);
+  const imported = importedModules(tree, root, source);
+  const styles = importedStyles(tree, root, source);
+  const exported = tools.modules.get('fx/client') ?? [];
+  const plain = withoutTypes(tools, { ...file, lang });
+  const wrong = importMistakes(tree, plain.program, { root, source, exported });
+  if (!CHECKED.test(source)) {
+    const problems = wrong.map(({ offset, ...told }) => ({
+      ...at(offset),
+      ...told,
+      syntax: false,
+    }));
+    return { problems, imported, styles };
+  }
+  const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
+  const rest = { program: tree, comments, declared, mistaken };
+  const usage = [
+    ...usageMistakes(tree, file.actions, file.shared),
+    ...propertyMistakes(tree, tools.signatures),
+    ...nextMistakes(tree, source),
+  ];
+  const problems = [...wrong, ...usage].map(({ offset, ...told }) => ({
+    ...at(offset),
+    ...told,
+    syntax: false,
+  }));
+  for (const { offset, name, remedy } of undefinedNames(tools, plain, { ...file, ...rest })) {
+    const message = `undefined name '${name}' in client code`;
+    problems.push({ ...at(offset), message, remedy, certain: false, syntax: false });
+  }
+  return { problems, imported, styles };
+}
+
+/**
+ * @param {string} source
+ * @returns {import('./names.js').Lang}
+ */
+function languageOf(source) {
+  if (/\.m?ts$/.test(source)) return 'ts';
+  return /\.(m?js|jsx)$/.test(source) ? 'jsx' : 'tsx';
+}
+
+/**
+ * Return the names that imports bind at one of some places: of the name, or of the module.
+ *
+ * @param {Node} program
+ * @param {Set<number>} offsets
+ * @returns {Set<string>}
+ */
+function namesAt(program, offsets) {
+  const imports = program.body.filter((/** @type {Node} */ one) => one.specifiers && one.source);
+  return new Set(
+    imports.flatMap((/** @type {Node} */ { source, specifiers }) =>
+      specifiers
+        .filter((/** @type {Node} */ one) => offsets.has(source.start) || offsets.has(one.start))
+        .map((/** @type {Node} */ one) => one.local.name),
+    ),
+  );
+}
+
+/**
+ * Look at files, and at all that they import.
+ *
+ * @param {Tools} tools
+ * @param {Order} order
+ * @returns {Problem[]}
+ */
+export function problemsOf(tools, { root, pages, files, shared = null }) {
+  const declared = readDeclarations(tools, root);
+  const waiting = [...files];
+  const reached = new Set(files.map((file) => file.path));
+  /** @type {Problem[]} */
+  const problems = [];
+  /** @type {Set<string>} */
+  const styles = new Set();
+  for (const file of waiting) {
+    const found = lookAt(tools, root, declared, { ...file, shared });
+    problems.push(...found.problems);
+    for (const source of found.styles) styles.add(source);
+    for (const source of found.imported.filter((one) => !reached.has(one))) {
+      reached.add(source);
+      waiting.push(readModule(root, source));
+    }
+  }
+  for (const { offset, text, ...told } of styleConflicts(root, styles)) {
+    problems.push({ ...told, ...placeOf(text, offset), certain: true, syntax: false });
+  }
+  const sources = files.map((file) => file.path);
+  for (const { offset, text, ...told } of tailwindMistakes(tools, root, pages, sources)) {
+    problems.push({ ...told, ...placeOf(text, offset), certain: false, syntax: false });
+  }
+  // Who imports by a pattern may mean any file.
+  if (waiting.some(({ text }) => text.includes('import.meta.glob'))) return problems;
+  return [...problems, ...strayPages(tools, root, unreached(root, pages, reached))];
+}
+
+/**
+ * Return the files among `sources` that look like pages: components that nothing imports.
+ *
+ * @param {Tools} tools
+ * @param {string} root
+ * @param {string[]} sources
+ * @returns {Problem[]}
+ */
+function strayPages(tools, root, sources) {
+  return sources.flatMap((source) => {
+    const { text } = readModule(root, source);
+    const { program } = tools.parse(source, text, { lang: languageOf(source) });
+    const tree = /** @type {any} */ (program);
+    const found = endpointOf(tree, source) ?? componentOf(tree, source);
+    if (found === undefined) return [];
+    const { start, message, remedy } = found;
+    const place = { path: source, ...placeOf(text, start) };
+    return { ...place, message, remedy, certain: false, syntax: false };
+  });
+}
+
+/**
+ * @param {Node} program
+ * @param {string} source
+ */
+function componentOf({ body }, source) {
+  const found = body.find((/** @type {Node} */ one) => one.type === 'ExportDefaultDeclaration');
+  if (found === undefined || !/\.[jt]sx$/.test(source)) return undefined;
+  const stem = path.posix.basename(source).replace(/\.\w+$/, '');
+  const name = `${stem === 'page' ? 'index' : stem}.fxl`; // Next.js calls it so
+  const remedy = `Rename it to '${name}' to make it one`;
+  return { start: found.start, message: 'nothing imports it, and it is no page', remedy };
+}
+
+/**
+ * @param {string} root
+ * @param {string} source
+ * @returns {File}
+ */
+function readModule(root, source) {
+  const text = fs.readFileSync(path.join(root, source), 'utf8');
+  return { path: source, text, python: [], actions: null };
+}
+
+/**
+ * Return line and column, both from 1, columns in characters.
+ *
+ * @param {string} text
+ * @param {number} offset in UTF-16 units
+ */
+function placeOf(text, offset) {
+  const lines = text.slice(0, offset).split('\n');
+  return { line: lines.length, column: [...lines[lines.length - 1]].length + 1 };
+}
+
+/**
+ * @param {string} toolchain
+ * @returns {Promise<Tools>}
+ */
+export async function loadTools(toolchain) {
+  const require = createRequire(path.join(toolchain, 'package.json'));
+  const bundler = createRequire(require.resolve('vite'));
+  const { parseSync, transformSync } = await import(
+    pathToFileURL(bundler.resolve('rolldown/utils')).href
+  );
+  const { browser, builtin, nodeBuiltin } = require('globals');
+  const client = fileURLToPath(new URL('../client/index.d.ts', import.meta.url));
+  const { program } = parseSync(client, fs.readFileSync(client, 'utf8'), { lang: 'dts' });
+  return {
+    parse: parseSync,
+    transform: transformSync,
+    analyze: require('eslint-scope').analyze,
+    matcher: bundler('picomatch'),
+    signatures: signaturesOf(/** @type {any} */ (program)),
+    globals: new Set(Object.keys({ ...browser, ...builtin, ...nodeBuiltin })),
+    modules: new Map([
+      ['fx/client', program.body.flatMap((/** @type {Node} */ one) => boundNames(one.declaration))],
+      ['react', Object.keys(require('react')).filter((name) => !name.startsWith('__'))],
+    ]),
+  };
+}
+
+/**
+ * Return what the project's declaration files make known.
+ *
+ * @param {Tools} tools
+ * @param {string} folder
+ * @returns {Set<string>}
+ */
+export function readDeclarations(tools, folder) {
+  /** @type {Set<string>} */
+  const names = new Set();
+  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
+    const file = path.join(folder, entry.name);
+    if (entry.isDirectory() && !/^(\.|node_modules$|__pycache__$|venv$)/.test(entry.name)) {
+      for (const name of readDeclarations(tools, file)) names.add(name);
+    } else if (entry.isFile() && entry.name.endsWith('.d.ts')) {
+      const { program } = tools.parse(file, fs.readFileSync(file, 'utf8'), { lang: 'dts' });
+      for (const name of declaredNames(/** @type {any} */ (program))) names.add(name);
+    }
+  }
+  return names;
+}

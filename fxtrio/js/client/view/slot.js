@@ -1,0 +1,24 @@
+/** `Slot`: a place in a layout that the page fills. */
+
+import { createElement } from 'react';
+
+import { DataContext, useRoute } from '../contexts.js';
+import { pageProps } from './tree.js';
+
+/**
+ * Show what the page exports for this place as `slots = { [name]: component or element }`,
+ * else `children`. A component gets the page's properties and those given here.
+ *
+ * @param {{ name: string, children?: import('react').ReactNode, [key: string]: unknown }} props
+ * @returns {import('react').ReactNode}
+ */
+export function Slot({ name, children = null, ...rest }) {
+  const { state, parts } = useRoute('Slot');
+  const filled = parts.page.slots?.[name];
+  if (filled === undefined || filled === null) return children;
+  const node =
+    typeof filled === 'function'
+      ? createElement(filled, { ...pageProps(state), ...rest })
+      : /** @type {import('react').ReactNode} */ (filled);
+  return createElement(DataContext, { value: state.props }, node);
+}

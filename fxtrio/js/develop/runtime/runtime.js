@@ -1,0 +1,199 @@
+/**
+ * What never changes while a page is worked on, in a few files: React, the client runtime, and
+ * what only development adds to it. Browsers would load sixty. Vite would bundle React along with
+ * the packages of all pages, for which the first page would wait, and once more with each new one.
+ */
+
+import { createHash } from 'node:crypto';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { compileFunction } from 'node:vm';
+
+import { LIBRARY, OF_LIBRARY } from '../../worker/library.js';
+
+const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));
+const RENDER = fileURLToPath(new URL('../../render', import.meta.url));
+const BROWSER = fileURLToPath(new URL('../browser', import.meta.url));
+
+/** What renders use, in one file. */
+const SERVER = fileURLToPath(new URL('./server-runtime.js', import.meta.url));
+
+/** The files that browsers name, by their name in the bundle. */
+const INPUT = {
+  index: `${CLIENT}/index.js`,
+  start: `${CLIENT}/start.js`,
+  prepare: `${BROWSER}/prepare.js`,
+  develop: `${BROWSER}/develop.js`,
+  latest: `${BROWSER}/latest.js`,
+  socket: `${BROWSER}/socket.js`,
+};
+
+const RENDERS = 'renders.cjs';
+
+/** The modules of React that browsers name. */
+const REACT = [
+  'react',
+  'react/jsx-runtime',
+  'react/jsx-dev-runtime',
+  'react/compiler-runtime',
+  'react-dom',
+  'react-dom/client',
+];
+
+const WRAPPED = '\0fx:wrapped:';
+const NAME = /^[A-Za-z_$][\w$]*$/;
+
+/**
+ * Bundle the runtime, unless that has been done: the folder is named after what it is made of.
+ *
+ * @param {NodeJS.Require} require of the toolchain
+ * @param {string} home folder whose `node_modules` has React
+ * @param {string} parent folder to put it into
+ * @returns {Promise<string>} its folder
+ */
+export async function bundleRuntime(require, home, parent) {
+  const native = createRequire(path.join(home, 'package.json'));
+  const digest = createHash('sha256');
+  for (const folder of [CLIENT, RENDER, BROWSER]) {
+    const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    for (const name of names.sort()) {
+      if (name.endsWith('.js')) digest.update(fs.readFileSync(path.join(folder, name)));
+    }
+  }
+  for (const file of [SERVER, fileURLToPath(import.meta.url)]) digest.update(fs.readFileSync(file));
+  for (const name of LIBRARY.packages) {
+    digest.update(`${native.resolve(name)} ${native(`${name}/package.json`).version}\n`);
+  }
+  const target = path.join(parent, digest.digest('hex').slice(0, 16));
+  if (fs.existsSync(target)) return target;
+  const rolldown = createRequire(require.resolve('vite')).resolve('rolldown');
+  const { build } = await import(pathToFileURL(rolldown).href);
+  const part = `${target}.${process.pid}.part`; // another `fx dev` of the project may do the same
+  const shared = {
+    logLevel: 'silent',
+    transform: { define: { 'process.env.NODE_ENV': '"development"' } },
+  };
+  const names = { entryFileNames: '[name].js', chunkFileNames: 'shared-[hash].js' };
+  const modules = reactModules(home).map((name) => [entryOf(name), `${WRAPPED}${name}`]);
+  await build({
+    ...shared,
+    external: ['/@react-refresh'],
+    plugins: [wrappedPlugin(home, native)],
+    input: { ...INPUT, ...Object.fromEntries(modules) },
+    output: { dir: part, format: 'esm', ...names },
+  });
+  await build({
+    ...shared,
+    external: [/^react/, /^node:/],
+    input: SERVER,
+    output: { file: `${part}/${RENDERS}`, format: 'cjs' },
+  });
+  put(part, target);
+  for (const name of fs.readdirSync(parent)) {
+    const other = path.join(parent, name);
+    if (!other.startsWith(target) && !name.endsWith('.part')) remove(other);
+  }
+  return target;
+}
+
+/**
+ * Return the modules of React that are bundled with the runtime: those that there are.
+ *
+ * @param {string} home
+ */
+export function reactModules(home) {
+  const { resolve } = createRequire(path.join(home, 'package.json'));
+  return REACT.filter((name) => {
+    try {
+      return Boolean(resolve(name));
+    } catch {
+      return false; // it came with a later version
+    }
+  });
+}
+
+/**
+ * Return the file of a module of React in the folder of the runtime.
+ *
+ * @param {string} runtime
+ * @param {string} name
+ */
+export function reactFile(runtime, name) {
+  return `${runtime}/${entryOf(name)}.js`;
+}
+
+/** @param {string} name of a module */
+function entryOf(name) {
+  return `library-${name.replaceAll('/', '-')}`;
+}
+
+/**
+ * React has CommonJS modules: each gets one that names what it exports, for imports of browsers.
+ *
+ * @param {string} home
+ * @param {NodeJS.Require} native of that place
+ * @returns {any} a plug-in of Rolldown
+ */
+function wrappedPlugin(home, native) {
+  const importer = path.join(home, 'package.json');
+  return {
+    name: 'fx:wrapped',
+    resolveId: {
+      filter: { id: [OF_LIBRARY, /^\0fx:wrapped:/] },
+      /** @this {any} */
+      handler(/** @type {string} */ id) {
+        return id.startsWith(WRAPPED) ? id : this.resolve(id, importer, { skipSelf: true });
+      },
+    },
+    load: {
+      filter: { id: /^\0fx:wrapped:/ },
+      handler(/** @type {string} */ id) {
+        const name = id.slice(WRAPPED.length);
+        const names = Object.keys(native(name)).filter((one) => NAME.test(one));
+        return (
+          `import module from ${JSON.stringify(name)}; export default module;` +
+          `export const { ${names.filter((one) => one !== 'default').join(', ')} } = module;`
+        );
+      },
+    },
+  };
+}
+
+/**
+ * Put a folder in its place, unless somebody else has put the same there meanwhile.
+ *
+ * @param {string} part
+ * @param {string} target
+ */
+export function put(part, target) {
+  try {
+    fs.renameSync(part, target);
+  } catch (error) {
+    if (!fs.existsSync(target)) throw error;
+    remove(part);
+  }
+}
+
+/** @param {string} folder */
+function remove(folder) {
+  fs.rmSync(folder, { recursive: true, force: true });
+}
+
+/**
+ * Return what renders use of the runtime: as Node runs it, without the detour over Vite, which
+ * takes longer than the first render.
+ *
+ * @param {string} runtime folder of the bundle
+ * @param {NodeJS.Require} require finds React
+ * @returns {typeof import('./server-runtime.js')}
+ */
+export function loadServerRuntime(runtime, require) {
+  const filename = path.join(runtime, RENDERS);
+  const names = ['exports', 'require', 'module'];
+  const run = compileFunction(fs.readFileSync(filename, 'utf8'), names, { filename });
+  const module = { exports: {} };
+  run(module.exports, require, module);
+  return /** @type {any} */ (module.exports);
+}

@@ -1,0 +1,330 @@
+/** Files that have changed → what browsers and renders learn of it. */
+
+import { once } from 'node:events';
+import fs from 'node:fs/promises';
+import path from 'node:path';
+
+import { outlineOf } from './outline.js';
+import { scanningStyles } from './scanned.js';
+import { unresolvedImport } from './unresolved.js';
+
+/** @typedef {{ type: 'change' | 'add' | 'unlink', file: string }} Change */
+/** @typedef {import('../settings.js').Shown} Shown */
+
+/** Longest wait for Vite to act on one file (ms). */
+const LONGEST_MS = 2000;
+
+/** Most changes at once whose modules are prepared before browsers ask for them. */
+const MOST_PREPARED = 8;
+
+const CODE = /\.(m?[jt]sx?|fxl)$/;
+
+export class Changes {
+  /** @type {Map<string, Shown>} what is wrong with files, by file */
+  #broken = new Map();
+  /** @type {Set<string>} files whose modules browsers could not load when they were new */
+  #unloaded = new Set();
+  /** @type {Map<string, () => string | null>} outlines of page files that parse, of this change */
+  #outlines = new Map();
+  /** @type {Set<string>} files, and sources of page files, that have been deleted */
+  #gone = new Set();
+  #root;
+  #server;
+  #site;
+  #browsers;
+  #vite;
+  #settled;
+
+  /**
+   * @param {string} root of the project
+   * @param {import('vite').ViteDevServer} server
+   * @param {import('../site.js').Site} site
+   * @param {import('../browsers.js').Browsers} browsers
+   * @param {typeof import('vite')} vite
+   * @param {import('node:events').EventEmitter} settled emits `told` after each change
+   */
+  constructor(root, server, site, browsers, vite, settled) {
+    this.#root = root;
+    this.#server = server;
+    this.#site = site;
+    this.#browsers = browsers;
+    this.#vite = vite;
+    this.#settled = settled;
+    const { moduleGraph } = server.environments.client;
+    browsers.on('fx:unloaded', (/** @type {any} */ told) => {
+      const module = moduleGraph.urlToModuleMap.get(String(told?.url));
+      if (module?.file) this.#unloaded.add(module.file);
+    });
+  }
+
+  /**
+   * Act on changes, page files (`ui`, by source) and others (`files`). Browsers learn of `data`
+   * first: it says whose loaders have changed, so that they show both at once.
+   *
+   * @param {{
+   *   ui: Change[], files: Change[], texts: string[], data: { sources: string[] | null } | null,
+   *   reload: boolean,
+   * }} changes `texts` are the paths of all files that have come or changed, for those who only
+   *   read them; `sources` null stands for all pages; `data` null when no loader has changed;
+   *   `reload` says that files have changed of which nobody knows which pages show them
+   * @returns {Promise<{ problems: Shown[], used: boolean, outlines: Record<string, string | null> }>}
+   *   what is wrong, in all files; whether anything concerns what is shown, or ever will; what
+   *   checks see of the page files that have changed, by source
+   */
+  async apply(changes) {
+    const unloaded = [...this.#unloaded];
+    this.#unloaded.clear();
+    const { ui, files } = this.#withOthers(changes);
+    const { data, texts } = changes;
+    const used =
+      changes.reload ||
+      data !== null ||
+      ui.length > 0 ||
+      files.some(({ file }) => this.#isUsed(file));
+    this.#outlines.clear();
+    const good = await this.#parsed(ui);
+    const few = ui.length + files.length <= MOST_PREPARED && this.#browsers.isHeard;
+    if (data !== null) {
+      const known = good.filter(({ type }) => type === 'change'); // others are on no screen
+      const expected = known.map(({ file }) => this.#site.urlOf(file));
+      this.#browsers.announce('fx:data', {
+        sources: data.sources?.map(this.#urlOf) ?? null,
+        expected,
+      });
+    }
+    const came = [...ui, ...files].some(({ type }) => type === 'add');
+    for (const file of this.#scanning(texts, came)) await this.#emit('change', file, few);
+    for (const change of good) await this.#emitPage(change, few);
+    for (const { type, file } of await this.#parsed(files)) {
+      if (type !== 'change' && this.#isForgotten(file)) this.#invalidate(file);
+      else await this.#emit(type, file, few);
+    }
+    // What they import may be right now.
+    const idOf = (/** @type {string} */ file) =>
+      path.isAbsolute(file) ? file : this.#site.idOf(file);
+    const done = new Set([...ui, ...files].map(({ file }) => idOf(file)));
+    for (const file of unloaded) if (!done.has(file)) await this.#emit('change', file, few);
+    const problems = [...this.#broken].map(([file, problem]) => ({
+      ...problem,
+      pages: this.#browsers.pagesOf(idOf(file)),
+    }));
+    this.#browsers.setProblems('syntax', problems);
+    this.#browsers.announce('fx:settled', {});
+    if (changes.reload) this.#browsers.send({ type: 'full-reload' });
+    // Last: browsers do not wait for them.
+    const outlines = Object.fromEntries([...this.#outlines].map(([file, of]) => [file, of()]));
+    return { problems, used, outlines };
+  }
+
+  /**
+   * Add the files that other files make right or wrong: what imports files that go, and all that
+   * are broken. What they lack may have come and be known: it was away for a moment.
+   *
+   * @param {{ ui: Change[], files: Change[] }} changes
+   */
+  #withOthers({ ui, files }) {
+    const came = files.filter(({ type, file }) => type !== 'unlink' && this.#isNew(file));
+    const left = files.filter(({ type }) => type === 'unlink');
+    const others = new Set(this.#broken.keys());
+    const { moduleGraph } = this.#server.environments.client;
+    for (const { file } of left) {
+      this.#gone.add(file);
+      for (const module of moduleGraph.getModulesByFile(file) ?? []) {
+        for (const { file: importer } of module.importers) {
+          if (importer) others.add(this.#site.sourceOf(importer) ?? importer);
+        }
+      }
+    }
+    for (const { file } of [...ui, ...files]) others.delete(file);
+    const again = [...others].map((file) => ({ type: /** @type {const} */ ('change'), file }));
+    return {
+      ui: [...ui, ...again.filter(({ file }) => !path.isAbsolute(file))],
+      files: [
+        ...files.map((one) =>
+          came.includes(one) ? { ...one, type: /** @type {const} */ ('add') } : one,
+        ),
+        ...again.filter(({ file }) => path.isAbsolute(file)),
+      ],
+    };
+  }
+
+  /**
+   * Whether a file is code or a stylesheet, or a module imports it. That one is scanned for the
+   * names of classes counts for nothing: all texts are.
+   *
+   * @param {string} file
+   */
+  #isUsed(file) {
+    if (CODE.test(file) || this.#vite.isCSSRequest(file)) return true;
+    return Object.values(this.#server.environments).some(({ moduleGraph }) =>
+      [...(moduleGraph.getModulesByFile(file) ?? [])].some(({ type }) => type !== 'asset'),
+    );
+  }
+
+  /** @param {string} file */
+  #isNew(file) {
+    return (
+      this.#gone.delete(file) ||
+      !this.#server.environments.client.moduleGraph.getModulesByFile(file)
+    );
+  }
+
+  /**
+   * @param {string[]} texts
+   * @param {boolean} came
+   */
+  #scanning(texts, came) {
+    const { moduleGraph } = this.#server.environments.client;
+    return scanningStyles(moduleGraph, this.#vite.isCSSRequest, texts, came);
+  }
+
+  #urlOf = (/** @type {string} */ source) => this.#site.urlOf(source);
+
+  /**
+   * Return the changes of files that parse, or are no code; remember what is wrong with others.
+   *
+   * @param {Change[]} changes
+   */
+  async #parsed(changes) {
+    const good = [];
+    for (const change of changes) {
+      const broken = change.type === 'unlink' ? null : await this.#problemOf(change.file);
+      if (broken === null) {
+        this.#broken.delete(change.file);
+        good.push(change);
+      } else this.#broken.set(change.file, broken);
+    }
+    return good;
+  }
+
+  /**
+   * @param {string} file the source of a page file, or an absolute path
+   * @returns {Promise<Shown | null>}
+   */
+  async #problemOf(file) {
+    if (!CODE.test(file)) return null;
+    const staged = file.endsWith('.fxl') ? this.#site.stagedAt(file) : file;
+    const text = await fs.readFile(staged, 'utf8').catch(() => null);
+    if (text === null) return null;
+    const parsed = this.#vite.parseSync(staged, text, {
+      lang: /\.m?ts$/.test(staged) ? 'ts' : 'tsx',
+    });
+    const { errors, module } = parsed;
+    const id = path.isAbsolute(file) ? file : this.#site.idOf(file);
+    const shown = path.isAbsolute(file) ? file : id.replace(/\.tsx$/, '');
+    if (errors.length > 0) {
+      const [{ message, labels }] = errors;
+      const offset = labels?.[0]?.start ?? 0;
+      return { title: 'This does not parse', message, file: shown, ...placeIn(text, offset) };
+    }
+    const { pluginContainer } = this.#server.environments.client;
+    const resolves = async (/** @type {string} */ specifier) =>
+      (await pluginContainer.resolveId(specifier, id)) !== null;
+    if (staged !== file) this.#outlines.set(file, () => outlineOf(text, parsed));
+    const missing = await unresolvedImport(module, text, { root: this.#root, file: id, resolves });
+    if (missing === null) return null;
+    const { message, start } = missing;
+    return { title: 'This import leads nowhere', message, file: shown, ...placeIn(text, start) };
+  }
+
+  /**
+   * A page that is gone is nobody's any more; one that is there again is a new text of what
+   * browsers have shown. Nobody has shown one that is new.
+   *
+   * @param {Change} change of a page file
+   * @param {boolean} prepared
+   */
+  async #emitPage({ type, file }, prepared) {
+    const id = this.#site.idOf(file);
+    if (type === 'change') return this.#emit(type, id, prepared);
+    if (type === 'unlink') {
+      this.#gone.add(file);
+      this.#invalidate(id);
+      // Or browsers that have shown it would ask for it when something changes that it has used.
+      for (const { moduleGraph } of Object.values(this.#server.environments)) {
+        moduleGraph.onFileDelete(id);
+      }
+    } else if (this.#gone.delete(file)) {
+      // Of a module that has not been made Vite would not know that it takes updates of itself.
+      await this.#server.environments.client.warmupRequest(`/${file}.tsx`);
+      await this.#emit('change', id, prepared);
+    }
+  }
+
+  /**
+   * Let the modules of a file be made anew when they are asked for.
+   *
+   * @param {string} file
+   */
+  #invalidate(file) {
+    for (const { moduleGraph } of Object.values(this.#server.environments)) {
+      for (const module of moduleGraph.getModulesByFile(file) ?? []) {
+        moduleGraph.invalidateModule(module);
+      }
+    }
+  }
+
+  /**
+   * Whether a file that comes or goes has been a module that nobody imports any more: Vite would
+   * let all pages be loaded anew.
+   *
+   * @param {string} file
+   */
+  #isForgotten(file) {
+    const modules = this.#server.environments.client.moduleGraph.getModulesByFile(file);
+    return modules !== undefined && [...modules].every(({ importers }) => importers.size === 0);
+  }
+
+  /**
+   * Tell Vite of a change, and wait until it has told the browsers.
+   *
+   * @param {Change['type']} type
+   * @param {string} file
+   * @param {boolean} prepared whether its modules are made before browsers ask for them
+   */
+  async #emit(type, file, prepared) {
+    const told = once(this.#settled, 'told', { signal: AbortSignal.timeout(LONGEST_MS) });
+    this.#server.watcher.emit(type, file);
+    await told.catch(() => {}); // Vite has nothing to do with the file
+    if (!prepared || type === 'unlink') return;
+    const { moduleGraph } = this.#server.environments.client;
+    for (const { url } of moduleGraph.getModulesByFile(file) ?? []) this.#prepare(url);
+  }
+
+  /** @param {string} url of a module, as Vite has it */
+  #prepare(url) {
+    void this.#server.environments.client.warmupRequest(url); // whoever asks is told what is wrong
+  }
+}
+
+/**
+ * @param {string} text
+ * @param {number} offset
+ */
+function placeIn(text, offset) {
+  const before = text.slice(0, offset).split('\n');
+  const line = before.length;
+  const column = (before.at(-1)?.length ?? 0) + 1;
+  return { line, column, frame: frameOf(text, line, column) };
+}
+
+/**
+ * Return the lines around a place, numbered, with a mark below the column.
+ *
+ * @param {string} text
+ * @param {number} line
+ * @param {number} column
+ */
+export function frameOf(text, line, column) {
+  const lines = text.split('\n');
+  const shown = [];
+  for (
+    let number = Math.max(1, line - 2);
+    number <= Math.min(lines.length, line + 2);
+    number += 1
+  ) {
+    shown.push(`${String(number).padStart(4)} | ${lines[number - 1]}`);
+    if (number === line) shown.push(`     | ${' '.repeat(column - 1)}^`);
+  }
+  return shown.join('\n');
+}

@@ -1,0 +1,26 @@
+/** What a form and `useAction` know before, and after, a call. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { initialState } from '../../client/actions/form.js';
+import { stateOf, UNCALLED } from '../../client/actions/use-action.js';
+
+const REFUSED = { ok: /** @type {false} */ (false), error: 'No.', fields: { a: ['Why?'] } };
+
+test('there is no data until an action succeeds, with JavaScript and without', () => {
+  const typed = { ...REFUSED, action: 'add', data: { left: 0 }, values: { a: '1' } };
+
+  assert.equal(UNCALLED.data, null);
+  assert.deepEqual(initialState(undefined, 'add'), { ...UNCALLED, values: {} });
+  assert.deepEqual(initialState(typed, 'other'), { ...UNCALLED, values: {} });
+  assert.deepEqual(stateOf({ ...REFUSED, data: { left: 0 } }), stateOf(REFUSED));
+  assert.deepEqual(initialState(typed, 'add'), { ...stateOf(REFUSED), values: { a: '1' } });
+  assert.equal(stateOf(REFUSED).data, null);
+  assert.deepEqual([stateOf(REFUSED).error, stateOf(REFUSED).fields], ['No.', { a: ['Why?'] }]);
+});
+
+test('what an action returns is the data of a success, even without keys', () => {
+  assert.deepEqual(stateOf({ ok: true, fields: {} }).data, {});
+  assert.deepEqual(stateOf({ ok: true, fields: {}, n: 1 }).data, { n: 1 });
+});

@@ -1,0 +1,366 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Payloads } from '../../client/navigation/payloads.js';
+import { Router } from '../../client/navigation/router.js';
+
+/** @typedef {import('../../client/navigation/router.js').Arrival} Arrival */
+
+/** A browser that writes down what is asked of it, and a server that answers at once. */
+class FakeBrowser {
+  /** @type {string[]} */
+  log = [];
+  /** @type {Arrival[]} */
+  arrivals = [];
+  /** @type {string[]} */
+  shown = [];
+  /** @type {string[]} */
+  asked = [];
+  href = 'https://app.test/start';
+  /** @type {(path: string, options: any) => any} */
+  answer = (path) => page(path);
+  /** @type {(page: any) => Promise<any>} */
+  load = async (page) => page.module;
+
+  stage = {
+    url: () => new URL(this.href),
+    keepScroll: () => void this.log.push('keep'),
+    push: (/** @type {URL} */ url) => {
+      this.log.push(`push ${url.href}`);
+      this.href = url.href;
+    },
+    replace: (/** @type {URL} */ url) => {
+      this.log.push(`replace ${url.href}`);
+      this.href = url.href;
+    },
+    leave: (/** @type {URL} */ url) => void this.log.push(`leave ${url.href}`),
+    reload: () => void this.log.push('reload'),
+    load: (/** @type {any} */ page) => this.load(page),
+    preload: (/** @type {any} */ page) => void this.log.push(`preload ${page.module}`),
+    show: async (/** @type {any} */ view) => void this.shown.push(view.parts),
+    arrive: (/** @type {Arrival} */ arrival) => void this.arrivals.push(arrival),
+  };
+
+  /** @param {string} [base] */
+  router(base = '') {
+    const payloads = new Payloads(
+      async (url, options) => {
+        this.asked.push(url.pathname + url.search);
+        return this.answer(url.pathname + url.search, options);
+      },
+      () => 0,
+    );
+    return new Router({ stage: this.stage, payloads, base });
+  }
+}
+
+/**
+ * @param {string} path
+ * @param {object} [more]
+ */
+function page(path, more = {}) {
+  const url = `https://app.test${path}`;
+  return { kind: 'view', url, state: { ok: true, ttl: 0, page: { module: path }, ...more } };
+}
+
+/** A promise that the test settles. */
+function later() {
+  /** @type {(value: any) => void} */
+  let resolve = () => {};
+  /** @type {(reason: unknown) => void} */
+  let reject = () => {};
+  const promise = new Promise((yes, no) => {
+    resolve = yes;
+    reject = no;
+  });
+  return { promise, resolve, reject };
+}
+
+test('a navigation loads, then changes the address, then shows and scrolls up', async () => {
+  const browser = new FakeBrowser();
+  await browser.router().navigate('/a?x=1');
+  assert.deepEqual(browser.log, ['keep', 'push https://app.test/a?x=1']);
+  assert.deepEqual(browser.shown, ['/a?x=1']);
+  const [{ scroll, moved }] = browser.arrivals;
+  assert.deepEqual({ scroll, moved }, { scroll: 'top', moved: true });
+});
+
+test('relative URLs and queries are meant from the shown page', async () => {
+  const browser = new FakeBrowser();
+  const router = browser.router();
+  await router.navigate('?page=2');
+  assert.equal(browser.href, 'https://app.test/start?page=2');
+  assert.equal(browser.arrivals[0].moved, false);
+  await router.navigate('other');
+  assert.equal(browser.href, 'https://app.test/other');
+});
+
+test('a newer navigation takes the place of an older one', async () => {
+  const browser = new FakeBrowser();
+  const slow = later();
+  /** @type {AbortSignal[]} */
+  const signals = [];
+  browser.answer = (path, { signal }) => {
+    signals.push(signal);
+    return path === '/slow' ? slow.promise : page(path);
+  };
+  const router = browser.router();
+  const first = router.navigate('/slow');
+  await router.navigate('/fast');
+  assert.equal(signals[0].aborted, true);
+  slow.resolve(page('/slow'));
+  await first;
+  assert.deepEqual(browser.shown, ['/fast']);
+  assert.equal(browser.href, 'https://app.test/fast');
+  assert.deepEqual(router.snapshot(), { state: 'idle', to: null });
+});
+
+test('a navigation that is overtaken while its code loads shows nothing', async () => {
+  const browser = new FakeBrowser();
+  const slow = later();
+  browser.load = async (page) => (page.module === '/slow' ? slow.promise : page.module);
+  const router = browser.router();
+  const first = router.navigate('/slow');
+  await new Promise((resolve) => setImmediate(resolve));
+  await router.navigate('/fast');
+  slow.resolve('/slow');
+  await first;
+  assert.deepEqual(browser.shown, ['/fast']);
+});
+
+test('an aborted request is no reason to leave', async () => {
+  const browser = new FakeBrowser();
+  const slow = later();
+  browser.answer = (path) => (path === '/slow' ? slow.promise : page(path));
+  const router = browser.router();
+  const first = router.navigate('/slow');
+  const second = router.navigate('/fast');
+  slow.reject(new DOMException('aborted', 'AbortError'));
+  await Promise.all([first, second]);
+  assert.ok(!browser.log.some((line) => line.startsWith('leave')));
+});
+
+test('the status says what is loading', async () => {
+  const browser = new FakeBrowser();
+  const router = browser.router();
+  /** @type {unknown[]} */
+  const seen = [];
+  const stop = router.subscribe(() => seen.push(router.snapshot()));
+  await router.navigate('/a?b=1#c');
+  stop();
+  await router.navigate('/b');
+  assert.deepEqual(seen, [
+    { state: 'loading', to: '/a?b=1' },
+    { state: 'idle', to: null },
+  ]);
+});
+
+test('a hash of the shown page asks nobody', async () => {
+  const browser = new FakeBrowser();
+  const router = browser.router();
+  await router.navigate('#part');
+  await router.navigate('/start#part');
+  assert.deepEqual(browser.asked, []);
+  assert.deepEqual(browser.log, [
+    'keep',
+    'push https://app.test/start#part',
+    'keep',
+    'replace https://app.test/start#part',
+  ]);
+  assert.equal(browser.arrivals[0].scroll, 'top');
+});
+
+test('the URL that is shown is loaded again, without a new entry', async () => {
+  const browser = new FakeBrowser();
+  await browser.router().navigate('/start');
+  assert.deepEqual(browser.asked, ['/start']);
+  assert.deepEqual(browser.log, ['keep', 'replace https://app.test/start']);
+});
+
+test('other sites, and paths outside of the base, are left to the browser', async () => {
+  const browser = new FakeBrowser();
+  browser.href = 'https://app.test/app/start';
+  const router = browser.router('/app');
+  await router.navigate('https://other.test/x');
+  await router.navigate('mailto:a@b.c');
+  assert.deepEqual(browser.log, ['leave https://other.test/x', 'leave mailto:a@b.c']);
+  assert.equal(router.resolve('/about')?.href, 'https://app.test/app/about');
+  assert.equal(router.resolve('../elsewhere'), null);
+});
+
+test('redirects are followed to the page they lead to', async () => {
+  const browser = new FakeBrowser();
+  browser.answer = (path) => (path === '/old' ? { kind: 'redirect', url: '/new?x=1' } : page(path));
+  await browser.router().navigate('/old#part');
+  assert.equal(browser.href, 'https://app.test/new?x=1#part');
+  assert.deepEqual(browser.shown, ['/new?x=1']);
+});
+
+test('a redirect to another site leaves the app', async () => {
+  const browser = new FakeBrowser();
+  browser.answer = () => ({ kind: 'redirect', url: 'https://other.test/' });
+  await browser.router().navigate('/a');
+  assert.deepEqual(browser.log, ['leave https://other.test/']);
+});
+
+test('redirects in a circle end at the document', async (context) => {
+  context.mock.method(console, 'error', () => {});
+  const browser = new FakeBrowser();
+  browser.answer = () => ({ kind: 'redirect', url: '/a' });
+  await browser.router().navigate('/a');
+  assert.ok(browser.asked.length <= 11);
+  assert.deepEqual(browser.log, ['leave https://app.test/a']);
+});
+
+test('what is no payload is loaded as a document', async () => {
+  const browser = new FakeBrowser();
+  browser.answer = () => ({ kind: 'document' });
+  await browser.router().navigate('/file.pdf');
+  assert.deepEqual(browser.log, ['leave https://app.test/file.pdf']);
+  assert.deepEqual(browser.shown, []);
+});
+
+test('code that cannot be loaded means the document too', async (context) => {
+  context.mock.method(console, 'error', () => {});
+  const browser = new FakeBrowser();
+  browser.load = () => Promise.reject(new TypeError('Failed to fetch module'));
+  await browser.router().navigate('/a');
+  assert.deepEqual(browser.log, ['leave https://app.test/a']);
+});
+
+test('an error page is shown like any page, after one request', async () => {
+  const browser = new FakeBrowser();
+  browser.answer = (path) => page(path, { ok: false, statusCode: 500 });
+  await browser.router().navigate('/broken');
+  assert.deepEqual(browser.asked, ['/broken']);
+  assert.deepEqual(browser.shown, ['/broken']);
+  assert.equal(browser.href, 'https://app.test/broken');
+});
+
+test('back and forward restore the position, and write no history', async () => {
+  const browser = new FakeBrowser();
+  const router = browser.router();
+  await router.navigate('/a');
+  browser.log.length = 0;
+  browser.href = 'https://app.test/start';
+  await router.pop();
+  assert.deepEqual(browser.log, []);
+  assert.deepEqual(browser.shown, ['/a', '/start']);
+  assert.equal(browser.arrivals[1].scroll, 'restore');
+});
+
+test('back to another hash of the same page only scrolls', async () => {
+  const browser = new FakeBrowser();
+  const router = browser.router();
+  await router.navigate('#part');
+  browser.href = 'https://app.test/start';
+  await router.pop();
+  assert.deepEqual(browser.asked, []);
+  assert.equal(browser.arrivals.at(-1)?.scroll, 'restore');
+});
+
+test('back during a navigation gives it up', async () => {
+  const browser = new FakeBrowser();
+  const slow = later();
+  const router = browser.router();
+  await router.navigate('/a');
+  browser.answer = () => slow.promise;
+  const second = router.navigate('/b');
+  browser.href = 'https://app.test/a#x';
+  await router.pop();
+  slow.resolve(page('/b'));
+  await second;
+  assert.deepEqual(browser.shown, ['/a']);
+});
+
+test('going back to a document that is no payload reloads it', async () => {
+  const browser = new FakeBrowser();
+  const router = browser.router();
+  browser.answer = () => ({ kind: 'document' });
+  browser.href = 'https://app.test/before';
+  await router.pop();
+  assert.deepEqual(browser.log, ['reload']);
+});
+
+test('a refresh runs the loaders again and moves nothing', async () => {
+  const browser = new FakeBrowser();
+  /** @type {any[]} */
+  const options = [];
+  browser.answer = (path, given) => {
+    options.push(given);
+    return page(path, { ttl: 60 });
+  };
+  const router = browser.router();
+  await router.navigate('/a');
+  browser.log.length = 0;
+  await router.refresh();
+  assert.deepEqual(browser.asked, ['/a', '/a']);
+  assert.equal(options[1].fresh, true);
+  assert.deepEqual(browser.log, []);
+  const arrival = browser.arrivals[1];
+  assert.deepEqual([arrival.scroll, arrival.moved], ['keep', false]);
+});
+
+test('a refresh does not get in the way of a navigation', async () => {
+  const browser = new FakeBrowser();
+  const slow = later();
+  browser.answer = () => slow.promise;
+  const router = browser.router();
+  const navigation = router.navigate('/slow');
+  await router.refresh();
+  slow.resolve(page('/slow'));
+  await navigation;
+  assert.deepEqual(browser.asked, ['/slow']);
+  assert.deepEqual(browser.shown, ['/slow']);
+});
+
+test('a navigation takes the place of a refresh', async () => {
+  const browser = new FakeBrowser();
+  const slow = later();
+  browser.answer = (path) => (path === '/start' ? slow.promise : page(path));
+  const router = browser.router();
+  const refreshed = router.refresh();
+  await router.navigate('/a');
+  slow.resolve(page('/start'));
+  await refreshed;
+  assert.deepEqual(browser.shown, ['/a']);
+});
+
+test('a prefetch and the click that follows it run the loader once', async () => {
+  const browser = new FakeBrowser();
+  const router = browser.router();
+  await router.prefetch('/a');
+  assert.deepEqual(browser.log, ['preload /a']);
+  await router.navigate('/a');
+  assert.deepEqual(browser.asked, ['/a']);
+});
+
+test('a prefetched redirect prefetches what it leads to', async () => {
+  const browser = new FakeBrowser();
+  browser.answer = (path) => (path === '/old' ? { kind: 'redirect', url: '/new' } : page(path));
+  const router = browser.router();
+  await router.prefetch('/old');
+  await router.navigate('/old');
+  assert.deepEqual(browser.asked, ['/old', '/new']);
+  assert.deepEqual(browser.shown, ['/new']);
+});
+
+test('other sites and the shown page are not prefetched', async () => {
+  const browser = new FakeBrowser();
+  const router = browser.router();
+  await router.prefetch('https://other.test/');
+  await router.prefetch('/start#part');
+  assert.deepEqual(browser.asked, []);
+});
+
+test('an invalidated page is loaded again', async () => {
+  const browser = new FakeBrowser();
+  browser.href = 'https://app.test/app';
+  browser.answer = (path) => page(path, { ttl: 60 });
+  const router = browser.router('/app');
+  await router.navigate('/todos');
+  await router.navigate('/other');
+  router.invalidate('/todos');
+  await router.navigate('/todos');
+  assert.deepEqual(browser.asked, ['/app/todos', '/app/other', '/app/todos']);
+});

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { PassThrough } from 'node:stream';
+import { setImmediate } from 'node:timers/promises';
+import { test } from 'node:test';
+
+import { Browsers } from '../../develop/browsers.js';
+
+/** A connection whose two directions are apart. */
+class Connection extends PassThrough {
+  /** @type {any[]} what the browser was told */
+  told = [];
+
+  /** @param {any} text */
+  write(text) {
+    this.told.push(JSON.parse(String(text)));
+    return true;
+  }
+
+  /** @param {unknown} message */
+  async say(message) {
+    await this.sayText(JSON.stringify(message));
+  }
+
+  /** @param {string} text */
+  async sayText(text) {
+    super.write(`${text}\n`);
+    await setImmediate();
+    await setImmediate();
+  }
+}
+
+/** @param {Browsers} browsers */
+function connect(browsers) {
+  const connection = new Connection();
+  browsers.add(/** @type {any} */ (connection));
+  return connection;
+}
+
+/** @param {Connection} connection */
+const last = ({ told }) => told.at(-1);
+
+test('a browser that connects learns what is wrong now, and when it is put right', () => {
+  const browsers = new Browsers();
+  const problem = { title: 'a', message: 'b', file: '', line: 0, column: 0, frame: '' };
+  browsers.setProblems('pages', [problem]);
+  const browser = connect(browsers);
+
+  assert.deepEqual(last(browser).data, [problem]);
+  browsers.setProblems('pages', []);
+  assert.deepEqual(last(browser).data, []);
+});
+
+test('a browser that was away gets what it has missed, in order and once', async () => {
+  const browsers = new Browsers();
+  const first = connect(browsers);
+  const { epoch, number } = first.told[0];
+  browsers.announce('one', {});
+  browsers.announce('two', {});
+  const again = connect(browsers);
+  await again.say({ type: 'custom', event: 'fx:since', data: { epoch, number } });
+
+  assert.deepEqual(
+    again.told.slice(2).map(({ event }) => event),
+    ['one', 'two'],
+  );
+});
+
+test('a browser of another process, or one that was away for too long, loads the page', async () => {
+  const browsers = new Browsers();
+  const { epoch, number } = connect(browsers).told[0];
+  const other = connect(browsers);
+  await other.say({ type: 'custom', event: 'fx:since', data: { epoch: 'other', number } });
+  for (let count = 0; count < 600; count += 1) browsers.announce('many', {});
+  const late = connect(browsers);
+  await late.say({ type: 'custom', event: 'fx:since', data: { epoch, number } });
+
+  assert.equal(other.told.filter(({ type }) => type === 'full-reload').length, 1);
+  assert.equal(last(late).type, 'full-reload');
+});
+
+test('of what Vite would do for a browser, nothing but taking a module back reaches it', async () => {
+  const browsers = new Browsers();
+  /** @type {string[]} */
+  const heard = [];
+  const events = ['vite:invoke', 'vite:forward-console', 'vite:client:connect'];
+  for (const event of [...events, 'vite:invalidate', 'fx:other']) {
+    browsers.on(event, () => heard.push(event));
+  }
+  const browser = connect(browsers);
+  for (const event of [...events, 'vite:invalidate', 'fx:other', 5, null]) {
+    await browser.say({ type: 'custom', event, data: { name: 'fetchModule', data: ['/x?raw'] } });
+  }
+
+  assert.deepEqual(heard, ['vite:invalidate', 'fx:other']);
+});
+
+test('a message that a listener cannot act on is passed over', async () => {
+  const browsers = new Browsers();
+  /** @type {unknown[]} */
+  const heard = [];
+  browsers.on('fx:thrown', (/** @type {any} */ { id }) => heard.push(id));
+  browsers.on('fx:thrown', async (/** @type {any} */ { id }) => heard.push(id.length));
+  const browser = connect(browsers);
+
+  for (const data of [null, undefined, { id: null }, { id: 'one' }]) {
+    await browser.say({ type: 'custom', event: 'fx:thrown', data });
+  }
+  assert.deepEqual(heard, [null, 'one', 3]);
+});
+
+test('what is no message is passed over', async () => {
+  const browsers = new Browsers();
+  const browser = connect(browsers);
+  for (const text of ['{', 'null', '[]', '1', '"x"']) await browser.sayText(text);
+  await browser.say({ type: 'custom', event: 'fx:since', data: null });
+  await browser.say({ type: 'custom', event: 'fx:since' });
+
+  assert.equal(browser.told.length, 2);
+});
+
+test('a document that is older than a change learns of it, and others do not', async () => {
+  const browsers = new Browsers();
+  const browser = connect(browsers);
+  const other = connect(browsers);
+  browsers.announce('fx:data', { sources: ['a'] });
+  const before = [browser.told.length, other.told.length];
+
+  await browser.say({ type: 'custom', event: 'fx:loaded', data: { age: 60_000 } });
+  await other.say({ type: 'custom', event: 'fx:loaded', data: { age: 0 } });
+
+  assert.deepEqual(last(browser).data, { sources: ['a'] });
+  assert.deepEqual([browser.told.length, other.told.length], [before[0] + 1, before[1]]);
+  for (const age of [null, 'x', {}, undefined]) {
+    await other.say({ type: 'custom', event: 'fx:loaded', data: { age } });
+  }
+  assert.equal(other.told.length, before[1]);
+});

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Overlay } from '../../develop/browser/overlay.js';
+
+/** As much of an element as the overlay uses. */
+class FakeElement {
+  /** @type {any[]} */
+  children = [];
+  textContent = '';
+
+  /**
+   * @param {string} name
+   * @param {FakeElement[]} beside the children of its parent
+   */
+  constructor(name, beside) {
+    this.name = name;
+    this.beside = beside;
+  }
+
+  append(/** @type {any[]} */ ...children) {
+    this.children.push(...children);
+  }
+
+  attachShadow() {
+    return this;
+  }
+
+  remove() {
+    this.beside.splice(this.beside.indexOf(this), 1);
+  }
+
+  setAttribute() {}
+  addEventListener() {}
+  focus() {}
+
+  /** @returns {string} */
+  get text() {
+    const inner = this.children.map((child) => child.text ?? String(child));
+    return [this.name === 'style' ? '' : this.textContent, ...inner].join(' ');
+  }
+}
+
+/** Return an overlay, and what it shows. */
+function opened(session = new Map()) {
+  /** @type {FakeElement[]} */
+  const shown = [];
+  /** @type {(event: { key: string }) => void} */
+  let press = () => {};
+  const document = {
+    addEventListener: (
+      /** @type {string} */ _,
+      /** @type {(event: { key: string }) => void} */ listener,
+    ) => (press = listener),
+    createElement: (/** @type {string} */ name) => new FakeElement(name, shown),
+    body: { append: (/** @type {FakeElement} */ element) => shown.push(element) },
+    activeElement: null,
+    defaultView: {
+      sessionStorage: {
+        getItem: (/** @type {string} */ key) => session.get(key) ?? null,
+        setItem: (/** @type {string} */ key, /** @type {string} */ text) => session.set(key, text),
+        removeItem: (/** @type {string} */ key) => session.delete(key),
+      },
+    },
+    querySelectorAll: () => [...shown],
+  };
+  const overlay = new Overlay(/** @type {any} */ (document), '{file}');
+  /** @type {number[]} */
+  const asked = [];
+  overlay.ask = (id) => asked.push(id);
+  const at = (/** @type {number} */ id, /** @type {string} */ file) =>
+    overlay.located(/** @type {any} */ ({ id, file, line: 3, column: 1, frame: '', stack: '' }));
+  const close = () => press({ key: 'Escape' });
+  return { overlay, asked, at, close, text: () => shown.map(({ text }) => text).join(' ') };
+}
+
+test('what a module throws when it is loaded stays until that module is loaded', () => {
+  const { overlay, asked, at, text } = opened();
+  overlay.unloaded('/a.js', new Error('of a'));
+  overlay.thrown(new Error('of a click'));
+  overlay.clear(); // new data
+  overlay.thrown(new Error('of a click'));
+  overlay.clearThrown(); // an update of another module
+  overlay.loaded('/b.js');
+  at(Number(asked[0]), '/the/a.js');
+  assert.match(text(), /of a .*\/the\/a\.js:3:1/s);
+  assert.ok(overlay.isPassing);
+
+  overlay.loaded('/a.js');
+  assert.equal(text(), '');
+  assert.ok(!overlay.isPassing);
+});
+
+test('the place of what was thrown before something else is not that of the other', () => {
+  const { overlay, asked, at, text } = opened();
+  overlay.thrown(new Error('first'));
+  overlay.thrown(new Error('second'));
+  at(Number(asked[0]), '/first.js');
+  assert.doesNotMatch(text(), /first/);
+  at(Number(asked[1]), '/second.js');
+  assert.match(text(), /second .*\/second\.js:3:1/s);
+});
+
+test('what cannot be loaded covers the pages that need it, and is counted elsewhere', () => {
+  const { overlay, text } = opened();
+  overlay.concerns = (file) => file === '/p/pages/a.fxl';
+  const error = { message: 'no such rule', id: '/p/word.css' };
+
+  overlay.notMade({ ...error, pages: ['/p/pages/b.fxl'] });
+  assert.equal(text().trim(), '1 problem');
+  overlay.notMade({ ...error, pages: ['/p/pages/a.fxl', '/p/pages/b.fxl'] });
+  assert.match(text(), /no such rule/);
+  overlay.clear();
+  assert.equal(text(), '');
+
+  const standing = { title: 'x', message: 'y', file: '/p/b.jsx', line: 1, column: 1, frame: '' };
+  overlay.setStanding([{ ...standing, pages: [] }]);
+  overlay.notMade({ message: 'the same', id: '/p/b.jsx', pages: [] });
+  assert.equal(text().trim(), '1 problem');
+  overlay.setStanding([]);
+  overlay.notMade({ ...error, pages: [] });
+  overlay.clearElsewhere();
+  assert.equal(text(), '');
+});
+
+test('what was closed stays closed after a reload, and comes back when it happens again', () => {
+  const session = new Map();
+  const before = opened(session);
+  before.overlay.thrown(new Error('of the page'));
+  assert.match(before.text(), /of the page/);
+  before.close();
+  assert.equal(before.text().trim(), '1 problem');
+
+  const { overlay, asked, at, text } = opened(session);
+  overlay.thrown(new Error('of the page'));
+  at(Number(asked[0]), '/the/page.js');
+  assert.equal(text().trim(), '1 problem');
+  overlay.thrown(new Error('of the page')); // a click
+  assert.match(text(), /of the page/);
+
+  overlay.clear(); // corrected
+  const fresh = opened(session);
+  fresh.overlay.thrown(new Error('of the page'));
+  assert.match(fresh.text(), /of the page/);
+});
+
+test('a stack is folded below the lines of the place, and files are those of the project', () => {
+  const { overlay, text } = opened();
+  overlay.root = '/home/ada/shop';
+  const problem = { title: 'x', message: 'y', file: '/home/ada/shop/a.py', line: 1, column: 1 };
+  overlay.failed({ ...problem, frame: '1 | raise', trace: 'File "/home/ada/shop/a.py", line 1' });
+  assert.match(text(), /1 \| raise .*Traceback.*File "a\.py", line 1/s);
+  assert.doesNotMatch(text(), /ada/);
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Places } from '../../develop/places.js';
+import { Site } from '../../develop/site.js';
+
+const MAP = { version: 3, sources: ['card.jsx'], names: [], mappings: 'AAGI' };
+const URL = 'http://127.0.0.1:8000/_fx/card.jsx?t=1';
+
+/** @param {{ map: unknown } | null} made what becomes of the module when it is asked for */
+function places(made) {
+  const module = { url: '/card.jsx', file: '/site/card.jsx', transformResult: null };
+  const client = {
+    moduleGraph: { urlToModuleMap: new Map([['/card.jsx', module]]) },
+    transformRequest: async () => {
+      if (made === null) throw new Error('it does not parse');
+      module.transformResult = /** @type {any} */ (made);
+    },
+  };
+  const { settings, site, server, browsers } = /** @type {any} */ ({
+    settings: { base: '/_fx/' },
+    site: { sourceOf: () => null },
+    server: { environments: { client } },
+    browsers: { on: () => {} },
+  });
+  return new Places(settings, site, server, browsers);
+}
+
+test('a module that has changed since it was thrown in has a place', async () => {
+  const { place, text } = await places({ map: MAP }).locate(
+    `Error: oops\n    at Card (${URL}:1:1)`,
+  );
+
+  assert.deepEqual(
+    { ...place, frame: '' },
+    { file: '/site/card.jsx', line: 4, column: 5, frame: '' },
+  );
+  assert.match(text, /at Card \(\/site\/card.jsx:4:5\)/);
+});
+
+test('a module that does not parse any more has none, nor has what is no module', async () => {
+  for (const url of [URL, 'http://127.0.0.1:8000/other.js', 'http://127.0.0.1:8000/_fx/%.js']) {
+    const { place } = await places(null).locate(`Error: oops\n    at Card (${url}:1:1)`);
+    assert.equal(place.file, '');
+  }
+});
+
+const SOURCE = 'pages/(shop)/Größe & @you+me,a=b [x].fxl';
+
+for (const [before, after] of [
+  ['    at Page (', ')'],
+  ['    at ', ''],
+  ['Page@', ''],
+]) {
+  test(`names may have blanks and brackets in ${before}${after}`, async () => {
+    const settings = /** @type {any} */ ({ root: '/my app', base: '/_fx/', folder: '/my app/.fx' });
+    const site = new Site(settings);
+    site.plan(/** @type {any} */ ({ modules: [SOURCE], views: [] }));
+    const module = { file: site.idOf(SOURCE), transformResult: { map: MAP } };
+    const urlToModuleMap = new Map([[`/${SOURCE}.tsx`, module]]);
+    const server = /** @type {any} */ ({
+      environments: { client: { moduleGraph: { urlToModuleMap } } },
+    });
+    const browsers = /** @type {any} */ ({ on: () => {} });
+    const url = `http://127.0.0.1:8000${site.urlOf(SOURCE)}`;
+    for (const query of ['', '?t=17']) {
+      const { text } = await new Places(settings, site, server, browsers).locate(
+        `Error: oops\n${before}${url}${query}:1:1${after}`,
+      );
+      assert.equal(text, `Error: oops\n${before}/my app/${SOURCE}:4:5${after}`);
+    }
+  });
+}

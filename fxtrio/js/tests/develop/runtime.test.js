@@ -1,0 +1,60 @@
+/** What is bundled before any page: React and the client runtime. */
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+import { bundledPlugin } from '../../develop/runtime/react.js';
+import { bundleRuntime, put, reactFile, reactModules } from '../../develop/runtime/runtime.js';
+
+test('who comes second leaves what the first one has put there', (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-runtime-'));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const target = path.join(folder, 'made');
+  for (const name of ['first', 'second']) {
+    fs.mkdirSync(path.join(folder, name));
+    fs.writeFileSync(path.join(folder, name, 'text'), name);
+    put(path.join(folder, name), target);
+  }
+
+  assert.equal(fs.readFileSync(path.join(target, 'text'), 'utf8'), 'first');
+  assert.deepEqual(fs.readdirSync(folder), ['made']);
+  assert.throws(() => put(path.join(folder, 'none'), path.join(folder, 'other')), /ENOENT/);
+});
+
+test('React is bundled with the runtime, and packages share it', async (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-runtime-'));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const require = createRequire(import.meta.url);
+  const home = fileURLToPath(new URL('..', import.meta.url));
+
+  const runtime = await bundleRuntime(require, home, folder);
+
+  assert.equal(await bundleRuntime(require, home, folder), runtime, 'once');
+  for (const name of reactModules(home)) {
+    const code = fs.readFileSync(reactFile(runtime, name), 'utf8');
+    const { default: module, ...names } = await import(reactFile(runtime, name));
+    assert.deepEqual(Object.keys(names).sort(), Object.keys(require(name)).sort(), name);
+    assert.equal(module[Object.keys(names)[0]], names[Object.keys(names)[0]]);
+    assert.doesNotMatch(code, /from ?"react/, 'nothing is left to be bundled');
+  }
+
+  const { config } = bundledPlugin(home);
+  const { plugins } = /** @type {any} */ (config)().optimizeDeps.rolldownOptions;
+  const file = path.join(folder, 'package.js');
+  fs.writeFileSync(
+    file,
+    `import { useState, noMore } from 'react'; import * as dom from 'react-dom';` +
+      `const again = require('react'); export { useState, noMore, dom, again };`,
+  );
+  const rolldown = createRequire(require.resolve('vite')).resolve('rolldown');
+  const { build } = await import(rolldown);
+  const { output } = await build({ input: file, plugins, write: false, logLevel: 'silent' });
+  const [{ code, imports }] = output;
+  assert.deepEqual([...imports].sort(), ['react', 'react-dom']);
+  assert.ok(code.length < 5000, 'a copy of React is a hundred times as much');
+});

@@ -1,0 +1,34 @@
+/** Renders show the view that was meant, whichever plan its number is of. */
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Site } from '../../develop/site.js';
+
+const settings = /** @type {any} */ ({ root: '/app', base: '/_fx/', folder: '/app/.fx/dev' });
+
+/** @param {string[]} sources */
+const planOf = (sources) =>
+  /** @type {any} */ ({
+    modules: sources,
+    views: sources.map((module, id) => ({
+      id,
+      module,
+      layouts: [],
+      loading: null,
+      boundaries: [],
+    })),
+  });
+
+test('a view is found by what it shows while one plan takes the place of another', () => {
+  const site = new Site(settings);
+  /** @param {string} source */
+  const state = (source) => () => ({ page: { module: site.urlOf(source), layouts: [] } });
+  site.plan(planOf(['pages/a.fxl', 'pages/b.fxl', 'pages/c.fxl']));
+  site.plan(planOf(['pages/b.fxl', 'pages/c.fxl']));
+
+  assert.equal(site.viewOf(1, state('pages/b.fxl')).module, 'pages/b.fxl'); // of the plan before
+  assert.equal(site.viewOf(1, state('pages/c.fxl')).module, 'pages/c.fxl'); // of this one
+  assert.equal(site.viewOf(2, state('pages/c.fxl')).module, 'pages/c.fxl');
+  assert.equal(site.viewOf(9, state('pages/c.fxl')), undefined);
+});

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, mock, test } from 'node:test';
+
+import { Updates } from '../../develop/browser/updates.js';
+
+const PAGE = { module: '/_fx/pages/index.fxl.tsx', layouts: [] };
+
+/** @param {unknown} data */
+const stateOf = (data) => ({ ok: true, data, page: PAGE });
+
+/** @type {any} */
+const browser = globalThis;
+
+beforeEach(() => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  browser.window = browser;
+  browser.location = { pathname: '/', search: '', reload: () => assert.fail('reloaded') };
+});
+
+afterEach(() => {
+  mock.timers.reset();
+  mock.restoreAll();
+  delete browser.window;
+  delete browser.location;
+});
+
+/** A page that is shown, and its router. */
+function makePage() {
+  /** @type {any[]} that wait for their answers, in the order they were made */
+  const requests = [];
+  mock.method(browser, 'fetch', (/** @type {string} */ url) => {
+    const { promise, resolve } = withResolvers();
+    const headers = new Headers({ 'content-type': 'application/vnd.fx.page+json' });
+    const answer = (/** @type {unknown} */ data) =>
+      resolve({ status: 200, headers, json: async () => stateOf(data) });
+    const fail = () => resolve({ status: 500, headers, json: async () => ({ error: 'wrong' }) });
+    requests.push({ url, answer, fail });
+    return promise;
+  });
+  const screen = {
+    view: /** @type {any} */ ({ state: stateOf('at first'), parts: {} }),
+    replace(/** @type {any} */ view) {
+      this.view = view;
+    },
+  };
+  const router = {
+    status: { state: 'idle' },
+    kept: true,
+    listeners: new Set(),
+    snapshot: () => router.status,
+    subscribe(/** @type {() => void} */ listener) {
+      router.listeners.add(listener);
+      return () => router.listeners.delete(listener);
+    },
+    invalidate: () => (router.kept = false),
+    say(/** @type {string} */ state) {
+      router.status = { state };
+      for (const listener of router.listeners) listener();
+    },
+  };
+  /** @type {any[]} errors that the overlay shows */
+  const told = [];
+  const modules = { load: async () => ({ page: 'the newest' }) };
+  const overlay = {
+    isPassing: false,
+    clear() {},
+    clearThrown() {},
+    answered: (/** @type {any} */ body) => told.push(body),
+    thrown() {},
+  };
+  let refreshed = 0;
+  const updates = new Updates({
+    runtime: /** @type {any} */ ({ screen, router, modules }),
+    overlay: /** @type {any} */ (overlay),
+    refresh: () => (refreshed += 1),
+  });
+  const shown = () => screen.view.state.data;
+  return { updates, screen, router, requests, shown, told, refreshed: () => refreshed };
+}
+
+/** Let what is due happen, and what follows from it. */
+async function settle() {
+  mock.timers.tick(0);
+  await setImmediate();
+}
+
+function withResolvers() {
+  /** @type {(value: unknown) => void} */
+  let resolve = () => {};
+  const promise = new Promise((given) => (resolve = given));
+  return { promise, resolve };
+}
+
+const ALL = { sources: null, expected: [] };
+
+test('what was asked for earlier does not take the place of what is newer', async () => {
+  const { updates, requests, shown } = makePage();
+  updates.addData(ALL);
+  await settle();
+  updates.addData(ALL);
+  await settle();
+  requests[1].answer('second');
+  await settle();
+  assert.equal(shown(), 'second');
+  requests[0].answer('first');
+  await settle();
+  assert.equal(shown(), 'second');
+});
+
+test('what was asked for earlier fails without a word when something newer is shown', async () => {
+  const { updates, requests, shown, told } = makePage();
+  updates.addData(ALL);
+  await settle();
+  updates.addData(ALL);
+  await settle();
+  requests[1].answer('second');
+  requests[0].fail();
+  await settle();
+  assert.equal(shown(), 'second');
+  assert.deepEqual(told, []);
+});
+
+test('new modules do not wait for data that is slow', async () => {
+  const { updates, requests, screen, shown, refreshed } = makePage();
+  updates.addData(ALL);
+  await settle();
+  updates.addModule(PAGE.module, {});
+  await settle();
+  assert.equal(refreshed(), 1);
+  assert.equal(shown(), 'at first');
+  requests[0].answer('slow');
+  await settle();
+  assert.equal(shown(), 'slow');
+  assert.deepEqual(screen.view.parts, { page: 'the newest' });
+});
+
+test('data is asked for when the page that is on its way has come', async () => {
+  const { updates, requests, screen, router, shown } = makePage();
+  router.say('loading');
+  updates.addData(ALL);
+  await settle();
+  assert.equal(requests.length, 0);
+  browser.location.pathname = '/next';
+  screen.view = { state: stateOf('of the code before'), parts: {} };
+  router.say('idle');
+  await settle();
+  assert.equal(requests[0].url, '/next');
+  requests[0].answer('new');
+  await settle();
+  assert.equal(shown(), 'new');
+});
+
+test('data of a page that has been left is not shown', async () => {
+  const { updates, requests, screen, shown } = makePage();
+  updates.addData(ALL);
+  await settle();
+  browser.location.pathname = '/next';
+  screen.view = { state: stateOf('next'), parts: {} };
+  requests[0].answer('of the former page');
+  await settle();
+  assert.equal(shown(), 'next');
+});
+
+test('what is kept for other pages is forgotten, whichever loader has changed', async () => {
+  const { updates, requests, router } = makePage();
+  updates.addData({ sources: ['/_fx/pages/other.fxl.tsx'], expected: [] });
+  await settle();
+  assert.equal(router.kept, false);
+  assert.equal(requests.length, 0);
+});
+
+test('an error view asks once while its answer is on the way', async () => {
+  const { updates, requests, screen } = makePage();
+  screen.view = { state: { ...stateOf(null), ok: false }, parts: {} };
+  updates.addData(ALL);
+  updates.retry();
+  await settle();
+  updates.retry();
+  await settle();
+  assert.equal(requests.length, 1);
+});
+
+test('what was thrown is thrown again when the page is shown once more', async () => {
+  const { updates, screen, shown } = makePage();
+  const before = screen.view.state;
+  updates.again();
+  await settle();
+  assert.equal(shown(), 'at first');
+  assert.notEqual(screen.view.state, before); // boundaries begin anew with another state
+});

@@ -1,0 +1,172 @@
+/** Views of `fx dev` are made of one version of the packages that Vite has bundled. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Views } from '../../develop/views.js';
+
+/**
+ * A project of one page. `load` is what the runner does: it may change what is bundled.
+ *
+ * @param {(bundled: { hash: string }, round: number) => any} load
+ */
+function viewsOf(load) {
+  const bundled = { hash: 'a' };
+  const made = { cleared: 0, rounds: 0, parts: /** @type {any[]} */ ([]) };
+  const runner = {
+    ModuleRunner: class {
+      clearCache() {
+        made.cleared += 1;
+      }
+      import() {
+        made.rounds += 1;
+        return Promise.resolve().then(() => load(bundled, made.rounds));
+      }
+    },
+  };
+  const depsOptimizer = {
+    get metadata() {
+      return { browserHash: bundled.hash };
+    },
+  };
+  const moduleGraph = { getModuleById: () => undefined };
+  const view = { module: 'pages/index.fxl', layouts: [], loading: null };
+  const views = new Views(
+    /** @type {any} */ ({ root: '/app', base: '' }),
+    /** @type {any} */ ({
+      planned: null,
+      viewOf: () => view,
+      idOf: (/** @type {string} */ id) => id,
+    }),
+    /** @type {any} */ ({
+      vite: { createServerModuleRunnerTransport: () => null },
+      runner,
+      server: { environments: { ssr: { hot: null, depsOptimizer, moduleGraph } } },
+      runtime: '/app/runtime',
+      serverRuntime: {
+        createRenderers: (/** @type {any} */ { views: parts }) => {
+          made.parts = parts;
+          return {};
+        },
+      },
+    }),
+  );
+  return { views, made };
+}
+
+const outdated = () =>
+  Object.assign(new Error('bundled anew'), { code: 'ERR_OUTDATED_OPTIMIZED_DEP' });
+
+test('a view whose packages were bundled anew meanwhile is loaded again, with none of before', async () => {
+  const { views, made } = viewsOf((bundled, round) => {
+    if (round < 4) bundled.hash = `b${round}`;
+    return `page of ${bundled.hash}`;
+  });
+
+  assert.equal(await views.load(0, () => null), 0);
+  assert.deepEqual(made.parts, [{ page: 'page of b3', layouts: [], loading: null }]);
+  assert.equal(made.rounds, 4);
+  assert.equal(made.cleared, 4);
+  assert.equal(await views.load(0, () => null), 0);
+  assert.equal(made.cleared, 4);
+});
+
+test('a package that was replaced while a module asked for it is asked for again', async () => {
+  const { views, made } = viewsOf((bundled, round) => {
+    if (round === 1) throw outdated();
+    return 'page';
+  });
+
+  assert.equal(await views.load(0, () => null), 0);
+  assert.equal(made.rounds, 2);
+});
+
+test('an error of the page is its own, also after packages were bundled anew', async () => {
+  const { views, made } = viewsOf((bundled, round) => {
+    if (round === 1) bundled.hash = 'b';
+    throw new Error('of the page');
+  });
+
+  await assert.rejects(
+    views.load(0, () => null),
+    /of the page/,
+  );
+  assert.equal(made.rounds, 2);
+});
+
+test('packages that are bundled anew for ever do not keep a view for ever', async () => {
+  const { views, made } = viewsOf((bundled, round) => {
+    bundled.hash = `b${round}`;
+    throw outdated();
+  });
+
+  await assert.rejects(
+    views.load(0, () => null),
+    /bundled anew/,
+  );
+  assert.ok(made.rounds < 20);
+});
+
+test('as many pages as are in use stay loaded, and others are loaded again when they are rendered', async () => {
+  const evaluated = new Set();
+  const graph = {
+    getModuleById: (/** @type {string} */ id) => ({ id }),
+    invalidateModule: (/** @type {{ id: string }} */ { id }) => void evaluated.delete(id),
+  };
+  const runner = {
+    ModuleRunner: class {
+      evaluatedModules = graph;
+      clearCache() {}
+      async import(/** @type {string} */ id) {
+        evaluated.add(id);
+        return `code of ${id}`;
+      }
+    },
+  };
+  /** @type {any[]} */
+  let parts = [];
+  /** @type {string[]} what is transformed for renders */
+  const invalidated = [];
+  const ssr = {
+    moduleGraph: {
+      getModuleById: (/** @type {string} */ id) => ({ id, importedModules: new Set(), url: id }),
+      invalidateModule: (/** @type {{ id: string }} */ { id }) => void invalidated.push(id),
+    },
+  };
+  const views = new Views(
+    /** @type {any} */ ({ root: '/app', base: '' }),
+    /** @type {any} */ ({
+      planned: null,
+      viewOf: (/** @type {number} */ id) => ({
+        ...{ module: `p${id}`, layouts: [['layout', false]], loading: null },
+      }),
+      idOf: (/** @type {string} */ id) => id,
+    }),
+    /** @type {any} */ ({
+      vite: { createServerModuleRunnerTransport: () => null, isCSSRequest: () => false },
+      runner,
+      server: { environments: { ssr } },
+      serverRuntime: {
+        createRenderers: (/** @type {any} */ { views: made }) => {
+          parts = made;
+          return {};
+        },
+      },
+    }),
+  );
+  const held = () => parts.filter((one) => one !== undefined).length;
+
+  for (let id = 0; id < 300; id += 1) {
+    await views.load(0, () => null);
+    await views.load(id, () => null);
+  }
+  assert.equal(held(), 40);
+  assert.equal(evaluated.size, 41, 'the pages, and the layout that they share');
+  assert.equal(invalidated.length, 260);
+  assert.ok(evaluated.has('p0'), 'it was in use all the time');
+
+  assert.ok(!evaluated.has('p1'));
+  const slot = await views.load(1, () => null);
+  assert.equal(parts[slot].page, 'code of p1');
+  assert.equal(held(), 40);
+});
