@@ -10,7 +10,7 @@ Both languages have this statement, so what it says decides. In this order:
 4. Names of the Python half alone: Python while Python is read. Behind UI code they may as well
    be types of the browser (``Event``), so that it remains open.
 
-Called by `splitter`.
+Called by `walk`.
 """
 
 from __future__ import annotations
