@@ -86,7 +86,7 @@ class Job(Generic[P]):
         runner.jobs[self.name] = self  # its module may have been imported after the start, or again
         now = runner.now()
         row = self.row(args, kwargs, now=now, delay=delay, priority=priority)
-        after = runner.tell if row["due"] <= now else runner.wake
+        after = runner.notify if row["due"] <= now else runner.wake
         number: int | None = await runner.store.add(**row, after=after)
         return number
 

@@ -16,33 +16,33 @@ _QUIET = 0.005  # between two calls to other processes, in seconds
 
 
 @attrs.define(eq=False)
-class JobNews:
+class JobNotifications:
     """Wakes this process, and others."""
 
     database: Database
     arrived: trio.Event = attrs.field(init=False, factory=trio.Event)
     """Set by the next notification; a waiting task replaces it before it checks."""
 
-    _untold: trio.Event = attrs.field(init=False, factory=trio.Event)
+    _pending: trio.Event = attrs.field(init=False, factory=trio.Event)
 
     def wake(self) -> None:
         """Look for jobs now: something has changed."""
         self.arrived.set()
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Wake this process and the others."""
         self.arrived.set()
-        self._untold.set()
+        self._pending.set()
 
     async def announce(self) -> None:
         """Notify other processes until cancelled, once for all jobs since the last time."""
         while True:
-            await self._untold.wait()
-            self._untold = trio.Event()
+            await self._pending.wait()
+            self._pending = trio.Event()
             try:
                 await self.database.notify(CHANNEL)
             except BaseException:
-                self._untold.set()
+                self._pending.set()
                 raise
             await trio.sleep(_QUIET)
 

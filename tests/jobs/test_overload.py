@@ -88,10 +88,10 @@ async def test_a_statement_of_housekeeping_that_gets_no_answer_is_given_up(
                 async with other.transaction():
                     await other.execute("lock table fx_jobs, fx_workers in exclusive mode")
                     with pytest.raises(trio.TooSlowError):
-                        await runner.house.beat("somebody", 0.0)
+                        await runner.reserved.beat("somebody", 0.0)
                     with pytest.raises(trio.TooSlowError):
-                        async with runner.house.database.transaction():
-                            await runner.house.leave("somebody")
+                        async with runner.reserved.database.transaction():
+                            await runner.reserved.leave("somebody")
                     sql = "select count(*) from pg_stat_activity where wait_event_type = 'Lock'"
                     while await other.value(sql) > 1:  # noqa: ASYNC110  # cancelled there as well
                         await trio.sleep(0.01)

@@ -15,7 +15,7 @@ from fx.jobs import job
 from fxtrio.db import Database
 from fxtrio.jobs import Job, JobRunner
 from fxtrio.jobs.lanes import SUSPECT
-from fxtrio.jobs.running.prefetch import AHEAD, HOLD, MOST, Intake
+from fxtrio.jobs.running.prefetch import AHEAD, HOLD, MOST, Prefetch
 from fxtrio.jobs.store import CRASHES, Claimed, JobStore
 from tests.db.engines import opened
 from tests.jobs.running import rows, running
@@ -39,11 +39,11 @@ async def fill(runner: JobRunner, *jobs: tuple[Job[Any], Sequence[object]]) -> N
 
 
 def test_nothing_is_claimed_ahead_before_it_is_known_how_fast_jobs_end() -> None:
-    intake = Intake(4)
+    prefetch = Prefetch(4)
 
-    assert intake.room(0.0, running=1) == 3
-    intake.add(claimed(1, 2, 3), 3, 0.0)
-    assert intake.room(1.0, running=1) == 0
+    assert prefetch.room(0.0, running=1) == 3
+    prefetch.add(claimed(1, 2, 3), 3, 0.0)
+    assert prefetch.room(1.0, running=1) == 0
 
 
 @pytest.mark.parametrize(
@@ -53,36 +53,36 @@ def test_nothing_is_claimed_ahead_before_it_is_known_how_fast_jobs_end() -> None
 def test_as_many_are_claimed_ahead_as_end_in_a_moment(
     ended: int, seconds: float, ahead: float
 ) -> None:
-    intake = Intake(4)
-    intake.add([], 4, 0.0)
+    prefetch = Prefetch(4)
+    prefetch.add([], 4, 0.0)
     for _ in range(ended):
-        intake.end_one()
+        prefetch.end_one()
 
-    assert intake.room(seconds, running=0) == 4 + ahead
+    assert prefetch.room(seconds, running=0) == 4 + ahead
 
 
 def test_more_are_claimed_when_half_of_them_have_begun_or_all_where_no_more_were_there() -> None:
-    full, short = Intake(1), Intake(1)
+    full, short = Prefetch(1), Prefetch(1)
     full.add(claimed(*range(10)), 10, 0.0)
     short.add(claimed(*range(10)), 11, 0.0)
 
-    def begun_when_it_is_time(intake: Intake) -> int:
-        while not intake.end_one():
-            intake.waiting.popleft()
-        return 10 - len(intake.waiting)
+    def begun_when_it_is_time(prefetch: Prefetch) -> int:
+        while not prefetch.end_one():
+            prefetch.waiting.popleft()
+        return 10 - len(prefetch.waiting)
 
     assert begun_when_it_is_time(full) == 5
     assert begun_when_it_is_time(short) == 10
 
 
 def test_what_was_held_for_too_long_is_taken_away() -> None:
-    intake = Intake(1)
-    assert intake.take_held(100.0) == []
-    intake.add(claimed(1, 2), 2, 0.0)
+    prefetch = Prefetch(1)
+    assert prefetch.take_held(100.0) == []
+    prefetch.add(claimed(1, 2), 2, 0.0)
 
-    assert intake.take_held(HOLD / 2) == []
-    assert [one.id for one in intake.take_held(HOLD)] == [1, 2]
-    assert not intake.waiting
+    assert prefetch.take_held(HOLD / 2) == []
+    assert [one.id for one in prefetch.take_held(HOLD)] == [1, 2]
+    assert not prefetch.waiting
 
 
 async def test_jobs_behind_slow_ones_go_back_to_other_processes(

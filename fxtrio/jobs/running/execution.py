@@ -16,7 +16,7 @@ import trio
 from fxtrio.callables import contain
 from fxtrio.jobs.decorators import Job
 from fxtrio.jobs.errors import JobArgumentsMismatch, JobTimeout
-from fxtrio.jobs.running.retry import surely
+from fxtrio.jobs.running.retry import retry_until_done
 from fxtrio.jobs.running.threads import JobThread, JobThreads
 from fxtrio.jobs.store import Claimed, JobStore, decoded
 from fxtrio.tasks.calls import is_async
@@ -48,10 +48,10 @@ class _ClaimLost(Exception):
 
 @attrs.frozen(eq=False)
 class JobAttempts:
-    """Runs attempts. ``house`` has reserved connections, ``store`` joins their transactions."""
+    """Runs attempts. ``reserved`` has reserved connections, ``store`` joins their transactions."""
 
     store: JobStore
-    house: JobStore
+    reserved: JobStore
     threads: JobThreads
     now: Callable[[], float]
     release: Callable[[Claimed], bool]
@@ -108,13 +108,13 @@ class JobAttempts:
 
     async def _put_off(self, job: Claimed, pause: float, error: str, **how: Any) -> None:
         until = self.now() + pause
-        await surely(partial(self.house.put_off, job, until, error, **how))
+        await retry_until_done(partial(self.reserved.put_off, job, until, error, **how))
 
     async def _put_off_misfit(self, job: Claimed, cause: JobArgumentsMismatch) -> Outcome:
         """Leave a job to another version of the code; at last it has failed, with the reason."""
         if job.misfits + 1 >= MISFITS:
             log.error("Job %s (%d) failed: %s", job.name, job.id, cause)
-            await surely(partial(self.house.fail, job, str(cause), self.now(), None))
+            await retry_until_done(partial(self.reserved.fail, job, str(cause), self.now(), None))
             return "failed"
         log.warning("Job %s (%d) is left to other code: %s", job.name, job.id, cause)
         pause = min(2.0**job.misfits, _MISFIT_PAUSE)
@@ -139,7 +139,7 @@ class JobAttempts:
             with trio.CancelScope(shield=True), trio.move_on_after(_LEAVING):
                 again = self.now() + max(declared.backoff, _LEAVING)
                 due = again if job.attempts <= declared.retries else None
-                await self.house.fail(job, str(error), self.now(), due)
+                await self.reserved.fail(job, str(error), self.now(), due)
             raise
         finally:
             self.threads.forget(job.id)
@@ -156,7 +156,7 @@ class JobAttempts:
             if again
             else None
         )
-        await surely(partial(self.house.fail, job, text, ended, due))
+        await retry_until_done(partial(self.reserved.fail, job, text, ended, due))
         return "retried" if again else "failed"
 
 

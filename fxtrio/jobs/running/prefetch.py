@@ -24,7 +24,7 @@ HOLD = 0.25
 
 
 @attrs.define(eq=False)
-class Intake:
+class Prefetch:
     """The jobs that are claimed and have not begun, in the order in which they will."""
 
     workers: int

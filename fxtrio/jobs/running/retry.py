@@ -14,7 +14,7 @@ _LONGEST = 2.0
 log = logging.getLogger("fx.jobs")
 
 
-async def surely(work: Callable[[], Awaitable[object]]) -> None:
+async def retry_until_done(work: Callable[[], Awaitable[object]]) -> None:
     """Do something that needs the database, again and again until it is done."""
     pause = _FIRST
     while True:

@@ -237,7 +237,7 @@ class JobsPlugin(Plugin[JobsSettings]):
         else:
             await retry_jobs(context.store, _numbers(fields), context.now())
         if context.app.jobs is not None:
-            context.app.jobs.tell()
+            context.app.jobs.notify()
         return self._again(request)
 
     async def _discard(self, context: _Context, request: Request) -> Response:
