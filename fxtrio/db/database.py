@@ -21,6 +21,7 @@ from fxtrio.db.engine import Cursor, Engine, Result, Rows
 from fxtrio.db.errors import CommitUnknown, DatabaseBusy, TransactionConflict
 from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
 from fxtrio.db.rows import Make, row_maker
+from fxtrio.db.sql import EngineSql
 from fxtrio.db.transaction import Transaction, check_inside
 from fxtrio.isolation import Isolation
 
@@ -54,6 +55,11 @@ class Database:
     def dialect(self) -> Literal["sqlite", "postgresql"]:
         """Which SQL it speaks."""
         return self._engine.name
+
+    @property
+    def sql(self) -> EngineSql:
+        """What the framework's own statements need to know of that SQL."""
+        return self._engine.sql
 
     @property
     def probe(self) -> str:

@@ -8,6 +8,8 @@ from typing import Any, Literal, Protocol
 
 import attrs
 
+from fxtrio.db.sql import EngineSql
+
 State = Literal["idle", "open", "failed", "gone"]
 """No transaction; in one; in one that can only be rolled back; the connection is lost."""
 
@@ -88,6 +90,11 @@ class Engine(Protocol):
     @property
     def name(self) -> Literal["sqlite", "postgresql"]:
         """Which SQL it speaks."""
+        ...
+
+    @property
+    def sql(self) -> EngineSql:
+        """What the framework's own statements need to know of that SQL."""
         ...
 
     @property

@@ -25,9 +25,6 @@ class JobSql:
     now: str | None
     """The query for the time; None: the clock of the machine, which a file's database has."""
 
-    lock: str | None
-    """Waits for the lock ``{number}`` until the transaction ends; None where all writers wait."""
-
     skip_locked: str
     """Behind a query: rows that others have locked are passed over."""
 
@@ -59,7 +56,6 @@ class JobSql:
 _SQLITE = JobSql(
     types={"serial": "integer primary key autoincrement", "real": "real"},
     now=None,
-    lock=None,
     skip_locked="",
     in_list="in (select value from json_each(${number}))",
     in_query="in ({query})",
@@ -80,7 +76,6 @@ _POSTGRESQL = JobSql(
         "real": "double precision",
     },
     now="select extract(epoch from clock_timestamp())::float8",
-    lock="select pg_advisory_xact_lock({number})",
     skip_locked=" for update skip locked",
     in_list="= any(${number})",
     # An array, whose rows PostgreSQL finds by the index, however many there may be.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fxtrio.db.sql import Lock
 from fxtrio.jobs.dialects import JobSql, job_sql
 
 if TYPE_CHECKING:
@@ -39,8 +40,6 @@ create index fx_jobs_lanes on fx_jobs (queue, name, priority, due, id)
 _NEWEST = "fx_jobs_lanes"
 """Created last: if it exists, the tables are not queried, which others may have locked."""
 
-_LOCK = 7225103
-
 
 async def make_tables(database: Database) -> None:
     """Make the tables where there are none, and bring those of earlier versions up to date.
@@ -51,8 +50,8 @@ async def make_tables(database: Database) -> None:
     if await _is_complete(database, sql):
         return
     async with database.transaction():
-        if sql.lock is not None:  # two processes that create a table would collide
-            await database.execute(sql.lock.format(number=_LOCK))
+        if (locks := database.sql.locks) is not None:  # two that create a table would collide
+            await database.execute(locks.wait.format(number=Lock.JOB_TABLES))
             if await _is_complete(database, sql):
                 return
         await database.run_script(_TABLES.format(**sql.types))

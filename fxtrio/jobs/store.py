@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from fxtrio.db.database import limited
+from fxtrio.db.sql import Lock
 from fxtrio.jobs import lanes
 from fxtrio.jobs.dialects import JobSql, job_sql
 from fxtrio.jobs.schema import make_tables
@@ -29,7 +30,6 @@ PURGED = 1000
 """Jobs that one statement deletes at most: SQLite blocks other writers meanwhile (count)."""
 
 _SET_BACK = 600.0  # for a statement that changes all jobs that wait, in seconds
-_LOCK = 7225104
 
 
 @attrs.frozen(eq=False)
@@ -262,8 +262,8 @@ class JobStore:
         """
         patient = limited(self.database, _SET_BACK)
         async with patient.transaction():
-            if self._sql.lock is not None:
-                await patient.execute(self._sql.lock.format(number=_LOCK))
+            if (locks := self.database.sql.locks) is not None:
+                await patient.execute(locks.wait.format(number=Lock.JOB_CLOCK))
             latest = await patient.value("select max(seen) from fx_workers")
             if latest is None or latest < now + seconds / 2:
                 return False

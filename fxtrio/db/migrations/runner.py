@@ -28,19 +28,13 @@ from fxtrio.db.migrations.files import (
     compare,
     read_migrations,
 )
-from fxtrio.db.migrations.scripts import statements_of
 from fxtrio.db.open import open_database
-from fxtrio.db.sqlite.connection import statements
+from fxtrio.db.sql import Lock
 
 _TABLE = """
 create table if not exists fx_migrations
   (number integer primary key, name text not null, checksum text not null, applied text not null)
 """
-_THERE = {
-    "sqlite": "select count(*) from sqlite_master where name = 'fx_migrations'",
-    "postgresql": "select count(*) from pg_class where oid = to_regclass('fx_migrations')",
-}
-_LOCK = "select pg_try_advisory_xact_lock(7225102)"  # a number of our own
 LOCK_TIMEOUT = 5.0
 """How long a statement of a migration waits for a lock, where nothing else is said (seconds)."""
 
@@ -63,7 +57,7 @@ async def compare_database(database: Database, root: Path) -> Comparison:
 
 async def runs(database: Database) -> Mapping[int, Run]:
     """Return the migrations that have been run, by number."""
-    if not await database.value(_THERE[database.dialect]):
+    if not await database.value(database.sql.has_table.format(table="fx_migrations")):
         return {}
     found = await database.all(Run, "select * from fx_migrations order by number")
     return {run.number: run for run in found}
@@ -125,6 +119,7 @@ async def _run_next(
     written: bool,
 ) -> Migration | Literal["locked", "nothing"]:
     """Run one migration, unless another process migrates."""
+    locks = database.sql.locks
     async with database.transaction(isolation="read committed"):
         if not await _lock(database):
             return "locked"
@@ -134,18 +129,19 @@ async def _run_next(
         migration = waiting[0]
         if migration.head.transactional:
             begins(migration)
-            if database.dialect == "postgresql":
-                await database.execute(f"set local lock_timeout = {round(1000 * lock_timeout)}")
+            if locks is not None:
+                milliseconds = round(1000 * lock_timeout)
+                await database.execute(locks.timeout.format(milliseconds=milliseconds))
             await _run(database, migration)
             return migration
-        if database.dialect == "postgresql":
+        if locks is not None:
             begins(migration)
             # A simple query ends the portal of the last one, whose snapshot would be waited for.
             await database.run_script("select 1")
             # Not in the transaction that holds the lock.
             await _run_beside(database.reserve(), migration)
             return migration
-    begins(migration)  # outside of a transaction, since SQLite has one writer
+    begins(migration)  # outside of a transaction: this one would keep its writer out
     await _run_beside(database, migration)
     return migration
 
@@ -155,11 +151,12 @@ async def _lock(database: Database) -> bool:
 
     Without waiting: CREATE INDEX CONCURRENTLY waits for all transactions that wait for a lock.
     """
-    if database.dialect == "sqlite":  # which has one writer in any case
+    locks = database.sql.locks
+    if locks is None:  # this transaction is the only one that writes
         return True
-    if not await database.value(_LOCK):
+    if not await database.value(locks.attempt.format(number=Lock.MIGRATIONS)):
         return False
-    await database.execute("set local idle_in_transaction_session_timeout = 0")
+    await database.execute(locks.idle)
     return True
 
 
@@ -180,8 +177,7 @@ def _is_locked(error: Exception) -> bool:
 
 async def _run_beside(database: Database, migration: Migration) -> None:
     """Run the statements of a migration one by one, each in its own transaction."""
-    split = statements_of if database.dialect == "postgresql" else statements
-    parts = split(migration.text)
+    parts = database.sql.statements(migration.text)
     done = 0
     try:
         for statement in parts:
@@ -192,9 +188,9 @@ async def _run_beside(database: Database, migration: Migration) -> None:
         outcome = _HALFWAY.format(done=done, all=len(parts)) if done else ROLLED_BACK
         raise MigrationFailed(migration.file, error, outcome) from error
     finally:
-        if database.dialect == "sqlite":  # of the connection, which outlives this
+        if database.sql.restore is not None:
             with trio.CancelScope(shield=True), trio.move_on_after(_TURN):
-                await database.execute("pragma foreign_keys = on")
+                await database.execute(database.sql.restore)
 
 
 async def _record(database: Database, migration: Migration) -> None:

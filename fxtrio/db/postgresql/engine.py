@@ -16,10 +16,12 @@ import trio
 from fxtrio.config import DatabaseConfig
 from fxtrio.db.engine import DatabaseConnection, Result
 from fxtrio.db.errors import DatabaseBusy, DatabaseUnusable
+from fxtrio.db.migrations.scripts import statements_of
 from fxtrio.db.pool import Pool
 from fxtrio.db.postgresql.connecting import Connector
 from fxtrio.db.postgresql.connection import WRITE_ERRORS, PostgresConnection, Work, is_alive
 from fxtrio.db.postgresql.silence import end_silent
+from fxtrio.db.sql import EngineSql, Locks
 from fxtrio.db.writing import ROOM
 
 POLL = 1.0
@@ -102,10 +104,29 @@ async def _look(engine: Postgres, settings: DatabaseConfig, safe_url: str) -> No
         )
 
 
+SQL = EngineSql(
+    real="double precision",
+    blob="bytea",
+    keyed_table="",
+    has_table="select count(*) from pg_class where oid = to_regclass('{table}')",
+    position="strpos",
+    skip_locked=" for update skip locked",
+    locks=Locks(
+        wait="select pg_advisory_xact_lock({number})",
+        attempt="select pg_try_advisory_xact_lock({number})",
+        timeout="set local lock_timeout = {milliseconds}",
+        idle="set local idle_in_transaction_session_timeout = 0",
+    ),
+    statements=statements_of,
+    restore=None,
+)
+
+
 class Postgres:
     """An `Engine`. Created by `open_postgres`; valid until its block ends."""
 
     name: Literal["postgresql"] = "postgresql"
+    sql = SQL
     isolation = "read committed"
     probe = "select 1"
     cursors_need_transactions = True

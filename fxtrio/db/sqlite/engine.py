@@ -24,7 +24,8 @@ import trio
 from fxtrio.db.engine import DatabaseConnection
 from fxtrio.db.errors import DatabaseReplaced, DatabaseUnusable
 from fxtrio.db.pool import Pool
-from fxtrio.db.sqlite.connection import BUSY_TIMEOUT, SqliteConnection
+from fxtrio.db.sql import EngineSql
+from fxtrio.db.sqlite.connection import BUSY_TIMEOUT, SqliteConnection, statements
 from fxtrio.db.writing import ROOM, Writing, try_folder
 
 _FILE = 1.0  # between two looks whether the file is the same, in seconds
@@ -66,10 +67,24 @@ async def open_sqlite(path: Path | None, *, size: int, waiters: int) -> AsyncIte
         engine.close()
 
 
+SQL = EngineSql(
+    real="real",
+    blob="blob",
+    keyed_table=" without rowid",
+    has_table="select count(*) from sqlite_master where name = '{table}'",
+    position="instr",
+    skip_locked="",  # there is one writer in any case
+    locks=None,
+    statements=statements,
+    restore="pragma foreign_keys = on",
+)
+
+
 class Sqlite:
     """An `Engine`. Created by `open_sqlite`; valid until its block ends."""
 
     name: Literal["sqlite"] = "sqlite"
+    sql = SQL
     probe = "select count(*) from sqlite_master"  # which reads the file
     cursors_need_transactions = False
     ends_transactions = True

@@ -31,9 +31,8 @@ class Queries:
     def __init__(self, database: Database, prefix: str) -> None:
         self.database = database
         self._prefix = prefix
-        # SQLite has one writer in any case.
-        self._skip = " for update skip locked" if database.dialect == "postgresql" else ""
-        self._position = "strpos" if database.dialect == "postgresql" else "instr"
+        self._skip = database.sql.skip_locked
+        self._position = database.sql.position
         self._queries = 0
         self._logged_at = -SILENCE
 

@@ -6,6 +6,7 @@ In a file of their own they have no prefix, as in all versions before this one.
 from __future__ import annotations
 
 from fxtrio.db import Database
+from fxtrio.db.sql import Lock
 from fxtrio.plugins.auth.errors import AuthDatabaseUnusable
 
 VERSION = 2
@@ -16,10 +17,6 @@ MOVED = 3
 
 PREFIX = "fx_auth_"
 
-_TYPES = {
-    "sqlite": {"real": "real", "blob": "blob", "rest": " without rowid"},
-    "postgresql": {"real": "double precision", "blob": "bytea", "rest": ""},
-}
 # Times are seconds since 1970.
 _SCHEMA = """
 create table if not exists fx_auth_users (
@@ -42,7 +39,6 @@ create index if not exists fx_auth_pending_by_end on fx_auth_pending (expires_at
 create index if not exists fx_auth_pending_by_email on fx_auth_pending (email);
 create table if not exists fx_auth (version integer not null, changes bigint not null);
 """
-_LOCK = "select pg_advisory_xact_lock(7225104)"
 
 
 def named(sql: str, prefix: str) -> str:
@@ -56,11 +52,13 @@ async def make_tables(database: Database, prefix: str, place: str) -> bool:
     One process at a time gets through. Raises AuthDatabaseUnusable, which names ``place``,
     for tables of a newer version.
     """
-    if database.dialect == "postgresql":  # two who make a table collide there
-        await database.execute(_LOCK)
+    sql = database.sql
+    if sql.locks is not None:  # two processes that create a table would collide
+        await database.execute(sql.locks.wait.format(number=Lock.AUTH_TABLES))
     if not prefix:
         await _check_file(database, place)
-    await database.run_script(named(_SCHEMA.format(**_TYPES[database.dialect]), prefix))
+    schema = _SCHEMA.format(real=sql.real, blob=sql.blob, rest=sql.keyed_table)
+    await database.run_script(named(schema, prefix))
     created = await database.execute(
         "insert into fx_auth (version, changes) select $1, 0"
         " where not exists (select 1 from fx_auth)",
