@@ -21,7 +21,7 @@ from fxtrio.errors import BodyTooLarge
 from fxtrio.log_limit import Repeats
 from fxtrio.serve.request.bodies.body import read_body
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.response.error_response import Refused, refusal_reply
+from fxtrio.serve.request.response.error_response import ErrorResponse, error_reply
 from fxtrio.serve.request.response.response import NOTHING, Answer
 
 log = logging.getLogger("fx.serve")
@@ -180,16 +180,16 @@ async def answer_csp_report(reports: CspReports, event: RequestEvent, now: float
         return Response(status_code=405, headers={"allow": "POST"})
     client = event.scope.get("client")
     if not reports.may_report(client[0] if client else "", now):
-        return refusal_reply(Refused("Too many reports", 429))
+        return error_reply(ErrorResponse("Too many reports", 429))
     try:
         body = await read_body(event.receive, event.headers, limit=REPORT_LIMIT)
         problems = parse_reports(body)
     except BodyTooLarge as error:
-        return refusal_reply(Refused(error.message, error.status_code))
+        return error_reply(ErrorResponse(error.message, error.status_code))
     except ClientDisconnect:
         return NOTHING
     except (msgspec.MsgspecError, ValueError, RecursionError):  # not UTF-8 is a ValueError
-        return refusal_reply(Refused("This is no report of a Content-Security-Policy", 400))
+        return error_reply(ErrorResponse("This is no report of a Content-Security-Policy", 400))
     for problem in problems:
         for line in reports.add(problem, now):
             log.warning("content security policy: %s", line)

@@ -23,7 +23,7 @@ from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent, open_event
 from fxtrio.serve.request.hook_evaluations import Evaluations
-from fxtrio.serve.request.response.error_response import Refused, refusal_reply
+from fxtrio.serve.request.response.error_response import ErrorResponse, error_reply
 from fxtrio.serve.request.response.response import NO_STORE, Answer, Reply
 from fxtrio.serve.request.response.send_response import log_defect, send_answer, send_failure
 from fxtrio.serve.runtime_endpoints import RuntimeEndpoints
@@ -104,7 +104,7 @@ class Dispatcher:
     def _problem(self, event: RequestEvent, problem: PageProblem) -> Reply:
         """Return the answer that states a problem: in JSON where the client asks for data."""
         if event.path.startswith("/api/"):
-            return refusal_reply(Refused(problem.message, problem.status))
+            return error_reply(ErrorResponse(problem.message, problem.status))
         return plain_problem(self._site, event, problem)
 
     async def _answer(self, running: Running, event: RequestEvent) -> Answer:

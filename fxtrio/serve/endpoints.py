@@ -22,11 +22,11 @@ from fxtrio.serve.request.hooks import run_hooks
 from fxtrio.serve.request.requests import BodyRequest
 from fxtrio.serve.request.response.error_response import (
     UNEXPECTED,
-    Refused,
+    ErrorResponse,
     busy,
-    forgery_reply,
-    refusal_reply,
-    refused,
+    csrf_failure_reply,
+    error_reply,
+    to_error_response,
 )
 from fxtrio.serve.request.response.response import JSON, NOTHING, Answer, Reply, redirected
 from fxtrio.serve.request.response.unwrap import require_status, unwrap
@@ -44,16 +44,16 @@ async def answer_api(
     body = event.open_body(running.bodies, limit=site.config.limits.body)
     request = BodyRequest(scope, body)
     unsafe = scope["method"] not in csrf.SAFE_METHODS
-    verdict = site.proof.refusal(event) if unsafe else ""
+    verdict = site.proof.rejection(event) if unsafe else ""
     if verdict:
-        return forgery_reply(verdict)
+        return csrf_failure_reply(verdict)
     limit = event.timeout
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
             if verdict is None:
-                verdict = await site.proof.refusal_of_form(event, body)
+                verdict = await site.proof.form_rejection(event, body)
                 if verdict:
-                    return forgery_reply(verdict)
+                    return csrf_failure_reply(verdict)
             answer: Answer | Redirect | None = await run_hooks(
                 site.hooks.before("endpoint", "api"), request, event.audience
             )
@@ -66,21 +66,21 @@ async def answer_api(
             error = application_error(raised)
             return _failed(site, source, unwrap(error, event.draft, source))
     log.error("%s", DeadlinePassed(source, limit))
-    return refusal_reply(Refused("The endpoint took too long.", 504))
+    return error_reply(ErrorResponse("The endpoint took too long.", 504))
 
 
 def _failed(site: Site, source: str, error: BaseException) -> Answer:
     if isinstance(error, (ActionError, LoaderError)):
-        return refusal_reply(refused(error))
+        return error_reply(to_error_response(error))
     if isinstance(error, Redirect):
         return redirected(error, navigation=False)
     if isinstance(error, ClientDisconnect):
         return NOTHING
     log_failure(error, source)
     if isinstance(error, Busy):
-        return refusal_reply(busy(error))
+        return error_reply(busy(error))
     message = f"{type(error).__name__}: {error}" if site.development else UNEXPECTED
-    return refusal_reply(Refused(message, 500))
+    return error_reply(ErrorResponse(message, 500))
 
 
 async def _call(code: EndpointCode, request: Request, source: str) -> Answer | Redirect:
@@ -89,7 +89,7 @@ async def _call(code: EndpointCode, request: Request, source: str) -> Answer | R
     if function is None:
         if request.method == "OPTIONS":
             return Response(status_code=204, headers={"allow": code.allowed})
-        reply = refusal_reply(Refused(f"{request.method} is not allowed here.", 405))
+        reply = error_reply(ErrorResponse(f"{request.method} is not allowed here.", 405))
         reply.headers.append((b"allow", code.allowed.encode()))
         return reply
     value = await function(request)

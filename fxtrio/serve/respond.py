@@ -45,7 +45,7 @@ async def respond(
     page: PageEvent, representation: Representation, *, cache: ResponseCache | None
 ) -> Answer | None:
     """Return the answer in ``representation``; None when the page has no such form."""
-    rejection = page.event.refused
+    rejection = page.event.rejection
     if cache is not None and rejection is None and not page.site.hooks.pages:
         stored = cache.find(page, representation.cache_name(page))
         if stored is not None:  # without a scope or a task

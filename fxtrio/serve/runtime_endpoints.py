@@ -86,8 +86,8 @@ class RuntimeEndpoints:
 
     async def _answer_openapi(self, running: Running, event: RequestEvent) -> Answer:
         assert self.openapi is not None  # or `find` has not found it
-        refusal = await enter_listing(event, self.site.policies, OPENAPI, running.count)
-        return refusal or await answer_openapi(self.site, self.openapi, event, self.evaluations)
+        rejection = await enter_listing(event, self.site.policies, OPENAPI, running.count)
+        return rejection or await answer_openapi(self.site, self.openapi, event, self.evaluations)
 
     async def _answer_alive(self, running: Running, event: RequestEvent) -> Answer:
         return Reply(200, b'{"ok":true}', JSON, [NO_STORE])

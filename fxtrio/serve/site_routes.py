@@ -31,7 +31,11 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.apply_route_policy import enter, enter_listing
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hook_evaluations import Evaluations
-from fxtrio.serve.request.response.error_response import Refused, refusal_reply, refused
+from fxtrio.serve.request.response.error_response import (
+    ErrorResponse,
+    error_reply,
+    to_error_response,
+)
 from fxtrio.serve.request.response.response import NOTHING, Answer, not_read
 from fxtrio.serve.respond import respond
 
@@ -105,8 +109,8 @@ class SiteRoutes:
         A page shows by itself that a rate limit was exceeded, in its error boundary.
         """
         answered = await enter(event, policies, pattern, called=called, count=running.count)
-        if called and event.refused is not None:
-            return refusal_reply(refused(event.refused))
+        if called and event.rejection is not None:
+            return error_reply(to_error_response(event.rejection))
         return answered
 
     def _page(
@@ -127,8 +131,8 @@ class SiteRoutes:
         if event.path == "/llms.txt":
             if not readable:
                 return not_read(method)
-            refusal = await enter_listing(event, site.policies, event.path, running.count)
-            return refusal or await answer_llms_txt(
+            rejection = await enter_listing(event, site.policies, event.path, running.count)
+            return rejection or await answer_llms_txt(
                 site, markdown, event.request, self.evaluations, limit=event.timeout
             )
         path = page_of_markdown(event)
@@ -153,7 +157,7 @@ class SiteRoutes:
         found = site.not_found.match(event.path.rstrip("/") or "/")
         asks_for_page = event.headers.get(b"sec-fetch-dest", b"document") in _PAGE_LIKE
         if event.path.startswith("/api/") or event.scope["method"] not in ("GET", "HEAD"):
-            return refusal_reply(Refused("Not found", 404))
+            return error_reply(ErrorResponse("Not found", 404))
         if found is None or not asks_for_page:
             return plain_problem(site, event, NOT_FOUND)
         event.scope["path_params"] = {}

@@ -25,10 +25,10 @@ from fxtrio.serve.request.bodies.third_party_bodies import require_plain
 from fxtrio.serve.request.csrf_proof import TOKEN
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.error_response import (
-    Refused,
-    forgery_reply,
-    refusal_reply,
-    refused,
+    ErrorResponse,
+    csrf_failure_reply,
+    error_reply,
+    to_error_response,
 )
 from fxtrio.serve.request.response.form_rerender import PAGES, PageAgain
 from fxtrio.serve.request.response.response import Answer, redirected
@@ -64,8 +64,8 @@ async def _apply_policy(
         return None
     pattern = pattern_of(route, site.config.base_url)
     answered = await enter(event, site.policies, pattern, called=False, count=running.count)
-    if event.refused is not None:
-        return refusal_reply(refused(event.refused))
+    if event.rejection is not None:
+        return error_reply(to_error_response(event.rejection))
     return answered
 
 
@@ -74,9 +74,9 @@ async def _handle(
 ) -> Answer | None:
     """Check the request's origin and let the route answer; return what is sent in its place."""
     unsafe = event.scope["method"] not in csrf.SAFE_METHODS
-    verdict = site.proof.refusal(event) if unsafe else ""
+    verdict = site.proof.rejection(event) if unsafe else ""
     if verdict:
-        return forgery_reply(verdict)
+        return csrf_failure_reply(verdict)
     event.scope.update(child)
     complete = completing(event)
     body = event.open_body(running.bodies, limit=site.config.limits.body)
@@ -85,18 +85,18 @@ async def _handle(
         event.scope[PAGES] = True
         event.scope[TOKEN] = partial(site.proof.hand_out, event)
         if verdict is None:
-            verdict = await site.proof.refusal_of_form(event, body)
+            verdict = await site.proof.form_rejection(event, body)
             if verdict:
-                return forgery_reply(verdict)
+                return csrf_failure_reply(verdict)
         receive = body.again() if body.complete else body.receive
         await route.handle(event.scope, receive, complete)
     except PageAgain as again:
         return await show_again(site, running, event, again)
     except MultiPartException as error:
-        return refusal_reply(Refused(error.message, 400))
+        return error_reply(ErrorResponse(error.message, 400))
     except (ActionError, LoaderError, HTTPException, Redirect) as error:
         known = unwrap(error, event.draft, f"{event.scope['method']} {event.path}")
         if isinstance(known, Redirect):
             return redirected(known, navigation=False)
-        return refusal_reply(refused(known))
+        return error_reply(to_error_response(known))
     return None

@@ -100,9 +100,9 @@ async def _admit(
     if site.policies is None:
         return True
     await enter(event, site.policies, pattern, called=False, count=count)
-    if event.refused is None:
+    if event.rejection is None:
         return True
-    error = {"ok": False, "error": event.refused.message}
+    error = {"ok": False, "error": event.rejection.message}
     await _reject(socket, JSONResponse(error, 429, event.draft.headers))
     return False
 

@@ -26,7 +26,7 @@ from fxtrio.plugins.auth.sessions.middleware import signed_in_of
 from fxtrio.plugins.auth.throttle import client_of
 from fxtrio.serve.request.bodies.body import ActionRequest, shown_again
 from fxtrio.serve.request.bodies.spool import Body
-from fxtrio.serve.request.response.error_response import Refused
+from fxtrio.serve.request.response.error_response import ErrorResponse
 from fxtrio.serve.request.response.form_rerender import PAGES, PageAgain
 
 PREFIX = "/api/__auth"
@@ -204,7 +204,7 @@ class Endpoints:
             again = PageAgain(
                 page,
                 submission.name,
-                Refused(refusal.message, refusal.status, data, fields, wait),
+                ErrorResponse(refusal.message, refusal.status, data, fields, wait),
                 query=urlencode(query),
                 values=shown_again(submission.fields),
                 otherwise=_see_other(url),

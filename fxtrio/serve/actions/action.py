@@ -18,7 +18,12 @@ from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.apply_route_policy import enter
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.response.error_response import Refused, forgery, refusal_reply, refused
+from fxtrio.serve.request.response.error_response import (
+    ErrorResponse,
+    csrf_failure,
+    error_reply,
+    to_error_response,
+)
 from fxtrio.serve.request.response.response import Answer
 
 log = logging.getLogger("fx.serve")
@@ -32,21 +37,21 @@ async def answer_action(site: Site, running: Running, event: RequestEvent) -> An
         answer = await enter(event, policies, found.pattern, called=True, count=running.count)
         if answer is not None:
             return answer
-        if event.refused is not None:
-            limited = Rejected(refused(event.refused), admitted=False)
+        if event.rejection is not None:
+            limited = Rejected(to_error_response(event.rejection), admitted=False)
             target = Target(site, running, event, found)
             return await representation_for(event).reject(target, limited)
     if event.scope["method"] != "POST":
         return _wrong_method(site, running, event, found)
     if found is None:
-        return refusal_reply(Refused("Action not found", 404, _hint(site, event)))
+        return error_reply(ErrorResponse("Action not found", 404, _hint(site, event)))
     event.scope["path_params"] = found.params
     event.scope[SCOPE_KEY] = found.matched
     target = Target(site, running, event, found)
     representation = representation_for(event)
-    verdict = site.proof.refusal(event)
+    verdict = site.proof.rejection(event)
     if verdict:
-        forged = Rejected(forgery(verdict), admitted=False)
+        forged = Rejected(csrf_failure(verdict), admitted=False)
         return await representation.reject(target, forged)
     # Without a verdict the headers prove nothing: the form's own token decides, in the body.
     call = ActionCall.open(target, needs_token=verdict is None)
@@ -70,6 +75,6 @@ def _wrong_method(
     if found is not None and reads and b"text/html" in event.headers.get(b"accept", b""):
         page = page_of(site, running, event, found)
         return page.leave(page.url)
-    reply = refusal_reply(Refused("Actions are called with POST.", 405))
+    reply = error_reply(ErrorResponse("Actions are called with POST.", 405))
     reply.headers.append((b"allow", b"POST"))
     return reply

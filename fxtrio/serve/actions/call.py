@@ -19,7 +19,7 @@ from starlette.responses import Response
 from fxtrio.application_errors import application_error
 from fxtrio.errors import ActionError, Redirect
 from fxtrio.runtime import INVALIDATE_HEADER
-from fxtrio.serve.actions.errors import refusal_in_json
+from fxtrio.serve.actions.errors import json_rejection
 from fxtrio.serve.actions.execution import execute, failure, timed_out
 from fxtrio.serve.actions.no_js_forms import asks_for_page
 from fxtrio.serve.actions.representations import Representation, Target
@@ -35,7 +35,11 @@ from fxtrio.serve.actions.streaming import stream_action
 from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.bodies.spool import Body
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
-from fxtrio.serve.request.response.error_response import Refused, forgery, refused
+from fxtrio.serve.request.response.error_response import (
+    ErrorResponse,
+    csrf_failure,
+    to_error_response,
+)
 from fxtrio.serve.request.response.response import NOTHING, Answer
 from fxtrio.serve.request.response.unwrap import unwrap
 
@@ -139,10 +143,10 @@ async def _ask_hooks(call: ActionCall) -> Outcome | None:
         action, draft = target.found.action, target.event.draft
         error = unwrap(application_error(raised), draft, f"{action.place}: a route hook")
         failed = failure(error, action, development=target.site.development)
-        return Rejected(failed, admitted=False) if isinstance(failed, Refused) else failed
+        return Rejected(failed, admitted=False) if isinstance(failed, ErrorResponse) else failed
     if isinstance(answer, Response) and answer.status_code >= 400:
         whole = not asks_for_page(target.event)
-        said = refusal_in_json(answer, target.event.draft, whole=whole)
+        said = json_rejection(answer, target.event.draft, whole=whole)
         if said is not None:
             return Rejected(said, admitted=False)
     return answer
@@ -156,12 +160,12 @@ async def _read_body(call: ActionCall) -> Outcome | None:
             return None
         request, proof = call.request, call.target.site.proof
         form = await request.sent_token() if request.is_form else {}
-        verdict = proof.refusal(call.target.event, request, form)
+        verdict = proof.rejection(call.target.event, request, form)
     except ActionError as error:
-        return Rejected(refused(error), admitted=True)
+        return Rejected(to_error_response(error), admitted=True)
     except ClientDisconnect:
         return DISCONNECTED
-    return Rejected(forgery(verdict), admitted=True) if verdict else None
+    return Rejected(csrf_failure(verdict), admitted=True) if verdict else None
 
 
 async def _run(call: ActionCall) -> Outcome | None:
@@ -182,10 +186,10 @@ def _hooks_late(call: ActionCall) -> Outcome:
 
 
 def _body_late(call: ActionCall) -> Outcome:
-    return Rejected(Refused("The body took too long to arrive.", 408), admitted=True)
+    return Rejected(ErrorResponse("The body took too long to arrive.", 408), admitted=True)
 
 
-def _run_late(call: ActionCall) -> Refused:
+def _run_late(call: ActionCall) -> ErrorResponse:
     return timed_out(call.target.found.action)
 
 

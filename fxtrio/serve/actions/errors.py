@@ -10,27 +10,29 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from fxtrio.app_handle import App
-from fxtrio.serve.request.response.error_response import Refused
+from fxtrio.serve.request.response.error_response import ErrorResponse
 from fxtrio.serve.request.response.response import ResponseDraft
 from fxtrio.status import phrase_of
 
 _OWN = frozenset({b"content-length", b"content-type", b"cache-control"})
 
 
-def with_login(refusal: Refused, app: App, scope: Scope, url: str) -> Refused:
-    """Return a refusal with 401 together with where its visitor can sign in.
+def with_login(rejection: ErrorResponse, app: App, scope: Scope, url: str) -> ErrorResponse:
+    """Return a rejection with 401 together with where its visitor can sign in.
 
     That is what the auth plugin names for the page at ``url``: nothing for somebody who is
     signed in, or where one signs in anyway.
     """
-    if refusal.redirect is not None or app.authenticator is None:
-        return refusal
+    if rejection.redirect is not None or app.authenticator is None:
+        return rejection
     login_url = getattr(app.authenticator, "login_url", None)
     login = login_url(scope, url) if login_url is not None else None
-    return refusal if login is None else attrs.evolve(refusal, redirect=login)
+    return rejection if login is None else attrs.evolve(rejection, redirect=login)
 
 
-def refusal_in_json(response: Response, draft: ResponseDraft, *, whole: bool) -> Refused | None:
+def json_rejection(
+    response: Response, draft: ResponseDraft, *, whole: bool
+) -> ErrorResponse | None:
     """Return what a hook's response says, such as ``{"ok": false, "error": …}``.
 
     Its headers go into ``draft``. None for a response that is no JSON object, and for one
@@ -44,7 +46,7 @@ def refusal_in_json(response: Response, draft: ResponseDraft, *, whole: bool) ->
             draft.raw_headers.append((name, value))
     redirect = said.get("redirect")
     phrase = phrase_of(response.status_code)
-    return Refused(
+    return ErrorResponse(
         str(said.get("error") or said.get("detail") or phrase),
         response.status_code,
         redirect=redirect if isinstance(redirect, str) else None,

@@ -19,7 +19,12 @@ from fxtrio.serve.pages.error_response import log_failure
 from fxtrio.serve.pages.functions.server_functions import ActionCode
 from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.response.background import background_task, require_runnable
-from fxtrio.serve.request.response.error_response import UNEXPECTED, Refused, busy, refused
+from fxtrio.serve.request.response.error_response import (
+    UNEXPECTED,
+    ErrorResponse,
+    busy,
+    to_error_response,
+)
 from fxtrio.serve.request.response.unwrap import require_status, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
 
@@ -92,23 +97,25 @@ async def arguments_of(action: ActionCode, request: ActionRequest) -> tuple[Any,
     return (await request.work(model.build, value, request.is_form),)
 
 
-def failure(error: BaseException, action: ActionCode, *, development: bool) -> Refused | Redirect:
+def failure(
+    error: BaseException, action: ActionCode, *, development: bool
+) -> ErrorResponse | Redirect:
     """Return what the client learns of an error of the application; log what is a defect."""
     if isinstance(error, (ActionError, LoaderError)):
-        return refused(error)
+        return to_error_response(error)
     if isinstance(error, Redirect):
         return error
     log_failure(error, action.place)
     if isinstance(error, Busy):
         return busy(error)
     message = f"{type(error).__name__}: {error}" if development else UNEXPECTED
-    return Refused(message, 500)
+    return ErrorResponse(message, 500)
 
 
-def timed_out(action: ActionCode) -> Refused:
+def timed_out(action: ActionCode) -> ErrorResponse:
     """Return what the client learns of an action that took too long; it is logged."""
     log.error("%s", DeadlinePassed(action.place, action.timeout))
-    return Refused("The action took too long.", 504)
+    return ErrorResponse("The action took too long.", 504)
 
 
 def _checked(

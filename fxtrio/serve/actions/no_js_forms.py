@@ -29,7 +29,7 @@ from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, media_type
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.requests import PageRequest
-from fxtrio.serve.request.response.error_response import Refused
+from fxtrio.serve.request.response.error_response import ErrorResponse
 from fxtrio.serve.request.response.form_rerender import PageAgain
 from fxtrio.serve.request.response.response import Answer, ResponseDraft
 from fxtrio.serve.request.response.unwrap import unwrap
@@ -70,7 +70,7 @@ class FormPage:
         """Return a redirect after which a reload sends nothing again."""
         return _left_for(url)
 
-    async def again(self, name: str, refusal: Refused, values: Mapping[str, Any]) -> Answer:
+    async def again(self, name: str, rejection: ErrorResponse, values: Mapping[str, Any]) -> Answer:
         """Show the page with what was wrong, and filled with ``values``.
 
         Its guard must have let the visitor pass. ``name`` is that of the action.
@@ -78,36 +78,36 @@ class FormPage:
         data = {
             "action": name,
             "ok": False,
-            "error": refusal.message,
-            "fields": refusal.fields or {},
-            "data": refusal.data,
+            "error": rejection.message,
+            "fields": rejection.fields or {},
+            "data": rejection.data,
             "values": values,
         }
-        return await load_and_show(self._page(), after=FormOutcome(refusal.status, data))
+        return await load_and_show(self._page(), after=FormOutcome(rejection.status, data))
 
     async def is_open(self) -> bool:
         """Ask the hooks of the page whether its visitor may see it."""
         scope = self._scope()
         try:
             hooks, audience = self.site.hooks, self.event.audience
-            refusal = await run_page_hooks(hooks, scope, self.path, self.event.connect, audience)
+            rejection = await run_page_hooks(hooks, scope, self.path, self.event.connect, audience)
         except BaseException as raised:
             error, place = application_error(raised), f"a route hook of {self.path.path}"
             log_failure(unwrap(error, ResponseDraft(), place), place)
             return False
-        return refusal is None
+        return rejection is None
 
-    async def refuse(self, refusal: Refused, *, admitted: bool) -> Answer:
-        """Show the nearest error page with the status and message of a refusal.
+    async def reject(self, rejection: ErrorResponse, *, admitted: bool) -> Answer:
+        """Show the nearest error page with the status and message of a rejection.
 
         Nothing of the guarded page is shown: of one that is not ``admitted``, no loader
         runs that is not public.
         """
-        if refusal.redirect is not None:
-            return self.leave(refusal.redirect)
-        if refusal.retry_after is not None:
-            self.event.draft.headers["retry-after"] = str(refusal.retry_after)
-        problem = PageProblem(refusal.message, refusal.status, "ActionError", refusal.data)
+        if rejection.redirect is not None:
+            return self.leave(rejection.redirect)
+        if rejection.retry_after is not None:
+            self.event.draft.headers["retry-after"] = str(rejection.retry_after)
+        problem = PageProblem(rejection.message, rejection.status, "ActionError", rejection.data)
         return await show_problem(self._page(), "", problem, {}, admitted=admitted)
 
     def _page(self) -> PageEvent:
@@ -134,15 +134,15 @@ class FormPage:
 class VisitedPage(FormPage):
     """A page from which an action of a module was called, whose hooks have not been asked yet."""
 
-    async def again(self, name: str, refusal: Refused, values: Mapping[str, Any]) -> Answer:
+    async def again(self, name: str, rejection: ErrorResponse, values: Mapping[str, Any]) -> Answer:
         """Show the page as `FormPage` does, if its hooks let the visitor pass."""
         if await self.is_open():
-            return await super().again(name, refusal, values)
-        return await super().refuse(refusal, admitted=False)
+            return await super().again(name, rejection, values)
+        return await super().reject(rejection, admitted=False)
 
-    async def refuse(self, refusal: Refused, *, admitted: bool) -> Answer:
-        """Show the refusal as `FormPage` does, to whom the page's hooks let pass as admitted."""
-        return await super().refuse(refusal, admitted=admitted and await self.is_open())
+    async def reject(self, rejection: ErrorResponse, *, admitted: bool) -> Answer:
+        """Show the rejection as `FormPage` does, to whom the page's hooks let pass as admitted."""
+        return await super().reject(rejection, admitted=admitted and await self.is_open())
 
 
 @attrs.frozen(eq=False)
@@ -161,13 +161,13 @@ class NoPage:
         """Return a redirect after which a reload sends nothing again."""
         return _left_for(url)
 
-    async def again(self, name: str, refusal: Refused, values: Mapping[str, Any]) -> Answer:
-        """Show the refusal without any of the app's pages."""
-        return await self.refuse(refusal, admitted=False)
+    async def again(self, name: str, rejection: ErrorResponse, values: Mapping[str, Any]) -> Answer:
+        """Show the rejection without any of the app's pages."""
+        return await self.reject(rejection, admitted=False)
 
-    async def refuse(self, refusal: Refused, *, admitted: bool) -> Answer:
-        """Show the refusal without any of the app's pages."""
-        problem = PageProblem(refusal.message, refusal.status, "ActionError", refusal.data)
+    async def reject(self, rejection: ErrorResponse, *, admitted: bool) -> Answer:
+        """Show the rejection without any of the app's pages."""
+        problem = PageProblem(rejection.message, rejection.status, "ActionError", rejection.data)
         return plain_problem(self.site, self.event, problem)
 
 
@@ -218,9 +218,9 @@ async def show_again(site: Site, running: Running, event: RequestEvent, again: P
     with trio.move_on_after(event.timeout):
         if not await form.is_open():
             return again.otherwise
-        if again.refusal.retry_after is not None:
-            event.draft.headers["retry-after"] = str(again.refusal.retry_after)
-        return await form.again(again.name, again.refusal, again.values)
+        if again.rejection.retry_after is not None:
+            event.draft.headers["retry-after"] = str(again.rejection.retry_after)
+        return await form.again(again.name, again.rejection, again.values)
     return again.otherwise
 
 

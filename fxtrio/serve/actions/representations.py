@@ -29,7 +29,7 @@ from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.response.error_response import UNEXPECTED, Refused, refusal_reply
+from fxtrio.serve.request.response.error_response import UNEXPECTED, ErrorResponse, error_reply
 from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Header, Reply
 
 log = logging.getLogger("fx.serve")
@@ -54,11 +54,11 @@ class Target(msgspec.Struct, frozen=True, eq=False):
             inside = (url.removeprefix(root) if url.startswith(root + "/") else url for url in urls)
             cache.drop(*inside)
 
-    def with_login(self, refusal: Refused) -> Refused:
-        """Return a refusal; one with 401 says where its visitor can sign in."""
-        if refusal.status != 401:
-            return refusal
-        return with_login(refusal, self.running.app, self.event.scope, self.page().url)
+    def with_login(self, rejection: ErrorResponse) -> ErrorResponse:
+        """Return a rejection; one with 401 says where its visitor can sign in."""
+        if rejection.status != 401:
+            return rejection
+        return with_login(rejection, self.running.app, self.event.scope, self.page().url)
 
 
 class Representation(Protocol):
@@ -82,15 +82,15 @@ class JsonRepresentation:
     """``{"ok": …}``, for `useAction`, `Form` and every other client that is no bare form."""
 
     async def reject(self, target: Target, rejected: Rejected) -> Answer:
-        """Return the refusal."""
-        return refusal_reply(target.with_login(rejected.refusal))
+        """Return the rejection."""
+        return error_reply(target.with_login(rejected.rejection))
 
     async def show(self, target: Target, request: ActionRequest, result: Result) -> Answer:
         """Return the result in its envelope; a response of the action's own as it is."""
         if isinstance(result, Response):
             return result
-        if isinstance(result, Refused):
-            return refusal_reply(target.with_login(result))
+        if isinstance(result, ErrorResponse):
+            return error_reply(target.with_login(result))
         place = target.found.action.place
         if isinstance(result, Redirect):
             return _success({"redirect": result.url}, result.invalidated, place)
@@ -99,16 +99,16 @@ class JsonRepresentation:
         except NotSerializable as error:
             log.error("%s", error)
             message = str(error) if target.site.development else UNEXPECTED
-            return refusal_reply(Refused(message, 500))
+            return error_reply(ErrorResponse(message, 500))
 
 
 class PageRepresentation:
     """The page that the form stands in, or a redirect after which a reload sends nothing again."""
 
     async def reject(self, target: Target, rejected: Rejected) -> Answer:
-        """Show the refusal, and of the page only what its visitor was admitted to."""
-        refusal = target.with_login(rejected.refusal)
-        return await target.page().refuse(refusal, admitted=rejected.admitted)
+        """Show the rejection, and of the page only what its visitor was admitted to."""
+        rejection = target.with_login(rejected.rejection)
+        return await target.page().reject(rejection, admitted=rejected.admitted)
 
     async def show(self, target: Target, request: ActionRequest, result: Result) -> Answer:
         """Leave for where the result leads, or show the page with what was wrong."""
@@ -119,10 +119,10 @@ class PageRepresentation:
             return page.leave(page.url)
         if isinstance(result, Redirect):
             return page.leave(result.url)
-        refusal = target.with_login(result)
-        if refusal.redirect is not None:
-            return page.leave(refusal.redirect)
-        return await page.again(target.found.action.name, refusal, await typed_values(request))
+        rejection = target.with_login(result)
+        if rejection.redirect is not None:
+            return page.leave(rejection.redirect)
+        return await page.again(target.found.action.name, rejection, await typed_values(request))
 
 
 _JSON = JsonRepresentation()

@@ -8,7 +8,7 @@ import msgspec
 from starlette.responses import Response
 
 from fxtrio.errors import Redirect
-from fxtrio.serve.request.response.error_response import Refused
+from fxtrio.serve.request.response.error_response import ErrorResponse
 
 
 class Succeeded(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class Succeeded(msgspec.Struct, frozen=True):
 class Rejected(msgspec.Struct, frozen=True):
     """The action was not run: a hook, the CSRF check or the body stood against it."""
 
-    refusal: Refused
+    rejection: ErrorResponse
     admitted: bool
     """Whether the hooks had let the request pass."""
 
@@ -39,7 +39,7 @@ class Sent(msgspec.Struct, frozen=True):
 
 SENT: Final = Sent()
 
-Result = Succeeded | Refused | Redirect | Response
+Result = Succeeded | ErrorResponse | Redirect | Response
 """What an action came to that was run, or in whose place a hook answered."""
 
 Outcome = Result | Rejected | Disconnected | Sent

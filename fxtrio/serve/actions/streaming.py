@@ -27,7 +27,7 @@ from fxtrio.serve.event_streams.open_streams import OpenStream, StreamsFull
 from fxtrio.serve.event_streams.writer import COMMENT, SILENCE, EventWriter, event_of
 from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.response.background import background_task
-from fxtrio.serve.request.response.error_response import Refused, busy, refusal_body
+from fxtrio.serve.request.response.error_response import ErrorResponse, busy, error_body
 from fxtrio.serve.request.response.unwrap import unwrap
 
 log = logging.getLogger("fx.serve")
@@ -108,7 +108,7 @@ class _ActionStream:
         await writer.end(self._end_of(outcome))
         return SENT
 
-    async def _generate(self, writer: Writer) -> Succeeded | Refused | Redirect:
+    async def _generate(self, writer: Writer) -> Succeeded | ErrorResponse | Redirect:
         """Run the generator and forward its values; return what it came to."""
         action, values = self.target.found.action, self._values
         async with trio.open_nursery() as nursery:
@@ -120,7 +120,9 @@ class _ActionStream:
         if is_complete:
             return Succeeded({}, self._invalidated)
         if self._open_stream.is_closing:
-            return Refused("The server is restarting. Try again in a moment.", 503, retry_after=1)
+            return ErrorResponse(
+                "The server is restarting. Try again in a moment.", 503, retry_after=1
+            )
         return timed_out(action)
 
     def log_error(self) -> None:
@@ -147,7 +149,7 @@ class _ActionStream:
                 self._background.tasks.append(background_task(shorthand, self._place))
         return event_of(encode(value, place=self._place))
 
-    def _failed(self, error: BaseException) -> Refused | Redirect:
+    def _failed(self, error: BaseException) -> ErrorResponse | Redirect:
         target = self.target
         known = unwrap(error, target.event.draft, self._place)
         failed = failure(known, target.found.action, development=target.site.development)
@@ -156,10 +158,10 @@ class _ActionStream:
             failed.invalidated = tuple(merge_urls(self._invalidated, failed.invalidated))
         return failed
 
-    def _end_of(self, outcome: Succeeded | Refused | Redirect) -> bytes:
+    def _end_of(self, outcome: Succeeded | ErrorResponse | Redirect) -> bytes:
         """Return the data of the last event."""
-        if isinstance(outcome, Refused):
-            return refusal_body(self.target.with_login(outcome))
+        if isinstance(outcome, ErrorResponse):
+            return error_body(self.target.with_login(outcome))
         end: dict[str, Any] = {"ok": True}
         if isinstance(outcome, Redirect):
             end["redirect"] = outcome.url

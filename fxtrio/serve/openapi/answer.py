@@ -28,7 +28,7 @@ from fxtrio.serve.request.client_protocol import ACTIONS
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hook_evaluations import Evaluation, Evaluations, ListingBusy
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
-from fxtrio.serve.request.response.error_response import Refused, busy, refusal_reply
+from fxtrio.serve.request.response.error_response import ErrorResponse, busy, error_reply
 from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Reply, ResponseDraft
 from fxtrio.serve.request.response.unwrap import unwrap
 
@@ -97,22 +97,22 @@ async def answer_openapi(
 ) -> Answer:
     """Return the document, without the operations that the hooks deny to the visitor."""
     if event.scope["method"] not in ("GET", "HEAD"):
-        reply = refusal_reply(Refused(f"{event.scope['method']} is not allowed here.", 405))
+        reply = error_reply(ErrorResponse(f"{event.scope['method']} is not allowed here.", 405))
         reply.headers.append((b"allow", b"GET, HEAD"))
         return reply
     whole = await documents.get()
     if whole is None:
-        return refusal_reply(Refused("The build has no OpenAPI document. Run 'fx build'.", 503))
+        return error_reply(ErrorResponse("The build has no OpenAPI document. Run 'fx build'.", 503))
     with trio.CancelScope(deadline=trio.current_time() + event.timeout):
         evaluate = partial(_open_operations, site, event, whole)
         try:
             open_to = await evaluations.ask(PATH, event.scope, evaluate)
         except ListingBusy as error:
-            return refusal_reply(busy(error))
+            return error_reply(busy(error))
         visible_part = visible(whole.document, open_to)
         visible_part["servers"] = [{"url": quote(site.base_url, safe=SAFE_IN_PATHS) or "/"}]
         return Reply(200, json.dumps(visible_part, ensure_ascii=False).encode(), JSON, [NO_STORE])
-    return refusal_reply(Refused("The route hooks took too long.", 504))
+    return error_reply(ErrorResponse("The route hooks took too long.", 504))
 
 
 async def _open_operations(site: Site, event: RequestEvent, whole: WholeDocument) -> Evaluation:

@@ -15,7 +15,7 @@ from fxtrio.errors import LoaderError
 from fxtrio.policy.open import Count
 from fxtrio.policy.routes import Policies
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.response.error_response import refusal_reply, refused
+from fxtrio.serve.request.response.error_response import error_reply, to_error_response
 from fxtrio.serve.request.response.response import Answer, Header
 
 
@@ -32,7 +32,7 @@ async def enter(
     """Apply the policy of the route ``pattern``; return the response to a preflight request.
 
     ``called`` is whether it is an endpoint or action. Stores on ``event`` the headers of the
-    response, and in ``event.refused`` the reason to reject the request, if any.
+    response, and in ``event.rejection`` the reason to reject the request, if any.
     """
     policy = policies.of(pattern, called=called)
     if policy is None:
@@ -52,7 +52,7 @@ async def enter(
         rate_headers, wait = await count(event.scope, policy.rates, pattern)
         event.send = _with_headers(event.send, rate_headers)
         if wait is not None:
-            event.refused = RateLimited(wait)
+            event.rejection = RateLimited(wait)
             event.draft.policy = None
             event.draft.headers["retry-after"] = str(wait)
     return None
@@ -69,7 +69,7 @@ async def enter_listing(
         return None
     answered = await enter(event, policies, path, called=False, count=count)
     event.draft.policy = None
-    return answered if event.refused is None else refusal_reply(refused(event.refused))
+    return answered if event.rejection is None else error_reply(to_error_response(event.rejection))
 
 
 def is_preflight(event: RequestEvent) -> bool:

@@ -1,4 +1,4 @@
-"""Cross-site request forgery: does an unsafe request come from the app's own pages?
+"""Cross-site request csrf_failure: does an unsafe request come from the app's own pages?
 
 Browsers say so themselves (`Sec-Fetch-Site`, `Origin`), so pages need no token
 and can be cached. A client that sends neither must return a signed token: the

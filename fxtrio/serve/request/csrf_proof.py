@@ -32,7 +32,7 @@ class Proof:
 
     entropy: Entropy
 
-    def refusal(
+    def rejection(
         self,
         event: RequestEvent,
         request: Request | None = None,
@@ -79,13 +79,13 @@ class Proof:
             return False
         return csrf.exempt(event.whole_path, paths)
 
-    async def refusal_of_form(self, event: RequestEvent, body: Body) -> str:
+    async def form_rejection(self, event: RequestEvent, body: Body) -> str:
         """Return why a request is rejected whose form may hold the token; "" when it may pass.
 
         Reads the body. Raises what `BodyRequest.form` does.
         """
         fields = await BodyRequest(event.scope, body).sent_token()
-        return self.refusal(event, form=fields) or ""
+        return self.rejection(event, form=fields) or ""
 
     def cookie(self, event: RequestEvent, request: Request) -> list[Header]:
         """Return the `Set-Cookie` of the token, unless the client has one that holds."""

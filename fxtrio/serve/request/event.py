@@ -101,7 +101,7 @@ class RequestEvent(msgspec.Struct, eq=False):
     page_url: str | None = None
     """The URL of the page, where it is not the requested one (a form's action)."""
 
-    refused: LoaderError | None = None
+    rejection: LoaderError | None = None
     """Why the settings of its route reject it; None if they do not."""
 
     welcome: bool = False

@@ -22,7 +22,7 @@ from fxtrio.serve.request.event import PagePath
 from fxtrio.serve.request.hook_evaluations import Evaluation, Evaluations, ListingBusy
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.requests import PageRequest
-from fxtrio.serve.request.response.error_response import busy, refusal_reply
+from fxtrio.serve.request.response.error_response import busy, error_reply
 from fxtrio.serve.request.response.response import NO_STORE, Answer, Reply, ResponseDraft
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
@@ -63,7 +63,7 @@ async def answer_llms_txt(
                 hook=markdown.llms_txt,
             )
         except ListingBusy as full:
-            return refusal_reply(busy(full))
+            return error_reply(busy(full))
         except BaseException as raised:
             error = unwrap(application_error(raised), request.state.response, "llms_txt()")
             return failed(site, error, "llms_txt()")

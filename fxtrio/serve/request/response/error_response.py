@@ -20,7 +20,7 @@ UNEXPECTED: Final = "An unexpected error occurred."
 
 
 @attrs.frozen
-class Refused:
+class ErrorResponse:
     """A request that was not carried out, or whose code raised something meant for the client."""
 
     message: str
@@ -36,7 +36,7 @@ class Refused:
     """URL to which the visitor is redirected, such as the sign-in page."""
 
 
-def refused(error: ActionError | LoaderError) -> Refused:
+def to_error_response(error: ActionError | LoaderError) -> ErrorResponse:
     """Return the client's view of an error that application code raised for it."""
     fields = None
     if isinstance(error, ValidationActionError):
@@ -44,47 +44,47 @@ def refused(error: ActionError | LoaderError) -> Refused:
     elif isinstance(error, ActionError):
         fields = error.fields or None
     retry_after = error.retry_after if isinstance(error, BodiesFull) else None
-    return Refused(error.message, error.status_code, error.data, fields, retry_after)
+    return ErrorResponse(error.message, error.status_code, error.data, fields, retry_after)
 
 
-def busy(error: Busy) -> Refused:
+def busy(error: Busy) -> ErrorResponse:
     """Return the client's view of a capacity that is exhausted."""
-    return Refused(error.message, 503, retry_after=ceil(error.retry_after))
+    return ErrorResponse(error.message, 503, retry_after=ceil(error.retry_after))
 
 
-def refusal_reply(refusal: Refused) -> Reply:
+def error_reply(rejection: ErrorResponse) -> Reply:
     """Return ``{ok: false, error}`` with ``data``, where there is any, and ``fields``."""
     headers: list[Header] = [NO_STORE]
-    if refusal.retry_after is not None:
-        headers.append((b"retry-after", b"%d" % refusal.retry_after))
+    if rejection.retry_after is not None:
+        headers.append((b"retry-after", b"%d" % rejection.retry_after))
     try:
-        return Reply(refusal.status, _encoded(refusal), JSON, headers)
+        return Reply(rejection.status, _encoded(rejection), JSON, headers)
     except NotSerializable as error:
         log.error("%s", error)
-        return refusal_reply(Refused(UNEXPECTED, 500))
+        return error_reply(ErrorResponse(UNEXPECTED, 500))
 
 
-def refusal_body(refusal: Refused) -> bytes:
+def error_body(rejection: ErrorResponse) -> bytes:
     """Return the body of that reply alone, for a response whose status is sent already."""
-    return refusal_reply(refusal).body
+    return error_reply(rejection).body
 
 
-def _encoded(refusal: Refused) -> bytes:
-    body: dict[str, Any] = {"ok": False, "error": refusal.message}
-    if refusal.data:
-        body["data"] = refusal.data
-    if refusal.fields is not None:
-        body["fields"] = refusal.fields
-    if refusal.redirect is not None:
-        body["redirect"] = refusal.redirect
+def _encoded(rejection: ErrorResponse) -> bytes:
+    body: dict[str, Any] = {"ok": False, "error": rejection.message}
+    if rejection.data:
+        body["data"] = rejection.data
+    if rejection.fields is not None:
+        body["fields"] = rejection.fields
+    if rejection.redirect is not None:
+        body["redirect"] = rejection.redirect
     return encode(body, place="the error")
 
 
-def forgery(verdict: str) -> Refused:
+def csrf_failure(verdict: str) -> ErrorResponse:
     """Return the rejection of a request that failed the CSRF check; ``verdict`` says why."""
-    return Refused(f"CSRF check failed: {verdict}.", 403)
+    return ErrorResponse(f"CSRF check failed: {verdict}.", 403)
 
 
-def forgery_reply(verdict: str) -> Reply:
+def csrf_failure_reply(verdict: str) -> Reply:
     """Return it in JSON."""
-    return refusal_reply(forgery(verdict))
+    return error_reply(csrf_failure(verdict))

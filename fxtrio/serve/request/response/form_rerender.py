@@ -7,7 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
-from fxtrio.serve.request.response.error_response import Refused
+from fxtrio.serve.request.response.error_response import ErrorResponse
 
 PAGES = "fx.pages"
 """Key of the ASGI scope of a route that may raise `PageAgain`."""
@@ -24,18 +24,18 @@ class PageAgain(Exception):
         self,
         path: str,
         name: str,
-        refusal: Refused,
+        rejection: ErrorResponse,
         *,
         query: str,
         values: Mapping[str, Any],
         otherwise: Response,
     ) -> None:
-        super().__init__(refusal.message)
+        super().__init__(rejection.message)
         self.path = path
         """Without the base URL."""
 
         self.name = name
-        self.refusal = refusal
+        self.rejection = rejection
         self.query = query
         """That of the page, encoded, without the question mark."""
 
