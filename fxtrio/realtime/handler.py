@@ -195,7 +195,7 @@ async def _close(socket: WebSocket, code: int, reason: str) -> None:
         elif socket.application_state is WebSocketState.CONNECTING:
             await _reject_handshake(socket, code)
     except (WebSocketDisconnect, OSError):
-        log.debug("The client was gone before it could be closed with %d", code)
+        log.debug("The client disconnected before the WebSocket could be closed with %d", code)
 
 
 async def _reject_handshake(socket: WebSocket, code: int) -> None:

@@ -1,6 +1,6 @@
 """The ASGI app below the middleware: which part of the runtime answers a request.
 
-The parts are asked in this order: Starlette routes, the runtime's own endpoints, files of the
+The parts are tried in this order: Starlette routes, the runtime's own endpoints, files of the
 build, the public folder, the site's routes.
 """
 
@@ -97,7 +97,7 @@ class Dispatcher:
             await send_answer(event, answer)
         except BaseException as raised:
             await send_failure(event, answer, raised, partial(self._problem, event, DEFECT))
-        finally:  # what was promised to follow is done, also when the client is gone
+        finally:  # background tasks run even if the client has disconnected
             if event.background_tasks:
                 await running.background.run(event.take_background_tasks())
 

@@ -44,7 +44,7 @@ class Replaceable:
         """Use ``dispatcher`` from now on.
 
         WebSockets that code of ``sources`` handles are closed with 1012, since their handlers
-        are no more what the files say; clients open them anew. All others go on with the code
+        run code that the files no longer have; clients reconnect. All others go on with the code
         that they have begun with.
         """
         self._dispatcher = dispatcher

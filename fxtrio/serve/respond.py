@@ -68,7 +68,7 @@ async def respond(
             return stored or await representation.render(page, watched)
         except BaseException as raised:
             return await representation.render_error(page, application_error(raised))
-    if watched.gone:
+    if watched.disconnected:
         return NOTHING
     timed_out = watched.culprit
     if timed_out is not None:

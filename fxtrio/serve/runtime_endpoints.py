@@ -60,7 +60,7 @@ class RuntimeEndpoints:
         return self._answer_openapi if path == OPENAPI and self.openapi is not None else None
 
     def _probe(self, event: RequestEvent) -> str | None:
-        """Return the probe that is asked for, with the base URL or without it.
+        """Return the requested probe, with the base URL or without it.
 
         An orchestrator asks the process, and need not know where its site is mounted.
         """

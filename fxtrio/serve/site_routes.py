@@ -170,7 +170,7 @@ class SiteRoutes:
 
 
 def _moved(site: Site, event: RequestEvent, path: PagePath, *, status: int = 308) -> Response:
-    """Redirect to the page at ``path``, the query kept."""
+    """Redirect to the page at ``path`` with the same query."""
     query = event.scope["query_string"].decode("latin-1")
     url = quote(site.base_url, safe=SAFE_IN_PATHS) + path.raw.decode("latin-1")
     location = f"{url}?{query}" if query else url

@@ -23,7 +23,7 @@ _IMMUTABLE = "public, max-age=31536000, immutable"
 _REVALIDATE = "public, max-age=0, must-revalidate"
 
 _HIDDEN = re.compile(r"/\.(?!well-known/)")
-"""A file or folder that is hidden, such as `.git`; `.well-known` is there to be asked for
+"""A file or folder that is hidden, such as `.git`; `.well-known` is public
 (RFC 8615)."""
 
 _LONGEST_RANGE = 200
@@ -118,7 +118,7 @@ class Folder:
             return None
         try:
             state = os.stat(form)  # noqa: PTH116  # twice as fast
-        except OSError:  # of a build that has gone
+        except OSError:  # of a build that was deleted
             return None
         media = guess_type(name)[0] or "text/plain"
         response = FileResponse(form, media_type=media, stat_result=state)

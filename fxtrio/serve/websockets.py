@@ -180,4 +180,4 @@ async def _send_close_frame(socket: WebSocket, send: Send, code: int, reason: st
         try:
             await send({"type": "websocket.close", "code": code, "reason": reason})
         except OSError:
-            log.debug("The client was gone before it could be closed with %d", code)
+            log.debug("The client disconnected before the WebSocket could be closed with %d", code)

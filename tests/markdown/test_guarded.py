@@ -72,7 +72,7 @@ async def test_llms_txt_lists_the_pages_that_the_hooks_open(
 ) -> None:
     listed = await client.get("/llms.txt")
     assert listed.text == "# app\n\n## Pages\n\n- [Open](http://testserver/open.md)\n"
-    assert "a route hook, asked for /broken failed" in caplog.text
+    assert "a route hook, called for /broken failed" in caplog.text
     assert "set-cookie" not in listed.headers
     assert (await client.get("/llms.txt", headers={"x-own": "1"})).text == "/open"
 

@@ -77,7 +77,7 @@ class Step(msgspec.Struct, frozen=True, eq=False):
     timeout: Callable[[ActionCall], float]
     """How long it may take (seconds)."""
 
-    late: Callable[[ActionCall], Outcome]
+    timed_out: Callable[[ActionCall], Outcome]
     """Returns what the call comes to when it took longer."""
 
 
@@ -115,7 +115,7 @@ async def _take(steps: Sequence[Step], call: ActionCall) -> Outcome:
         may_stream = streams
     if may_stream:  # outside of the block, whose watcher would be there for hours
         return await stream_action(call.target, call.request, call.background)
-    return step.late(call)
+    return step.timed_out(call)
 
 
 def _has_hooks(call: ActionCall) -> bool:
@@ -127,7 +127,7 @@ async def _ask_hooks(call: ActionCall) -> Outcome | None:
     """Run the hooks of pages, then those of actions.
 
     Nothing of the body has been read, unless a hook reads it. What a hook raises is never
-    shown on the page that it guards: it is a rejection of somebody who is not admitted.
+    rendered on the page that it guards: it rejects a visitor who is not admitted.
     """
     target, request = call.target, call.request
     hooks, audience, page = target.site.hooks, target.event.audience, target.found.page
@@ -178,18 +178,18 @@ async def _run(call: ActionCall) -> Outcome | None:
     watchdog, receive = target.running.watchdog, target.event.receive
     with watchdog.watch(receive, limit=action.timeout) as present:
         return await execute(target, call.request, call.background)
-    return DISCONNECTED if present.gone else None
+    return DISCONNECTED if present.disconnected else None
 
 
-def _hooks_late(call: ActionCall) -> Outcome:
-    return Rejected(_run_late(call), admitted=False)
+def _hooks_timed_out(call: ActionCall) -> Outcome:
+    return Rejected(_run_timed_out(call), admitted=False)
 
 
-def _body_late(call: ActionCall) -> Outcome:
+def _body_timed_out(call: ActionCall) -> Outcome:
     return Rejected(ErrorResponse("The body took too long to arrive.", 408), admitted=True)
 
 
-def _run_late(call: ActionCall) -> ErrorResponse:
+def _run_timed_out(call: ActionCall) -> ErrorResponse:
     return timed_out(call.target.found.action)
 
 
@@ -202,10 +202,10 @@ def _request_timeout(call: ActionCall) -> float:
 
 
 _UNGUARDED = (
-    Step(_read_body, timeout=_request_timeout, late=_body_late),
-    Step(_run, timeout=_action_timeout, late=_run_late),
+    Step(_read_body, timeout=_request_timeout, timed_out=_body_timed_out),
+    Step(_run, timeout=_action_timeout, timed_out=_run_timed_out),
 )
-_GUARDED = (Step(_ask_hooks, timeout=_action_timeout, late=_hooks_late), *_UNGUARDED)
+_GUARDED = (Step(_ask_hooks, timeout=_action_timeout, timed_out=_hooks_timed_out), *_UNGUARDED)
 
 
 def _invalidated(result: Outcome) -> Sequence[str]:

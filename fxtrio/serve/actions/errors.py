@@ -36,7 +36,7 @@ def json_rejection(
     """Return what a hook's response says, such as ``{"ok": false, "error": …}``.
 
     Its headers go into ``draft``. None for a response that is no JSON object, and for one
-    that says more than that when the ``whole`` of it must be kept.
+    that says more than that when the ``whole`` of it must be sent.
     """
     said = _object_in(response)
     if said is None or (whole and set(said) - {"ok", "error", "redirect"}):

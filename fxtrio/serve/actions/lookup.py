@@ -24,8 +24,8 @@ class ActionResultInvalid(ValueRefused):
     """An action returned neither a dict nor a response."""
 
     def __init__(self, place: str, value: object) -> None:
-        told = forgotten_await(value) or f"{value!r:.80} ({type(value).__name__}). Return a dict."
-        super().__init__(f"{place}: returned {told}")
+        text = forgotten_await(value) or f"{value!r:.80} ({type(value).__name__}). Return a dict."
+        super().__init__(f"{place}: returned {text}")
 
 
 class ActionPage(msgspec.Struct, frozen=True):
@@ -91,8 +91,8 @@ def say_missing(site: Site, event: RequestEvent) -> str:
         return f"Action not found: no module of 'actions' has {name!r}.{hint}"
     match = None if path is None else site.router.match(path.path, path.sent)
     if match is None or isinstance(match[0], ApiRoute):
-        shown = "/" if path is None else path.path
-        return f"Action not found: no page has the path {shown!r}."
+        path_text = "/" if path is None else path.path
+        return f"Action not found: no page has the path {path_text!r}."
     inner = site.plans[match[0].view].inner
     place, known = inner.module.source, sorted(inner.actions)
     if not known:

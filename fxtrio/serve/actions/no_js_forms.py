@@ -100,7 +100,7 @@ class FormPage:
     async def reject(self, rejection: ErrorResponse, *, admitted: bool) -> Answer:
         """Show the nearest error page with the status and message of a rejection.
 
-        Nothing of the guarded page is shown: of one that is not ``admitted``, no loader
+        Nothing of the guarded page is rendered: of one that is not ``admitted``, no loader
         runs that is not public.
         """
         if rejection.redirect is not None:
@@ -111,7 +111,7 @@ class FormPage:
         return await show_problem(self._page(), "", problem, {}, admitted=admitted)
 
     def _page(self) -> PageEvent:
-        """Return the request for the page, as if the browser had asked for it."""
+        """Return the request for the page, as if the browser had requested it."""
         site = self.site
         self.event.page_url = self.url
         plan, name = site.plans[self.route.view], site.route_names[self.route.pattern]
@@ -132,7 +132,7 @@ class FormPage:
 
 
 class VisitedPage(FormPage):
-    """A page from which an action of a module was called, whose hooks have not been asked yet."""
+    """A page from which an action of a module was called, whose hooks have not run yet."""
 
     async def again(self, name: str, rejection: ErrorResponse, values: Mapping[str, Any]) -> Answer:
         """Show the page as `FormPage` does, if its hooks let the visitor pass."""
@@ -191,7 +191,7 @@ def page_of(
 def _visited(
     site: Site, running: Running, event: RequestEvent, referer: bytes
 ) -> VisitedPage | None:
-    """Return the page of this site that a ``referer`` names; None for what is none."""
+    """Return the page of this site that a ``referer`` names; None if it names another site."""
     try:
         parts = urlsplit(referer.decode("latin-1"))
     except ValueError:

@@ -71,7 +71,7 @@ async def _while_read(stream: _ActionStream) -> Outcome:
 
 
 class _Discarded:
-    """For a form without JavaScript, which is shown a page afterwards: values go nowhere."""
+    """For a form without JavaScript, which gets a page afterwards: values are discarded."""
 
     begun = False
 

@@ -1,4 +1,4 @@
-"""An action that is one transaction: run until it is kept, refused, or others are too many."""
+"""An action that is one transaction: retried until it commits, or attempts run out."""
 
 from __future__ import annotations
 

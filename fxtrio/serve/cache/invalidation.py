@@ -124,7 +124,7 @@ class Invalidations:
             try:
                 await self._broker.publish(self.name, json.dumps(news))
             except BrokerUnreachable as error:
-                log.warning("kept responses: %s", error)
+                log.warning("response cache: %s", error)
                 self.announce(*urls)
                 self._overflowed |= everything
                 await trio.sleep(PAUSE)

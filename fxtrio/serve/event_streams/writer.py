@@ -34,7 +34,7 @@ def event_of(data: bytes) -> bytes:
 class EventWriter:
     """The response to one request. It begins with its first part, whose status is 200.
 
-    A client that disconnects ends nothing here: what is written afterwards is discarded, and
+    A client that disconnects ends nothing here: later data is discarded, and
     whoever runs the stream watches for the disconnect itself.
     """
 

@@ -172,7 +172,7 @@ async def _is_open(
         own = hooks.actions if acts else guards
         rejection = rejection or await run_hooks(own, audience.connect(scope), audience)
     except BaseException as raised:
-        place = f"a route hook, asked for {operation.path}"
+        place = f"a route hook, called for {operation.path}"
         error = unwrap(application_error(raised), draft, place)
         if not isinstance(error, (LoaderError, ActionError)):
             log_failure(error, place)

@@ -39,7 +39,7 @@ class HeadResultInvalid(ValueRefused):
 
 @attrs.frozen
 class PageProblem:
-    """Why an error or not-found view is shown."""
+    """Why an error or not-found view is rendered."""
 
     message: str
     status: int
@@ -55,7 +55,7 @@ class Content(NamedTuple):
     values: Values
     status: int
     problem: PageProblem | None = None
-    """Why an error or not-found view is shown."""
+    """Why an error or not-found view is rendered."""
 
     action_data: Mapping[str, Any] | None = None
     """The result of a form's action."""

@@ -109,7 +109,7 @@ class Site:
 
     @property
     def development(self) -> bool:
-        """Whether error details are shown."""
+        """Whether clients see the details of errors."""
         return self.manifest.mode == "development"
 
 

@@ -57,7 +57,7 @@ class CsrfTokens:
         )
 
     def matches(self, cookie: str | None, sent: str | None, binding: str) -> str:
-        """Return "" when the sent token is the cookie's and holds, else what is wrong."""
+        """Return "" when the sent token matches the cookie and is valid, else the cause."""
         if not cookie:
             return "the token cookie is missing"
         if not sent:

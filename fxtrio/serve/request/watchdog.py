@@ -53,7 +53,7 @@ class Timed(Protocol):
 class Watched:
     """The work for one request, as a block: a disconnect or the deadline cancels it.
 
-    Created by `Watchdog.watch`. After the block, `gone` says that the client disconnected;
+    Created by `Watchdog.watch`. After the block, `disconnected` says whether the client did;
     a block that was cancelled otherwise has passed its deadline.
     """
 
@@ -64,7 +64,7 @@ class Watched:
         "_watcher",
         "culprit",
         "deadline",
-        "gone",
+        "disconnected",
         "receive",
         "since",
     )
@@ -86,7 +86,7 @@ class Watched:
         self.since = since
         """When the work began."""
 
-        self.gone = False
+        self.disconnected = False
         """Whether the client left before the work was done."""
 
         self.culprit: Timed | None = None
@@ -154,7 +154,7 @@ class Watched:
                 await trio.sleep_forever()
             while (await self.receive())["type"] != "http.disconnect":
                 pass
-            self.gone = True
+            self.disconnected = True
             self._scope.cancel("the client has left")
         if self._watcher.cancelled_caught and trio.current_time() >= self.deadline:
             self._scope.cancel("the deadline has passed")

@@ -12,7 +12,7 @@ from fxtrio.serve.pages.page import PageEvent
 
 @attrs.define(eq=False)
 class DeferredLoader:
-    """A running loader, for which a `loading.fxl` can be shown."""
+    """A running loader, for which a `loading.fxl` can be rendered."""
 
     loader: LoaderCode
     outcome: Outcome | None = None

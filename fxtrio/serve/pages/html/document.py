@@ -148,16 +148,16 @@ def _modules(view: View) -> Sequence[str]:
 def error_document(status: int, message: str, *, details: str = "", reference: str = "") -> bytes:
     """Return the built-in error page.
 
-    ``details`` is shown as preformatted text; ``reference`` is the id of the request, which one
+    ``details`` is rendered as preformatted text; ``reference`` is the id of the request, which one
     click selects.
     """
     details_html = f'<pre tabindex="0">{escape(details)}</pre>' if details else ""
-    shown = f"<small>Request <code>{escape(reference)}</code></small>" if reference else ""
+    reference_html = f"<small>Request <code>{escape(reference)}</code></small>" if reference else ""
     page = Template(Path(__file__).with_name("error.html").read_text("utf-8"))
     return page.substitute(
         status=status,
         title=escape(phrase_of(status)),
         message=escape(message),
         details=details_html,
-        reference=shown,
+        reference=reference_html,
     ).encode()

@@ -143,7 +143,7 @@ class _PageStream:
         self._deferred = deferred
         self._promised = promised
         self._payload = b""
-        self._late_names: tuple[str, ...] = ()
+        self._deferred_names: tuple[str, ...] = ()
         self._shell_sent = trio.Event()
         self._writing = trio.Lock()
         self._outcome: Outcome = early
@@ -231,9 +231,9 @@ class _PageStream:
         """Deliver the outcome of the deferred loader to the render."""
         outcome = self._outcome = await deferred.wait_joined(self._early)
         if isinstance(outcome, Loaded):
-            late = deferred_in(outcome.values)
-            if late:  # the payload is still to come, so nothing is gained by sending them later
-                self._late_names = names_of(late, self._page.target.plan)
+            unsettled = deferred_in(outcome.values)
+            if unsettled:  # the payload follows, so nothing is gained by sending them later
+                self._deferred_names = names_of(unsettled, self._page.target.plan)
                 outcome = self._outcome = await settle(self._page, outcome)
         if isinstance(outcome, Loaded):
             try:
@@ -313,7 +313,7 @@ class _PageStream:
         if isinstance(outcome, Redirect):
             return redirect_ending(outcome.url)
         if isinstance(outcome, Loaded):
-            content = Content(outcome.values, outcome.status, promises=self._late_names)
+            content = Content(outcome.values, outcome.status, promises=self._deferred_names)
             payload = page.payload(page.target.plan, content)
             return whole_ending(payload, deferred=self._deferred is not None)
         problem = problem_of(outcome.error, development=page.site.development)

@@ -43,14 +43,14 @@ def whole_ending(payload: bytes, *, deferred: bool) -> StreamEnding:
 
 
 def redirect_ending(url: str) -> StreamEnding:
-    """Return the end of a page whose loader redirects when it is too late for a status."""
+    """Return the end of a page whose loader redirects when the status has been sent."""
     script = b"location.replace(%b)" % escape_for_html(msgspec.json.encode(url))
     plain = f'<meta http-equiv="refresh" content="0;url={escape(url)}">'
     return StreamEnding(b"{}", script, plain.encode())
 
 
 async def failure_ending(page: PageEvent, boundary: ViewPlan, content: Content) -> StreamEnding:
-    """Return the end of a page whose loader failed when it is too late for a status.
+    """Return the end of a page whose loader failed when the status has been sent.
 
     The browser renders the boundary in place of all that was sent. For those without
     JavaScript it is rendered here, unless it holds what cannot stand in a ``noscript``.

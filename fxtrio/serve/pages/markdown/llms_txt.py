@@ -106,7 +106,7 @@ async def _ask_hooks(site: Site, markdown: SiteMarkdown, request: Request) -> Ev
                 site.terms.audience,
             )
         except BaseException as raised:
-            place = f"a route hook, asked for {page.path}"
+            place = f"a route hook, called for {page.path}"
             error = unwrap(application_error(raised), draft, place)
             if not isinstance(error, LoaderError):
                 log_failure(error, place)
