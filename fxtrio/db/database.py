@@ -17,11 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
 
-from fxtrio.db.engine import Cursor, Engine, Result, Rows
+from fxtrio.db.engine import Cursor, Engine, EngineSql, Result, Rows
 from fxtrio.db.errors import CommitUnknown, DatabaseBusy, TransactionConflict
 from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
 from fxtrio.db.rows import Make, row_maker
-from fxtrio.db.sql import EngineSql
 from fxtrio.db.transaction import Transaction, check_inside
 from fxtrio.isolation import Isolation
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from fxtrio.db.sql import Lock
+from fxtrio.db.engine import Lock
 from fxtrio.jobs.dialects import JobSql, job_sql
 
 if TYPE_CHECKING:

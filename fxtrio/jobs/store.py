@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import attrs
 
 from fxtrio.db.database import limited
-from fxtrio.db.sql import Lock
+from fxtrio.db.engine import Lock
 from fxtrio.jobs import lanes
 from fxtrio.jobs.dialects import JobSql, job_sql
 from fxtrio.jobs.schema import make_tables

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from fxtrio.db import Database
-from fxtrio.db.sql import Lock
+from fxtrio.db.engine import Lock
 from tests.source_tree import PACKAGE, python_files
 
 
@@ -24,8 +24,6 @@ def test_each_lock_has_a_number_of_its_own() -> None:
 
 
 async def test_a_table_is_found_by_its_name(db: Database) -> None:
-    await db.execute("create table notes (id integer primary key)")
-
     counted = [await db.value(db.sql.has_table.format(table=name)) for name in ("notes", "other")]
     assert counted == [1, 0]
 

@@ -13,6 +13,7 @@ import trio
 
 from fxtrio.config import DatabaseConfig
 from fxtrio.db.database import Database
+from fxtrio.db.engine import Lock
 from fxtrio.db.errors import TransactionAborted
 from fxtrio.db.migrations.files import (
     FOLDER,
@@ -29,7 +30,6 @@ from fxtrio.db.migrations.files import (
     read_migrations,
 )
 from fxtrio.db.open import open_database
-from fxtrio.db.sql import Lock
 
 _TABLE = """
 create table if not exists fx_migrations

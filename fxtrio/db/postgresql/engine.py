@@ -14,14 +14,13 @@ import psycopg
 import trio
 
 from fxtrio.config import DatabaseConfig
-from fxtrio.db.engine import DatabaseConnection, Result
+from fxtrio.db.engine import DatabaseConnection, EngineSql, Locks, Result
 from fxtrio.db.errors import DatabaseBusy, DatabaseUnusable
 from fxtrio.db.migrations.scripts import statements_of
 from fxtrio.db.pool import Pool
 from fxtrio.db.postgresql.connecting import Connector
 from fxtrio.db.postgresql.connection import WRITE_ERRORS, PostgresConnection, Work, is_alive
 from fxtrio.db.postgresql.silence import end_silent
-from fxtrio.db.sql import EngineSql, Locks
 from fxtrio.db.writing import ROOM
 
 POLL = 1.0

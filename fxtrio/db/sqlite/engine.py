@@ -21,10 +21,9 @@ from typing import Literal
 import attrs
 import trio
 
-from fxtrio.db.engine import DatabaseConnection
+from fxtrio.db.engine import DatabaseConnection, EngineSql
 from fxtrio.db.errors import DatabaseReplaced, DatabaseUnusable
 from fxtrio.db.pool import Pool
-from fxtrio.db.sql import EngineSql
 from fxtrio.db.sqlite.connection import BUSY_TIMEOUT, SqliteConnection, statements
 from fxtrio.db.writing import ROOM, Writing, try_folder
 

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { similar } from '../../check/similar.js';
 
-const toolchain = fileURLToPath(new URL('..', import.meta.url));
+const toolchain = fileURLToPath(new URL('../..', import.meta.url));
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'names-'));
 after(() => fs.rmSync(root, { recursive: true }));
 
@@ -22,7 +22,7 @@ function check(text, python = [], actions = null) {
 /** @param {object[]} files @param {string} [pages] */
 function checkFiles(files, pages = 'no-pages') {
   fs.mkdirSync(path.join(root, pages), { recursive: true });
-  const script = path.join(toolchain, 'vite', 'check.js');
+  const script = path.join(toolchain, 'check', 'check.js');
   const input = JSON.stringify({ toolchain, root, pages, files });
   const lines = execFileSync(process.execPath, [script], { input, encoding: 'utf8' }).split('\n');
   /** @type {{ problems: import('../../check/checker.js').Problem[] }} */

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { loadTools } from '../../check/checker.js';
 import { endpointOf, EXPORTS, MODULES, nextMistakes, nextRemedy } from '../../check/next.js';
 
-const toolchain = fileURLToPath(new URL('..', import.meta.url));
+const toolchain = fileURLToPath(new URL('../..', import.meta.url));
 const tools = await loadTools(toolchain);
 
 /** @param {string} text @param {string} [source] */

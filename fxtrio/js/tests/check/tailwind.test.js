@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { loadTools } from '../../check/checker.js';
 import { tailwindMistakes } from '../../check/tailwind.js';
 
-const tools = await loadTools(fileURLToPath(new URL('..', import.meta.url)));
+const tools = await loadTools(fileURLToPath(new URL('../..', import.meta.url)));
 const PAGES = ['pages/index.fxl', 'pages/blog/[id].fxl'];
 
 /**

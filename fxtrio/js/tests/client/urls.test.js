@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { actionPage, pathOf, queryOf, searchUrl, withBase, withoutBase } from '../../client/navigation/urls.js';
+import {
+  actionPage,
+  pathOf,
+  queryOf,
+  searchUrl,
+  withBase,
+  withoutBase,
+} from '../../client/navigation/urls.js';
 
 test('path and query of a URL', () => {
   assert.equal(pathOf('/a?b#c'), '/a');

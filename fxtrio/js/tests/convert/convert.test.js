@@ -6,7 +6,7 @@ import { nextEdits } from '../../convert/next.js';
 import { pyxleEdits } from '../../convert/pyxle.js';
 import { loadTools } from '../../check/checker.js';
 
-const tools = await loadTools(fileURLToPath(new URL('..', import.meta.url)));
+const tools = await loadTools(fileURLToPath(new URL('../..', import.meta.url)));
 const CONTEXT = { moved: { 'app/x/page.tsx': 'pages/x/index.fxl' }, aliases: [] };
 
 /**

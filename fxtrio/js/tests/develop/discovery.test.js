@@ -113,7 +113,9 @@ function discover(site, quiet) {
   const happened = /** @type {string[]} */ ([]);
   /** @type {() => void} */
   let bundled = () => {};
-  const bundle = async (/** @type {import('../../develop/packages/discovery.js').Packages} */ packages) => {
+  const bundle = async (
+    /** @type {import('../../develop/packages/discovery.js').Packages} */ packages,
+  ) => {
     happened.push(`bundle ${packages.map(([name]) => name).join()}`);
     await new Promise((resolve) => (bundled = () => resolve(undefined)));
   };

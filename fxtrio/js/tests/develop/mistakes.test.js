@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { Mistakes } from '../../develop/checks/background.js';
 
-const TOOLCHAIN = fileURLToPath(new URL('..', import.meta.url));
+const TOOLCHAIN = fileURLToPath(new URL('../..', import.meta.url));
 
 /** @param {string} text */
 function orderOf(text) {

@@ -30,7 +30,7 @@ test('React is bundled with the runtime, and packages share it', async (context)
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-runtime-'));
   context.after(() => fs.rmSync(folder, { recursive: true }));
   const require = createRequire(import.meta.url);
-  const home = fileURLToPath(new URL('..', import.meta.url));
+  const home = fileURLToPath(new URL('../..', import.meta.url));
 
   const runtime = await bundleRuntime(require, home, folder);
 

@@ -9,7 +9,7 @@ import { namesOf, wantedAt } from '../../editor/unfinished.js';
 import { usesOf } from '../../editor/uses.js';
 import { loadTools } from '../../check/checker.js';
 
-const tools = await loadTools(fileURLToPath(new URL('..', import.meta.url)));
+const tools = await loadTools(fileURLToPath(new URL('../..', import.meta.url)));
 
 /** @param {string} text */
 function parse(text) {

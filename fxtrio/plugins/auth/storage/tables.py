@@ -6,7 +6,7 @@ In a file of their own they have no prefix, as in all versions before this one.
 from __future__ import annotations
 
 from fxtrio.db import Database
-from fxtrio.db.sql import Lock
+from fxtrio.db.engine import Lock
 from fxtrio.plugins.auth.errors import AuthDatabaseUnusable
 
 VERSION = 2
