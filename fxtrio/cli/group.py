@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -12,30 +13,35 @@ import click
 
 from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import print_errors
-from fxtrio.config import CONFIG_FILE, load_config, load_env_files
 from fxtrio.errors import FxtrioError, leaves
 
-COMMANDS = (
-    "init",
-    "dev",
-    "check",
-    "typecheck",
-    "format",
-    "lsp",
-    "build",
-    "serve",
-    "routes",
-    "openapi",
-    "db",
-    "jobs",
-    "config",
-    "secret",
-    "docs",
-    "from-pyxle",
-    "from-next",
-    "version",
-)
-"""In the order of the help text. `fxtrio.cli.<name>` holds ``command``, with ``_`` for ``-``."""
+COMMANDS = {
+    "init": "Create the project NAME in a new folder.",
+    "dev": "Serve the project while you work on it.",
+    "check": "Find mistakes without building: in all files, or in PATHS alone.",
+    "typecheck": "Check the types of all pages, or of those in PATHS alone.",
+    "format": "Format page files: Python with ruff, client code with prettier.",
+    "lsp": "Run the language server for page files.",
+    "build": "Build the project for production, into .fx/build.",
+    "serve": "Serve the build of 'fx build'.",
+    "routes": "List the routes of the pages folder, and those of plugins.",
+    "openapi": "Write OpenAPI 3.1 of the actions and endpoints.",
+    "db": "Write and run the migrations of the database.",
+    "jobs": "Run and manage durable jobs.",
+    "config": "Print the settings that the app would run with.",
+    "secret": "Print a new random key for FX_SECRET_KEY.",
+    "docs": "Read the documentation of this version, without a network.",
+    "from-pyxle": "Convert a project of Pyxle, with --write.",
+    "from-next": "Convert a project of Next.js, with --write.",
+    "version": "Print the versions of fxtrio and its main dependencies.",
+}
+"""Names and summaries, in the order of the help text, which imports none of the commands.
+
+`fxtrio.cli.<name>` holds ``command``, with ``_`` for ``-``; its help begins with the summary.
+"""
+
+SETTINGS_FILE = "fx.config.json"
+"""`fxtrio.config.CONFIG_FILE`, whose package takes longer to import than the help to print."""
 
 
 class Commands(click.Group):
@@ -57,6 +63,22 @@ class Commands(click.Group):
             return plugin_commands(Path.cwd()).get(cmd_name)
         command: click.Command = import_module(f"fxtrio.cli.{cmd_name.replace('-', '_')}").command
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands without importing those of fxtrio."""
+        commands: dict[str, click.Command] = {
+            name: click.Command(name, help=summary) for name, summary in COMMANDS.items()
+        }
+        with suppress(FxtrioError):  # `fx check` reports it; the help must work without
+            commands.update(
+                (name, command)
+                for name, command in plugin_commands(Path.cwd()).items()
+                if name not in COMMANDS and not command.hidden
+            )
+        width = formatter.width - 6 - max(map(len, commands))
+        rows = [(name, each.get_short_help_str(width)) for name, each in commands.items()]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -99,8 +121,10 @@ def plugin_commands(root: Path) -> dict[str, click.Command]:
 
     Raises ConfigInvalid and PluginFailed.
     """
-    if not (root / CONFIG_FILE).is_file():
+    if not (root / SETTINGS_FILE).is_file():
         return {}
+    from fxtrio.config import load_config, load_env_files
+
     load_env_files(root)
     config = load_config(root)
     if not config.plugins:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from fxtrio import __version__
 from fxtrio.cli import main
-from fxtrio.cli.group import COMMANDS
+from fxtrio.cli.group import COMMANDS, SETTINGS_FILE
+from fxtrio.config import CONFIG_FILE
 
 
 def fx(*arguments: str) -> Result:
@@ -35,6 +38,26 @@ def test_help_lists_every_command_with_what_it_does() -> None:
     described = {words[0] for words in listed if len(words) > 2}
     assert set(COMMANDS) <= described
     assert "..." not in result.output.partition("Commands:")[2]
+
+
+def test_the_list_says_of_each_command_what_the_command_says_of_itself() -> None:
+    context = click.Context(main)
+    for name, summary in COMMANDS.items():
+        command = main.get_command(context, name)
+        assert command is not None
+        assert command.get_short_help_str(200) == summary
+    assert SETTINGS_FILE == CONFIG_FILE
+
+
+def test_the_help_imports_no_command() -> None:
+    code = (
+        "import sys; from fxtrio.cli import main; main(['--help'], standalone_mode=False); "
+        "print([name for name in sys.modules if name in ('trio', 'attrs', 'rich')])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert result.stdout.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
