@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Protocol
 from urllib.parse import quote
 
-from starlette.types import Scope
+from starlette.types import Message, Scope
 
 SAFE_IN_PATHS = "/!$&'()*+,;=:@"
 """Characters that browsers do not encode in a path (RFC 3986, 3.3)."""
@@ -19,6 +20,35 @@ OSError once the client has disconnected. Valid from ``websocket.accept`` to ``w
 not offered when the handshake agreed on an extension that changes frames, such as
 compression.
 """
+
+WHOLE_RESPONSE = "fx.http.response.whole"
+"""Key in ``scope["extensions"]`` of servers that take a whole response in one call.
+
+Its value is a `WholeResponse`. Only code that got the server's own ``send`` may use it, since
+middleware between them would not see the response.
+"""
+
+
+class WholeResponse(Protocol):
+    """Where a complete response goes, instead of two ASGI messages."""
+
+    async def send(self, message: Message) -> None:
+        """Take an ASGI message: the ``send`` of the scope."""
+        ...
+
+    def __call__(self, status: int, lines: bytes, body: bytes) -> bool:
+        """Send a response without waiting; return whether it is out, else `flush` must follow.
+
+        ``lines`` are the header lines, each with its CR LF, checked by the caller, without
+        ``content-length`` and other fields that frame a message or are the server's. The
+        status is one of responses with a body, which is left out here for HEAD.
+        """
+        ...
+
+    async def flush(self) -> None:
+        """Wait until it is out, or its client cannot be reached."""
+        ...
+
 
 SAME_FOR_ALL = "fx.same-for-all"
 """Key in the scope of a request that a static file answers: its answer depends on nobody.

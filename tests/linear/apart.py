@@ -127,6 +127,7 @@ APART: dict[str, tuple[str, ...]] = {
         "server.http1.response:Response._note_length",
         "server.http1.response:Response._note_options",
         "server.http1.response:_without",
+        "server.http1.response:header_lines",
         "plugins.auth.sessions.middleware:_is_policy",
         "plugins.auth.sessions.middleware:_personal",
         "plugins.jobs.html:_arguments",

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import trio
 
-from fxtrio.asgi_extensions import RAW_FRAMES
+from fxtrio.asgi_extensions import RAW_FRAMES, WHOLE_RESPONSE
 from fxtrio.errors import ClientDisconnected
 from fxtrio.send_budget import process_unsent
 from fxtrio.server.http1.connection_context import ClientConnection, Scope
@@ -40,6 +40,7 @@ async def answer(connection: ClientConnection, request: Request, *, admitted: bo
     stream = HttpStream(
         connection, request, request.keep_alive and connection.served < connection.limits.requests
     )
+    scope["extensions"][WHOLE_RESPONSE] = stream
     note = services.note
     began = time.perf_counter() if note is not None else 0.0
     try:

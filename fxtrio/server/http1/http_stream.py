@@ -76,7 +76,7 @@ class HttpStream(Response):
             else:
                 sent = transport.write_parts_now(data)
             if not sent:
-                self._note_unread(message)
+                self._note_unread(len(message.get("body", b"")))
                 await transport.flush()
             if more:
                 await trio.lowlevel.checkpoint()
@@ -86,27 +86,55 @@ class HttpStream(Response):
                         raise ClientDisconnected
         elif kind == "http.response.start":
             if self.left:
-                self._check_last_word(message)
+                self._check_last_word(message["status"])
             self.start(message)
         elif self.stage != DONE:
             raise BadResponse(f"{kind!r} is not a message of an HTTP response.")
 
-    def _note_unread(self, message: Message) -> None:
+    def __call__(self, status: int, lines: bytes, body: bytes) -> bool:
+        """Send a complete response without waiting (`fxtrio.asgi_extensions.WholeResponse`)."""
+        connection, request = self.connection, self.request
+        if self.left:
+            self._check_last_word(status)
+        if connection.hub.closing or not request.complete:
+            self.keep_alive = False
+        data = self.encode_whole(
+            status,
+            lines,
+            body,
+            method=request.method,
+            version=request.version,
+            common=connection.hub.common,
+        )
+        transport = connection.transport
+        if isinstance(data, bytes):
+            sent = transport.write_now(data)
+        else:
+            sent = transport.write_parts_now(data)
+        if not sent:
+            self._note_unread(len(body))
+        return sent
+
+    async def flush(self) -> None:
+        """Wait until what was sent is out, or the client cannot be reached."""
+        await self.connection.transport.flush()
+
+    def _note_unread(self, size: int) -> None:
         """Note whose response waits, and that responses of its path become large."""
         connection, request = self.connection, self.request
         share = connection.hub.share_of(connection.peer.client, request.headers)
         connection.transport.count_for(share)
-        if len(message.get("body", b"")) > LIGHT:
+        if size > LIGHT:
             process_unsent.large_paths.note(request.target)
 
-    def _check_last_word(self, message: Message) -> None:
+    def _check_last_word(self, status: int) -> None:
         """Raise ClientDisconnected when the answer is not the application's any more.
 
         To a body that is refused the application may say so in its own words. Others
         have taken the end of it for a disconnect, or for the end of the body.
         """
         is_rejected = self.connection.reader.refusal is not None and not self.request.complete
-        if is_rejected and not 400 <= message["status"] < 500:
+        if is_rejected and not 400 <= status < 500:
             raise ClientDisconnected
 
     @property

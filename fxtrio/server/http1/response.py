@@ -6,7 +6,7 @@ body, so that an ordinary answer is one piece.
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping
 from functools import lru_cache
 from http import HTTPStatus
 from typing import Any
@@ -53,6 +53,37 @@ def checked_name(name: bytes) -> bytes:
     return lowered
 
 
+_repeating = frozenset(
+    b"content-type cache-control vary link x-content-type-options x-frame-options "
+    b"referrer-policy".split()
+)
+_MOST_LINES = 1024
+_lines: dict[tuple[bytes, bytes], bytes] = {}
+"""Lines of headers whose values repeat in most responses, at most `_MOST_LINES`."""
+
+
+def header_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
+    """Return the lines of ``headers`` for `Response.encode_whole`.
+
+    None if one of them frames the message or is the server's own. Raises BadResponse for one
+    that no response can have.
+    """
+    lines = []
+    for header in headers:
+        line = _lines.get(header)
+        if line is None:
+            name = checked_name(header[0])
+            if name in _framing:
+                return None
+            line = b"%b: %b\r\n" % (name, header[1])
+            if line.count(b"\n") != 1 or line.count(b"\r") != 1 or b"\0" in line:
+                raise BadResponse("a response header has control characters.")
+            if name in _repeating and len(_lines) < _MOST_LINES:
+                _lines[header] = line
+        lines.append(line)
+    return b"".join(lines)
+
+
 class Response:
     """The answer to one request, as far as the application has sent it.
 
@@ -93,6 +124,30 @@ class Response:
             raise BadResponse(f"{message['status']!r} is not the status of a response.")
         self._start = message
         self.stage = STARTED
+
+    def encode_whole(
+        self, status: int, lines: bytes, body: bytes, *, method: str, version: str, common: bytes
+    ) -> bytes | tuple[bytes, ...]:
+        """Return the bytes of a complete response with a body, as `encode` returns them.
+
+        ``lines`` are its header lines, which the caller has checked.
+        """
+        if self.stage != NOTHING:
+            raise BadResponse("http.response.start was sent twice.")
+        self._start = {"status": status}
+        self.stage = DONE
+        size = len(body)
+        if not self.keep_alive:
+            common = b"connection: close\r\n" + common
+        elif version == "1.0":
+            common = b"connection: keep-alive\r\n" + common
+        start = _status_lines.get(status) or status_line(status)
+        if method == "HEAD":
+            return b"%b%bcontent-length: %d\r\n%b\r\n" % (start, lines, size, common)
+        self.sent = size
+        if size >= _LARGE:
+            return b"%b%bcontent-length: %d\r\n%b\r\n" % (start, lines, size, common), body
+        return b"%b%bcontent-length: %d\r\n%b\r\n%b" % (start, lines, size, common, body)
 
     def encode(
         self, body: bytes, more: bool, *, method: str, version: str, common: bytes

@@ -143,6 +143,13 @@ class StandardHeaders:
     csp: bytes
     """The policy of HTML responses, ``%s`` where the nonce goes, and ``%%`` for a ``%``."""
 
+    lines: bytes = attrs.field(init=False)
+    """Those of ``fixed``, encoded."""
+
+    @lines.default
+    def _encode(self) -> bytes:
+        return b"".join(b"%b: %b\r\n" % header for header in self.fixed)
+
     def of_html(self, nonce: bytes) -> tuple[Header, ...]:
         """Return the additional headers of an HTML response."""
         return () if self.csp_name is None else ((self.csp_name, self.csp % nonce),)

@@ -9,6 +9,7 @@ from starlette.responses import Response
 from starlette.types import Message
 
 from fxtrio.application_errors import application_error, leave_to_server
+from fxtrio.asgi_extensions import WHOLE_RESPONSE, WholeResponse
 from fxtrio.serve.request.client_protocol import PAYLOAD
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.payload_media_type import SENT, without_payload_type
@@ -21,6 +22,7 @@ from fxtrio.serve.request.response.response import (
     keep_private,
 )
 from fxtrio.serve.request.response.unwrap import require_status
+from fxtrio.server.http1.response import header_lines
 from fxtrio.status import BODILESS
 from fxtrio.tracebacks import trimmed
 
@@ -46,6 +48,31 @@ def complete_headers(event: RequestEvent, headers: list[Header]) -> list[Header]
 
 async def send_reply(event: RequestEvent, reply: Reply) -> None:
     """Send ``reply`` with the draft's and the standard headers; to HEAD, without its body."""
+    whole: WholeResponse | None = event.scope.get("extensions", {}).get(WHOLE_RESPONSE)
+    if whole is not None and whole.send == event.send and reply.status not in BODILESS:
+        lines = _lines(event, reply)
+        if lines is not None:
+            if not whole(reply.status, lines, reply.body):
+                await whole.flush()
+            return
+    await _send_messages(event, reply)
+
+
+def _lines(event: RequestEvent, reply: Reply) -> bytes | None:
+    """Return the header lines of ``reply``; None if the server must look at one of them."""
+    headers = [(b"content-type", reply.media), *reply.headers]
+    if event.draft.raw_headers:
+        return header_lines(complete_headers(event, headers))
+    lines, request_id = header_lines(headers), event.request_id
+    if lines is None:
+        return None
+    if request_id is None:
+        return lines + event.terms.standard.lines
+    return b"%b%bx-request-id: %b\r\n" % (lines, event.terms.standard.lines, request_id)
+
+
+async def _send_messages(event: RequestEvent, reply: Reply) -> None:
+    """Send ``reply`` through middleware, or to a server that is not ours."""
     body, headers = reply.body, reply.headers
     if reply.status in BODILESS:
         body = b""
