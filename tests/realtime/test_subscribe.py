@@ -22,7 +22,7 @@ from fxtrio.realtime.feeds.feed import Feed
 from fxtrio.realtime.frames import Message, encode_message
 from fxtrio.realtime.presence import Member
 from fxtrio.realtime.stores import memory_log
-from fxtrio.realtime.stores.memory_log import LOG_LIFE
+from fxtrio.realtime.stores.backend import LOG_LIFE
 from fxtrio.send_budget import process_unsent
 from tests.realtime.stores import Store, open_brokers, wait_until
 from tests.short import amount

@@ -17,9 +17,7 @@ import attrs
 from fxtrio.realtime.broker import Replay
 from fxtrio.realtime.frames import Frame, Ident
 from fxtrio.realtime.presence import Missed
-
-LOG_LIFE = 75.0
-"""How long a log outlives its last use (seconds)."""
+from fxtrio.realtime.stores.backend import LOG_LIFE
 
 LOG_BYTES = 1024**2
 """Messages of a log, the newest one excepted (bytes)."""
