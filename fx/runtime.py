@@ -14,6 +14,7 @@ from fxtrio.runtime import (
     invalidate_routes,
     redirect,
     server,
+    stream,
 )
 
 __all__ = [
@@ -31,4 +32,5 @@ __all__ = [
     "redirect",
     "route_of",
     "server",
+    "stream",
 ]

@@ -131,15 +131,18 @@ class Application(Starlette):
             app = Entered(failing, self.lifetime)
         return Entrance(app, self.router, compression)
 
-    def replace_site(self, site: Site, sources: Collection[str]) -> None:
+    def replace_site(self, site: Site, sockets: Collection[str], streams: Collection[str]) -> None:
         """Answer the next requests with ``site``; those under way end with the one before.
 
         For development: middleware, plugins and what the lifespan has opened stay, and so do
-        the settings. ``sources`` are the files whose WebSockets are handled in another way now.
+        the settings. ``sockets`` are the files whose WebSockets are handled in another way now, and
+        ``streams`` those whose streams are.
         """
         self.site = site
+        if self.lifetime.running is not None:
+            self.lifetime.running.streams.restart(streams)
         if self._replaceable is not None:
-            self._replaceable.replace(self._make_dispatcher(site), sources)
+            self._replaceable.replace(self._make_dispatcher(site), sockets)
 
     def _make_dispatcher(self, site: Site) -> ASGIApp:
         listed = not site.development  # in development files come and go
@@ -240,7 +243,9 @@ class Application(Starlette):
             yield
 
     def begin_shutdown(self) -> None:
-        """Let `/readyz` answer 503 from now on, and streams end after `tasks.drainTimeout`.
+        """Let `/readyz` answer 503 from now on, and streams end.
+
+        `@stream`s end at once, and streamed actions after `tasks.drainTimeout`.
 
         The server calls it before it stops intake.
         """

@@ -61,6 +61,9 @@ class PageModule:
     actions: tuple[str, ...] = ()
     """Names of the `@action` functions, in file order."""
 
+    streams: tuple[str, ...] = ()
+    """Names of the `@stream` functions, in file order."""
+
     websocket: bool = False
     """Whether the file defines ``async def websocket(ws)``."""
 

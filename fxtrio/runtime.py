@@ -1,6 +1,6 @@
-"""What page files use: loaders, actions, their errors, redirects and cache eviction.
+"""What page files use: loaders, actions, streams, their errors, redirects and cache eviction.
 
-`server` and `action` only mark a function; the runtime calls it. Re-exported
+`server`, `action` and `stream` only mark a function; the runtime calls it. Re-exported
 as `fx.runtime`.
 """
 
@@ -33,12 +33,15 @@ __all__ = [
     "invalidate_routes",
     "redirect",
     "server",
+    "stream",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Awaitable[Any]])
 ActionFunction = TypeVar(
     "ActionFunction", bound=Callable[..., Awaitable[Any] | AsyncGenerator[Any, None]]
 )
+
+StreamFunction = TypeVar("StreamFunction", bound=Callable[..., AsyncGenerator[Any, None]])
 
 INVALIDATE_HEADER = "x-fx-invalidate"
 INVALIDATE_KEY = "__fx_invalidate__"
@@ -137,6 +140,21 @@ def action(
         return function
 
     return mark if function is None else mark(function)
+
+
+def stream(function: StreamFunction) -> StreamFunction:
+    """Mark an async generator as a stream, without wrapping it.
+
+    The page's `useStream`, or any `EventSource`, reads its values by GET. A parameter ``after``
+    receives the id of the last event that the client has; another one, annotated with a model,
+    the query. It runs until it returns or its client disconnects.
+
+    Raises TypeError for a function that is no async generator.
+    """
+    if not is_streamed(function):
+        raise TypeError(f"@stream {function.__name__!r}: is no async generator. Yield its values.")
+    function.__fx_stream__ = True  # type: ignore[attr-defined]  # the mark itself
+    return function
 
 
 def is_streamed(function: Callable[..., Any]) -> bool:

@@ -101,6 +101,7 @@ MAY_COMPILE = {
 ROOMS = (
     frozenset({"dispatch"}),
     frozenset({"runtime_endpoints", "site_routes", "starlette_routes"}),
+    frozenset({"streams"}),
     frozenset(
         {
             "actions",

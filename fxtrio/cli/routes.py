@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from fxtrio.cli.output import console, json_option, print_errors, print_warning, root_option
 from fxtrio.compile.problems import CompileFailed, placed
-from fxtrio.compile.project import check_actions, tree_problems
+from fxtrio.compile.project import check_actions, streams_of_page, tree_problems
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.routes import PageTree, scan
@@ -32,7 +32,8 @@ def command(root: Path, as_json: bool) -> None:
     config = load_config(root)
     tree = scan(root, config)
     plugins, unlisted = _plugins(root, config)
-    rows = [*plugins, *_rows(tree, config.base_url), *_actions(root, config.base_url)]
+    rows = [*plugins, *_rows(tree, config.base_url)]
+    rows += _actions(root, config.base_url) + _streams(root, tree, config.base_url)
     problems = placed(tree_problems(tree, config), root)
     if as_json:
         shown = [str(problem) for problem in problems]
@@ -104,6 +105,17 @@ def _actions(root: Path, base_url: str) -> list[dict[str, Any]]:
         for module in check_actions(root)[0]
         for action in module.actions
     ]
+
+
+def _streams(root: Path, tree: PageTree, base_url: str) -> list[dict[str, Any]]:
+    """Return the streams of pages."""
+    rows = []
+    for page in tree.pages:
+        path = "/index" if page.pattern == "/" else page.pattern
+        for name in streams_of_page(root, page.source):
+            pattern = f"{base_url}/api/__streams{path}/{name}"
+            rows.append({"kind": "stream", "pattern": pattern, "source": page.source})
+    return rows
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:

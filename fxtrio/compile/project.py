@@ -128,6 +128,15 @@ def check_actions(root: Path) -> tuple[tuple[ActionModule, ...], list[Problem]]:
     return tuple(modules), problems
 
 
+def streams_of_page(root: Path, source: str) -> tuple[str, ...]:
+    """Return the names of the `@stream` functions of a page file, as far as it can be read."""
+    text = _read(root, source)
+    if isinstance(text, Problem) or "stream" not in text.text:
+        return ()
+    parsed = parse_module(split_source(text).python)
+    return () if isinstance(parsed, Broken) else read_facts(text, parsed)[0].streams
+
+
 def _check_actions(
     file: ActionFile, source: SourceText, root: Path
 ) -> tuple[ActionModule, list[Problem]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # heavy, and programs that serve nothing know routes, too
 SCOPE_KEY = "fx.route"
 """Key of the ASGI scope that holds the `MatchedRoute`, its ``params`` left out."""
 
-RouteKind = Literal["page", "markdown", "action", "websocket", "api", "not-found"]
+RouteKind = Literal["page", "markdown", "action", "stream", "websocket", "api", "not-found"]
 
 FileKind = Literal["page", "endpoint", "actions"]
 """What the file of a route is: a page file, a Python file of an `api` folder, or a module of
@@ -32,6 +32,7 @@ GUARDS: Mapping[tuple[FileKind, RouteKind], tuple[HookList, ...]] = MappingProxy
         ("page", "page"): ("pages",),
         ("page", "markdown"): ("pages",),
         ("page", "action"): ("pages", "actions"),
+        ("page", "stream"): ("pages", "actions"),
         ("page", "websocket"): ("pages", "websockets"),
         ("page", "not-found"): ("pages",),
         ("actions", "action"): ("pages", "actions"),
@@ -64,6 +65,9 @@ class MatchedRoute:
     action: str = ""
     """The name of the action, such as ``save`` or, of a module, ``shared.delete``; "" for all but
     ``action``."""
+
+    stream: str = ""
+    """The name of the `@stream` function; "" for all but ``stream``."""
 
     params: Mapping[str, str] = attrs.field(factory=dict)
     """The values of the pattern's parameters, decoded."""

@@ -1,4 +1,6 @@
-"""What the runtime itself answers, whatever pages a site has: actions, tokens, reports, probes.
+"""What the runtime itself answers, whatever pages a site has.
+
+That is actions, streams, tokens, reports and probes.
 
 Called by `fxtrio.serve.dispatch`, before files and pages, so that none of them hides these.
 """
@@ -21,10 +23,11 @@ from fxtrio.serve.pages.deferred.open_documents import answer_leave
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.apply_route_policy import enter_listing
-from fxtrio.serve.request.client_protocol import ACTIONS, LEAVE
+from fxtrio.serve.request.client_protocol import ACTIONS, LEAVE, STREAMS
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hook_evaluations import Evaluations
 from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Reply
+from fxtrio.serve.streams.endpoint import answer_stream
 
 Endpoint = Callable[[Running, RequestEvent], Awaitable[Answer]]
 
@@ -48,6 +51,8 @@ class RuntimeEndpoints:
         if path.startswith("/api/__"):
             if path.startswith(ACTIONS):
                 return self._answer_action
+            if path.startswith(STREAMS):
+                return self._answer_stream
             if path == "/api/__csrf":
                 return self._answer_csrf
             if path == LEAVE:
@@ -72,6 +77,9 @@ class RuntimeEndpoints:
 
     async def _answer_action(self, running: Running, event: RequestEvent) -> Answer:
         return await answer_action(self.site, running, event)
+
+    async def _answer_stream(self, running: Running, event: RequestEvent) -> Answer:
+        return await answer_stream(self.site, running, event)
 
     async def _answer_csrf(self, running: Running, event: RequestEvent) -> Answer:
         """Return a token for clients that have no pages, with its cookie."""

@@ -16,8 +16,16 @@ from starlette.types import Message, Scope
 
 from fxtrio.app import Application
 from fxtrio.errors import FxtrioError
-from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION, PAYLOAD
-from fxtrio.testing.events import ActionStream, EventReader, is_event_stream, read_events
+from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION, PAYLOAD, STREAMS
+from fxtrio.testing.events import (
+    ActionStream,
+    EventReader,
+    ReadStream,
+    data_of,
+    event_of,
+    is_event_stream,
+    read_events,
+)
 from fxtrio.testing.socket import TestSocket, open_socket
 from fxtrio.testing.unwrap_groups import ungrouped
 
@@ -138,6 +146,14 @@ class StreamedResponse:
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self._chunks.__aiter__()
+
+
+async def _require_events(response: StreamedResponse, call: str, remedy: str) -> None:
+    """Raise AnswerUnreadable for a response that is no stream of events."""
+    if not is_event_stream(response.headers):
+        whole = b"".join([chunk async for chunk in response])
+        media = response.headers.get("content-type", "without a type")
+        raise AnswerUnreadable(call, response.status, media, whole, remedy)
 
 
 @attrs.define(eq=False)
@@ -322,12 +338,37 @@ class Client:
         async with self.stream(
             "POST", self.action_url(page, name), json=body or {}, headers=headers
         ) as response:
-            if not is_event_stream(response.headers):
-                whole = b"".join([chunk async for chunk in response])
-                media = response.headers.get("content-type", "without a type")
-                remedy = "Use action() for what is not streamed"
-                raise AnswerUnreadable(call, response.status, media, whole, remedy)
-            yield ActionStream(response.headers, EventReader(response))
+            await _require_events(response, call, "Use action() for what is not streamed")
+            yield ActionStream(response.headers, EventReader(response, data_of))
+
+    def read_stream(
+        self,
+        page: str,
+        name: str,
+        query: Mapping[str, Any] | None = None,
+        *,
+        after: str | None = None,
+        headers: HeaderArgument | None = None,
+    ) -> AbstractAsyncContextManager[ReadStream]:
+        """Read the `@stream` ``name`` of the page at the path ``page``.
+
+        ``after`` is the id of the last event of an earlier response, as a browser sends it when it
+        reconnects. Leaving the block disconnects the client. Raises AnswerUnreadable when the
+        stream fails before its first value.
+        """
+        given = {**({} if after is None else {"last-event-id": after}), **(headers or {})}
+        return ungrouped(self._read_stream(page, name, query, given))
+
+    @asynccontextmanager
+    async def _read_stream(
+        self, page: str, name: str, query: Mapping[str, Any] | None, headers: HeaderArgument
+    ) -> AsyncIterator[ReadStream]:
+        url = f"{self.base_url}{STREAMS}{page.strip('/') or 'index'}/{name}"
+        url += f"?{urlencode(query, doseq=True)}" if query else ""
+        async with self.stream("GET", url, headers=headers) as response:
+            call = f"read_stream({page!r}, {name!r})"
+            await _require_events(response, call, "Use get() with its URL to read such a response")
+            yield ReadStream(response.headers, EventReader(response, event_of))
 
     def action_url(self, page: str, name: str) -> str:
         """Return the URL of an action of the page at the path ``page``, or of a module."""

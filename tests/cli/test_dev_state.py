@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,8 @@ EDITS = 50
 
 PAGE = """from itertools import count
 
+import trio
+from fx.realtime import Event
 from seen import SEEN
 
 VALUE = "data 0"
@@ -34,16 +37,25 @@ async def websocket(ws):
         await ws.send_text(f"{text} {number}")
 
 
+@stream
+async def ticks(request, after: str | None):
+    for number in count(int(after or 0) + 1):
+        yield Event(f"tick {number // number}", id=str(number))
+        await trio.sleep(0.05)
+
+
 import { useState } from "react";
-import { useWebSocket } from "fx/client";
+import { useStream, useWebSocket } from "fx/client";
 
 export default function Room({ data }) {
   const [clicks, setClicks] = useState(0);
   const [said, setSaid] = useState("");
   const { send, status } = useWebSocket(undefined, { onMessage: setSaid });
+  const ticks = useStream("ticks", { limit: 3 });
   return (
     <>
       <h1>text 0</h1>
+      <p id="tick">{ticks.last}</p>
       <p id="data">{data.value}</p>
       <p id="seen">{data.seen}</p>
       <p id="status">{status}</p>
@@ -125,4 +137,16 @@ def test_a_socket_whose_handler_has_changed_is_opened_anew(
     expect(page.locator("#status")).to_have_text("open")
     page.locator("#say").click()
     expect(page.locator("#said")).to_have_text("message again")
+    expect(page.locator("#clicks")).to_have_text("1")
+
+
+def test_a_stream_is_continued_by_new_code(browser: Browser, project: Path, server: Server) -> None:
+    room = project / "pages/room.fxl"
+    page = visit(browser).page
+    page.goto(f"{server.url}/room")
+    expect(page.locator("#tick")).to_have_text("tick 1")
+    page.locator("#clicks").click()
+    text = room.read_text("utf-8")
+    room.write_text(text.replace("tick {number // number}", "tock {after}"), "utf-8")
+    expect(page.locator("#tick")).to_have_text(re.compile(r"tock \d+"))
     expect(page.locator("#clicks")).to_have_text("1")

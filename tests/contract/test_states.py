@@ -104,6 +104,11 @@ STREAMS = """
             raise
         log.append("finished")
 
+    @stream
+    async def feed(request):
+        async for value in values(request):
+            yield value
+
     @action
     async def willing(request):
         async for value in values(request):
@@ -254,3 +259,19 @@ async def test_states_app_5_streams_of_events_have_the_drain_timeout_and_no_more
         assert values.end is not None
         assert values.end["ok"] is False
         assert client.app.state.log == ["cancelled"]
+
+
+@rule("states.app_6")
+async def test_states_app_6_a_stream_ends_at_once_and_is_continued_elsewhere(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with open_pages(tmp_path, STREAMS) as client:
+        client.app.state.log = []
+        async with client.stream("GET", "/api/__streams/index/feed") as response:
+            chunks = aiter(response)
+            await anext(chunks)
+            client.app.begin_shutdown()
+            rest = b"".join([chunk async for chunk in chunks])
+        assert rest.startswith(b"retry: ")
+        assert b"event: end" not in rest
+        assert trio.current_time() < 1

@@ -54,6 +54,54 @@ SITE = {
           );
         }
     """,
+    "pages/feed.fxl": """
+        import trio
+        from fx.realtime import Event, Missed
+        from fxtrio.errors import BrokerUnreachable
+
+        OPEN = []
+
+        @server
+        async def load(request):
+            return {"open": len(OPEN)}
+
+        @stream
+        async def feed(request, after: str | None):
+            OPEN.append(1)
+            try:
+                first = int(after or 0) + 1
+                for number in range(first, first + 3):
+                    yield Event({"text": f"value {number}"}, id=str(number))
+                if first == 1:
+                    yield Missed(2)
+                    raise BrokerUnreachable("feed", "answer")
+                await trio.sleep_forever()
+            finally:
+                OPEN.pop()
+
+        import { Link, useStream } from "fx/client";
+
+        function Count() {
+          const { values } = useStream("feed", { limit: 2 });
+          return <p id="count">{values.length}</p>;
+        }
+
+        export default function Feed({ data }) {
+          const { values, last, status, missed } = useStream("feed");
+          return (
+            <>
+              <h1>Feed</h1>
+              <p id="open">{data.open}</p>
+              <p id="values">{values.map((value) => value.text).join()}</p>
+              <p id="last">{last?.text}</p>
+              <p id="status">{status}</p>
+              <p id="missed">{missed}</p>
+              <Count />
+              <Link href="/likes">Leave</Link>
+            </>
+          );
+        }
+    """,
     "pages/typed.fxl": """
         import { useState } from "react";
         import { Link } from "fx/client";
@@ -445,3 +493,26 @@ def test_a_deferred_value_that_fails_shows_the_nearest_error_page(
     expect(page.locator("h1")).to_have_text("Book missing")
     page.locator("#publish").click()
     expect(page.locator("#failed")).to_have_text("503 No reviews today. tomorrow")
+
+
+def test_components_share_a_stream_which_is_continued_behind_the_last_id(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if "__streams" in one.url else None)
+    hydrated(visitor, f"{site.url}/feed")
+    expect(page.locator("#missed")).to_have_text("2")
+    # The first response failed; the browser has waited as it was told, and sent the id.
+    text = ",".join(f"value {number}" for number in range(1, 7))
+    expect(page.locator("#values")).to_have_text(text)
+    expect(page.locator("#last")).to_have_text("value 6")
+    expect(page.locator("#status")).to_have_text("open")
+    expect(page.locator("#count")).to_have_text("2")
+    assert len(asked) == 2
+    page.get_by_text("Leave").click()
+    expect(page.locator("h1")).to_have_text("Likes")
+    other = visit(browser).page
+    other.goto(f"{site.url}/feed")  # the loader runs before its own stream
+    expect(other.locator("#open")).to_have_text("0")

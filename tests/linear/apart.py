@@ -195,6 +195,9 @@ APART: dict[str, tuple[str, ...]] = {
         "send_budget.turns:LargePaths.__contains__",
         "send_budget.turns:LargePaths.note",
     ),
+    "a target within the server's limit, divided once": (
+        "serve.request.page_paths:split_page_path",
+    ),
     "a target within the server's limit, quoted once": (
         "plugins.auth.service:AuthService.login_url",
     ),

@@ -287,3 +287,34 @@ async def test_an_action_that_streams_answers_with_events(tmp_path: Path) -> Non
     found = await document_of(write_tree(tmp_path, {"pages/index.fxl": page(action)}))
     success = found["paths"]["/api/__actions/index/count"]["post"]["responses"]["200"]
     assert success["content"] == {"text/event-stream": {"schema": {"type": "integer"}}}
+
+
+async def test_a_stream_is_read_with_its_query_and_the_last_id(tmp_path: Path) -> None:
+    stream = """
+    from collections.abc import AsyncIterator
+
+    import attrs
+    from fx.realtime import Event, Missed
+
+    @attrs.frozen
+    class Query:
+        room: int
+        old: bool = False
+
+    @stream
+    async def feed(request, query: Query, after: str | None) -> AsyncIterator[Event[str] | Missed]:
+        '''Read a room.'''
+        yield Event("a", None)
+    """
+    found = await document_of(write_tree(tmp_path, {"pages/rooms/[id].fxl": page(stream)}))
+    operation = found["paths"]["/api/__streams/rooms/{id}/feed"]["get"]
+    assert operation["summary"] == "Read a room."
+    asked = [(one["in"], one["name"], one.get("required")) for one in operation["parameters"]]
+    assert asked == [
+        ("path", "id", True),
+        ("header", "Last-Event-ID", None),
+        ("query", "room", True),
+        ("query", "old", False),
+    ]
+    content = operation["responses"]["200"]["content"]
+    assert content == {"text/event-stream": {"schema": {"type": "string"}}}

@@ -37,6 +37,11 @@ PAGE = """
         request.app.state.ran.append("page")
         return {}
 
+    @stream
+    async def values(request):
+        request.app.state.ran.append("page")
+        yield {}
+
     async def websocket(ws):
         ws.app.state.ran.append("page")
         await ws.accept()
@@ -100,6 +105,7 @@ ASK: dict[tuple[FileKind, RouteKind], list[Ask]] = {
         _request("GET", "/", accept="text/markdown"),
     ],
     ("page", "action"): [_request("POST", "/api/__actions/index/act")],
+    ("page", "stream"): [_request("GET", "/api/__streams/index/values")],
     ("page", "websocket"): [_handshake("/")],
     ("page", "not-found"): [_request("GET", "/members/nowhere")],
     ("actions", "action"): [
@@ -197,7 +203,11 @@ async def test_a_site_knows_the_forms_of_its_files_as_they_are_guarded(tmp_path:
         site = client.app.site
         matched = {
             ("endpoint" if route.source.endswith(".py") else "page", route.kind)
-            for route in (*site.matched.values(), *site.matched_actions.values())
+            for route in (
+                *site.matched.values(),
+                *site.matched_actions.values(),
+                *site.matched_streams.values(),
+            )
         }
         matched |= {("actions", one.matched.kind) for one in site.shared_actions.values()}
     assert matched == set(GUARDS) - {("page", "not-found")}

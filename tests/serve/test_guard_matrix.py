@@ -41,7 +41,12 @@ CODE = """
         return {{"message": "secret"}}
 
     @action
-    async def stream(request):
+    async def yields(request):
+        request.app.state.ran.append(SOURCE)
+        yield {{"message": "secret"}}
+
+    @stream
+    async def values(request):
         request.app.state.ran.append(SOURCE)
         yield {{"message": "secret"}}
 
@@ -217,6 +222,14 @@ def _action(client: Client, path: str, action: str = "act") -> str:
     return f"{client.base_url}/api/__actions{path if path != '/' else '/index'}/{action}"
 
 
+def _read() -> Ask:
+    async def ask(client: Client, path: str) -> Asked:
+        page = path if path != "/" else "/index"
+        return _shown(await client.get(f"{client.base_url}/api/__streams{page}/values"))
+
+    return ask
+
+
 def _shown(response: TestResponse) -> Asked:
     return Asked(response.status, response.text)
 
@@ -237,15 +250,16 @@ FORMS: dict[str, Ask] = {
     "head of markdown": _get("HEAD", ".md"),
     "markdown by header": _get(accept="text/markdown"),
     "action with json": _post(json={}),
-    "action that streams": _post("stream", json={}),
+    "action that streams": _post("yields", json={}),
     "action that streams, of a page without scripts": _post(
-        "stream", data={"a": "b"}, headers={"accept": "text/html"}
+        "yields", data={"a": "b"}, headers={"accept": "text/html"}
     ),
     "action with a form": _post(data={"a": "b"}),
     "action of a page without scripts": _post(data={"a": "b"}, headers={"accept": "text/html"}),
     "action with multipart": _post(
         content=MULTIPART, headers={"content-type": "multipart/form-data; boundary=x"}
     ),
+    "stream": _read(),
     "websocket": _socket,
 }
 """Forms of a page, each of which runs code of the page when it is let pass."""

@@ -25,6 +25,11 @@ CODE = """
         request.app.state.ran.append(("action", {source!r}, dict(request.path_params)))
         return {{}}
 
+    @stream
+    async def values(request):
+        request.app.state.ran.append(("stream", {source!r}, dict(request.path_params)))
+        yield 1
+
     def to_markdown(ctx):
         params = dict(ctx.request.path_params)
         ctx.request.app.state.ran.append(("markdown", {source!r}, params))
@@ -87,7 +92,7 @@ async def asked_everything(root: Path, paths: list[str], base: str) -> list[tupl
         state = client.app.state
         for path in paths:
             url = base + path
-            for form in ("html", "head", "accept", "md", "action", "socket"):
+            for form in ("html", "head", "accept", "md", "action", "stream", "socket"):
                 state.ran, state.judged = [], []
                 if form in ("html", "head"):
                     await client.request("GET" if form == "html" else "HEAD", url)
@@ -97,6 +102,8 @@ async def asked_everything(root: Path, paths: list[str], base: str) -> list[tupl
                     await client.get(f"{url}.md")
                 elif form == "action":
                     await client.post(f"{base}/api/__actions{path}/act", json={})
+                elif form == "stream":
+                    await client.get(f"{base}/api/__streams{path}/values")
                 else:
                     try:
                         async with client.websocket(url):

@@ -12,6 +12,7 @@ from fxtrio.tools.types.gather.gatherer_process import project_types
 from fxtrio.tools.types.gather.page_types import ProjectTypes, dump_types, load_types
 from fxtrio.tools.types.python.shapes import ObjectShape
 from fxtrio.tools.types.ui.action_types import action_declarations
+from fxtrio.tools.types.ui.client_types import page_module
 from fxtrio.tools.types.ui.typescript import Printer
 
 VIEW = "\n\nexport default function View() {\n  return <p />;\n}\n"
@@ -193,3 +194,39 @@ async def plain(request):
     declared = "\n".join(action_declarations(found.actions, printer))
     assert '"ask": { payload: any; result: { data: any }; value: Token | string;' in declared
     assert '"plain": { payload: any; result: { data: any }; value: any;' in declared
+
+
+async def test_a_stream_is_typed_by_what_its_events_hold(tmp_path: Path) -> None:
+    page = """from collections.abc import AsyncIterator
+from typing import TypedDict
+
+import attrs
+from fx.realtime import Event, Missed
+
+
+class Note(TypedDict):
+    text: str
+
+
+@attrs.frozen
+class Query:
+    room: str
+    old: bool = False
+
+
+@stream
+async def feed(request, query: Query, after: str | None = None) -> AsyncIterator[
+    Event[Note] | Missed
+]:
+    yield Event({"text": "a"}, None)
+
+
+@stream
+async def numbers(request) -> AsyncIterator[int | None]:
+    yield 1
+"""
+    found = (await types_of(tmp_path, {"pages/index.fxl": page})).page("pages/index.fxl")
+    assert found is not None
+    declared = page_module(found, 0, None, "strict")
+    assert '"feed": { value: Note; query: Query' in declared
+    assert '"numbers": { value: number | null; query: undefined }' in declared

@@ -23,6 +23,7 @@ class Facts:
 
     loader: str | None = None
     actions: tuple[str, ...] = ()
+    streams: tuple[str, ...] = ()
     websocket: bool = False
     to_markdown: bool = False
     head: tuple[HeadNode, ...] = ()

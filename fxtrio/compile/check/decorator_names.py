@@ -1,4 +1,4 @@
-"""What names stand for, as far as the marks `@server` and `@action` are concerned.
+"""What names stand for, as far as the marks `@server`, `@action` and `@stream` are concerned.
 
 `Marks` follows a module from top to bottom, as Python does when it runs it: a
 name the file imports or defines itself takes the place of the injected one.
@@ -11,10 +11,14 @@ from typing import Literal
 
 import attrs
 
-Mark = Literal["server", "action"]
+Mark = Literal["server", "action", "stream"]
 
 _RUNTIME = "fx.runtime"
-_MARKS: dict[str, Mark] = {f"{_RUNTIME}.server": "server", f"{_RUNTIME}.action": "action"}
+_MARKS: dict[str, Mark] = {
+    f"{_RUNTIME}.server": "server",
+    f"{_RUNTIME}.action": "action",
+    f"{_RUNTIME}.stream": "stream",
+}
 
 
 @attrs.define

@@ -79,6 +79,39 @@ def streaming_problems(action: Definition) -> Iterator[tuple[str, str]]:
                     )
 
 
+def stream_problems(stream: Definition) -> Iterator[tuple[str, str]]:
+    """Yield what stands against a function marked `@stream`, each with its remedy.
+
+    The runtime passes the request, and by their names ``after`` and one parameter that has an
+    annotation.
+    """
+    arguments = stream.args
+    if isinstance(stream, ast.FunctionDef):
+        yield "is not async", f"Write 'async def {stream.name}'"
+    elif not is_generator(stream):
+        yield "has no yield", "Yield each value, or write a loader for a single one"
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if not positional and arguments.vararg is None:
+        yield "has no parameter for the request", f"Write '{stream.name}(request)'"
+        return
+    for parameter in arguments.posonlyargs[1:]:
+        yield f"has a positional-only parameter {parameter.arg!r}", "Move the '/' to the request"
+    first_default = len(positional) - len(arguments.defaults)
+    named = [(one, number >= first_default) for number, one in enumerate(positional)][1:]
+    named += [
+        (one, default is not None)
+        for one, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+    ]
+    required = [one for one, has_default in named if one.arg != "after" and not has_default]
+    for parameter in required:
+        if parameter.annotation is None:
+            message = f"has a parameter {parameter.arg!r} without a type"
+            yield message, "Annotate it with a model of the query"
+    for parameter in required[1:]:
+        message = f"has a second parameter {parameter.arg!r} for the query"
+        yield message, "Make one model of both, or give it a default"
+
+
 def _is_true(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and bool(node.value)
 

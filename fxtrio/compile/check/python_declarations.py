@@ -19,6 +19,7 @@ from fxtrio.compile.check.function_definitions import (
     call_problems,
     is_generator,
     marked_inside,
+    stream_problems,
     streaming_problems,
 )
 from fxtrio.compile.check.literal_statuses import STATUS_REMEDY, wrong_returned
@@ -33,6 +34,7 @@ _DEF = re.compile(r"(?:(?:async\s+)?def|class)\s+")
 # Where a declaration has an effect; what is not here has one in every file.
 _AT_HOME: dict[str, tuple[Kind, ...]] = {
     "@action": ("page", "actions"),
+    "@stream": ("page",),
     "websocket": ("page",),
     "to_markdown": ("page",),
     "@server": ("page", "layout", "template", "error", "not-found"),
@@ -62,6 +64,7 @@ def read_facts(source: SourceText, module: ast.Module) -> tuple[Facts, list[Prob
     facts = Facts(
         loader=reader.loaders[0][0] if reader.loaders else None,
         actions=tuple(reader.actions),
+        streams=tuple(reader.streams),
         head=tuple(reader.head),
         **reader.found,
     )
@@ -84,6 +87,7 @@ class _Reader:
         """Names of the `@server` functions and their lines."""
 
         self.actions: list[str] = []
+        self.streams: list[str] = []
         self.head: list[HeadNode] = []
         self.found: dict[str, Any] = {}
         """All other facts."""
@@ -134,7 +138,8 @@ class _Reader:
         self._refuse_marks_inside(function)
         self._bind(name, function)
         if len(set(marks)) > 1:
-            message = f"{name!r} is marked @server and @action"
+            both = " and ".join(f"@{mark}" for mark in dict.fromkeys(marks))
+            message = f"{name!r} is marked {both}"
             self._report(function, message, "Write two functions")
         elif marks:
             self._read_marked(function, marks[0], nested=nested)
@@ -157,6 +162,9 @@ class _Reader:
             self._check_call(function, what, ("request", "body"), may_yield=True)
             for message, remedy in streaming_problems(function):
                 self._report(function, f"{what} {message}", remedy)
+        elif mark == "stream":
+            for message, remedy in stream_problems(function):
+                self._report(function, f"{what} {message}", remedy)
         else:
             self._check_call(function, what, ("request",))
         self._note_marked(function, mark)
@@ -171,6 +179,8 @@ class _Reader:
     def _note_marked(self, node: Definition | ast.ClassDef, mark: Mark) -> None:
         if mark == "action":
             self.actions.append(node.name)
+        elif mark == "stream":
+            self.streams.append(node.name)
         else:
             self.loaders.append((node.name, node.lineno))
 

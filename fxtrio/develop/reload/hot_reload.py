@@ -27,6 +27,7 @@ from fxtrio.imports import Imports, imported_anew, resolve, split_name
 from fxtrio.manifest import MODULE_PREFIX, Manifest, load_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.secret_key import project_key
+from fxtrio.serve.pages.functions.server_functions import PageCode
 from fxtrio.serve.pages.resources import Renderer
 from fxtrio.ssr.pool import open_attached_pool
 from fxtrio.tracebacks import trimmed
@@ -105,7 +106,8 @@ class Swapper:
             return _restart(reason, code, sources)
         self._code = new
         affected = [one for one in sources if _has(new, one)]
-        app.replace_site(site, _sources_with_other_sockets(code, new))
+        sockets = _sources_with_other_sockets(code, new)
+        app.replace_site(site, sockets, _sources_with_other_streams(code, new))
         modules = len(names) + len(affected)
         if _modules_of_hooks(config) & set(names):
             affected = list(new.pages)  # any of them may be shown in another way, or to nobody
@@ -160,6 +162,22 @@ def _sources_with_other_sockets(old: Code, new: Code) -> list[str]:
     """Return the files whose WebSockets are handled in another way now, or by nothing."""
     before, now = _socket_handlers(old), _socket_handlers(new)
     return [source for source, handler in before.items() if not is_same(handler, now.get(source))]
+
+
+def _sources_with_other_streams(old: Code, new: Code) -> list[str]:
+    """Return the pages of which a stream is another function now, or gone."""
+    return [
+        source
+        for source, page in old.pages.items()
+        for name, stream in page.streams.items()
+        if source not in new.pages
+        or not is_same(stream.function, _stream_of(new.pages[source], name))
+    ]
+
+
+def _stream_of(page: PageCode, name: str) -> Any:
+    stream = page.streams.get(name)
+    return None if stream is None else stream.function
 
 
 def _socket_handlers(code: Code) -> dict[str, Any]:

@@ -348,6 +348,36 @@ export function useAction<Payload = any, Result = any>(
 // Connections and people
 // ---------------------------------------------------------------------------------------------
 
+export interface StreamOptions<Value = any, Query = any> {
+  /** The path of another page that defines the stream. */
+  page?: string;
+  query?: Query;
+  /** How many values are kept, 100 by default. */
+  limit?: number;
+  /** `false` closes the connection. */
+  enabled?: boolean;
+  /** Called for each value; those that arrive together are one render. */
+  onValue?: (value: Value) => void;
+}
+
+export interface StreamState<Value = any> {
+  /** The latest values, oldest first. */
+  values: Value[];
+  /** The newest value, null before the first. */
+  last: Value | null;
+  status: 'connecting' | 'open' | 'closed';
+  /** How many values are lost in all; null if nobody knows. What is shown is to be loaded again. */
+  missed: number | null;
+  /** Why the server has ended the stream. */
+  error: string | null;
+}
+
+/** Read a `@stream` of the page for as long as the component is shown. */
+export function useStream<Value = any>(
+  name: string,
+  options?: StreamOptions<Value>,
+): StreamState<Value>;
+
 export interface WebSocketOptions<Message = any> {
   /** JSON objects and arrays come parsed, other text as text, binary data as ArrayBuffer. */
   onMessage?: (message: Message) => void;

@@ -20,4 +20,5 @@ export {
   useSearchParams,
   useServerInsertedHTML,
 } from './navigation/hooks.js';
+export { useStream } from './live/use-stream.js';
 export { useWebSocket } from './live/web-socket.js';

@@ -17,6 +17,7 @@ import * as navigation from '../client/navigation/navigate.js';
 import * as script from '../client/head/script.js';
 import * as slot from '../client/view/slot.js';
 import * as socket from '../client/live/web-socket.js';
+import * as stream from '../client/live/use-stream.js';
 
 export const written = {
   Await: awaiting.Await,
@@ -42,6 +43,7 @@ export const written = {
   usePathname: hooks.usePathname,
   useSearchParams: hooks.useSearchParams,
   useServerInsertedHTML: hooks.useServerInsertedHTML,
+  useStream: stream.useStream,
   useWebSocket: socket.useWebSocket,
 } satisfies typeof Declared;
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from math import inf
+from typing import Any, Generic, TypeVar
 
 import attrs
 import trio
@@ -26,11 +27,14 @@ PART = 100
 _ID = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
 
 
-@attrs.frozen
-class Event:
-    """A message of a channel."""
+Data = TypeVar("Data")
 
-    data: Message
+
+@attrs.frozen
+class Event(Generic[Data]):
+    """A message of a channel, or a value of a `@stream` with an id."""
+
+    data: Data
     """The message as it was published: a dict or list, text, or bytes."""
 
     id: str | None
@@ -72,7 +76,7 @@ class Feed:
     _last: Ident | None = attrs.field(init=False, default=None)
     """The place up to which messages were taken from the log, or taken by the reader."""
     _live: deque[tuple[Frame, Ident | None] | Missed] = attrs.field(init=False, factory=deque)
-    _replayed: deque[Event | Missed] = attrs.field(init=False, factory=deque)
+    _replayed: deque[Event[Any] | Missed] = attrs.field(init=False, factory=deque)
     _replaying: bool = attrs.field(init=False, default=False)
     """Whether the log is to be read before the live messages."""
     _cut: bool = attrs.field(init=False, default=False)
@@ -174,7 +178,7 @@ class Feed:
 
     # --- what the reader calls
 
-    async def take(self) -> Event | Missed:
+    async def take(self) -> Event[Any] | Missed:
         """Wait for the next event. Raises BrokerUnreachable, and StopAsyncIteration at the end."""
         async with self._turn:
             while not self._ended:
@@ -198,7 +202,7 @@ class Feed:
         self._replayed.clear()
         self._news.unpark_all()
 
-    def _next(self) -> Event | Missed | None:
+    def _next(self) -> Event[Any] | Missed | None:
         """Return the next event, if there is one."""
         if self._replayed:
             return self._replayed.popleft()
@@ -214,7 +218,7 @@ class Feed:
         self._lost, self._reported = False, self._replaying
         return Missed()
 
-    def _pop(self) -> Event | Missed | None:
+    def _pop(self) -> Event[Any] | Missed | None:
         """Take a live message; None if the log has already delivered it."""
         item = self._live.popleft()
         if isinstance(item, Missed):

@@ -47,7 +47,7 @@ class Subscription:
     def __aiter__(self) -> Subscription:
         return self
 
-    async def __anext__(self) -> Event | Missed:
+    async def __anext__(self) -> Event[Any] | Missed:
         """Wait for the next event."""
         return await self._feed.take()
 

@@ -142,7 +142,7 @@ async def _ask_hooks(call: ActionCall) -> Outcome | None:
     except BaseException as raised:
         action, draft = target.found.action, target.event.draft
         error = unwrap(application_error(raised), draft, f"{action.place}: a route hook")
-        failed = failure(error, action, development=target.site.development)
+        failed = failure(error, action.place, development=target.site.development)
         return Rejected(failed, admitted=False) if isinstance(failed, ErrorResponse) else failed
     if isinstance(answer, Response) and answer.status_code >= 400:
         whole = not asks_for_page(target.event)

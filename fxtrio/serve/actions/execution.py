@@ -42,7 +42,7 @@ async def execute(target: Target, request: ActionRequest, background: Background
         return _checked(action, value, background, development=development)
     except BaseException as raised:
         error = unwrap(application_error(raised), target.event.draft, action.place)
-        return failure(error, action, development=development)
+        return failure(error, action.place, development=development)
 
 
 async def _transact(
@@ -97,15 +97,13 @@ async def arguments_of(action: ActionCode, request: ActionRequest) -> tuple[Any,
     return (await request.work(model.build, value, request.is_form),)
 
 
-def failure(
-    error: BaseException, action: ActionCode, *, development: bool
-) -> ErrorResponse | Redirect:
+def failure(error: BaseException, place: str, *, development: bool) -> ErrorResponse | Redirect:
     """Return what the client learns of an error of the application; log what is a defect."""
     if isinstance(error, (ActionError, LoaderError)):
         return to_error_response(error)
     if isinstance(error, Redirect):
         return error
-    log_failure(error, action.place)
+    log_failure(error, place)
     if isinstance(error, Busy):
         return busy(error)
     message = f"{type(error).__name__}: {error}" if development else UNEXPECTED

@@ -7,7 +7,6 @@ Called by `fxtrio.serve.actions.action` for each request to such a URL.
 from __future__ import annotations
 
 from difflib import get_close_matches
-from urllib.parse import unquote
 
 import msgspec
 
@@ -18,6 +17,7 @@ from fxtrio.serve.pages.functions.server_functions import ActionCode
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.client_protocol import ACTIONS
 from fxtrio.serve.request.event import PagePath, RequestEvent
+from fxtrio.serve.request.page_paths import split_page_path
 
 
 class ActionResultInvalid(ValueRefused):
@@ -52,7 +52,7 @@ class NamedAction(msgspec.Struct, frozen=True):
 
 def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
     """Return what a URL, whose path begins with `ACTIONS`, names; None when it is nothing."""
-    path, name = _split(event)
+    path, name = split_page_path(event, ACTIONS)
     if path is None:
         shared = site.shared_actions.get(name) if _is_alone(event) else None
         if shared is None:
@@ -83,7 +83,7 @@ def say_missing(site: Site, event: RequestEvent) -> str:
 
     For development: it tells which actions there are.
     """
-    path, name = _split(event)
+    path, name = split_page_path(event, ACTIONS)
     if path is None and "." in name:
         shared = sorted(site.shared_actions)
         near = get_close_matches(name, shared, n=1)
@@ -100,21 +100,3 @@ def say_missing(site: Site, event: RequestEvent) -> str:
     near = get_close_matches(name, known, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"Action not found: {place} has no action {name!r}.{hint} It has {', '.join(known)}."
-
-
-def _split(event: RequestEvent) -> tuple[PagePath | None, str]:
-    """Return the path of the page, None without one, and the name of the action."""
-    if event.raw_path is None:
-        page, _, name = event.path[len(ACTIONS) :].rpartition("/")
-        return _path_of(PagePath(f"/{page}")), name
-    if not event.whole_path.startswith(ACTIONS):
-        return None, ""
-    segments = event.raw_path.decode("latin-1").split("/")
-    raw = "/" + "/".join(segments[3:-1])
-    return _path_of(PagePath(unquote(raw), raw.encode("latin-1"))), unquote(segments[-1])
-
-
-def _path_of(page: PagePath) -> PagePath | None:
-    if page.path == "/index":
-        return PagePath("/")
-    return page if page.path != "/" else None

@@ -9,10 +9,9 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncGenerator
 from math import inf
-from typing import Any, Protocol
+from typing import Any
 
 import msgspec
-import trio
 from starlette.background import BackgroundTasks
 
 from fxtrio.encode import encode
@@ -22,25 +21,20 @@ from fxtrio.serve.actions.execution import arguments_of, failure, timed_out
 from fxtrio.serve.actions.no_js_forms import asks_for_page
 from fxtrio.serve.actions.representations import Target
 from fxtrio.serve.actions.result import DISCONNECTED, SENT, Outcome, Succeeded
+from fxtrio.serve.event_streams.forward import Writer, forward
 from fxtrio.serve.event_streams.generated import Generated
 from fxtrio.serve.event_streams.open_streams import OpenStream, StreamsFull
-from fxtrio.serve.event_streams.writer import COMMENT, SILENCE, EventWriter, event_of
+from fxtrio.serve.event_streams.writer import EventWriter, end_of, event_of
 from fxtrio.serve.request.bodies.body import ActionRequest
-from fxtrio.serve.request.response.background import background_task
+from fxtrio.serve.request.response.background import (
+    BackgroundInvalid,
+    background_task,
+    require_runnable,
+)
 from fxtrio.serve.request.response.error_response import ErrorResponse, busy, error_body
 from fxtrio.serve.request.response.unwrap import unwrap
 
 log = logging.getLogger("fx.serve")
-
-
-class Writer(Protocol):
-    """Where the values go."""
-
-    begun: bool
-
-    async def write(self, data: bytes) -> None:
-        """Send events."""
-        ...
 
 
 async def stream_action(
@@ -93,9 +87,11 @@ class _ActionStream:
         self._open_stream = open_stream
         self._request = request
         self._background = background
+        self._runnable = 0
+        """How many of the background tasks have been checked (count)."""
         self._invalidated: list[str] = []
         self._place = target.found.action.place
-        self._values = Generated(self._open, self._encoded)
+        self._values = Generated(self._open, self._encoded, self._place)
 
     async def run(self) -> Outcome:
         event = self.target.event
@@ -105,25 +101,31 @@ class _ActionStream:
         outcome = await self._generate(writer)
         if not writer.begun and not isinstance(outcome, Succeeded):
             return outcome
-        await writer.end(self._end_of(outcome))
+        await writer.end(end_of(self._end_of(outcome)))
         return SENT
 
     async def _generate(self, writer: Writer) -> Succeeded | ErrorResponse | Redirect:
         """Run the generator and forward its values; return what it came to."""
         action, values = self.target.found.action, self._values
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(values.run, name=self._place)
-            is_complete = await _forward(values, writer, action.timeout, self._open_stream)
-            nursery.cancel_scope.cancel("the stream has ended")
+        is_complete = await forward(
+            values, writer, self._open_stream, place=self._place, timeout=action.timeout
+        )
         if values.error is not None:
             return self._failed(values.error)
         if is_complete:
-            return Succeeded({}, self._invalidated)
+            return self._complete()
         if self._open_stream.is_closing:
             return ErrorResponse(
                 "The server is restarting. Try again in a moment.", 503, retry_after=1
             )
         return timed_out(action)
+
+    def _complete(self) -> Succeeded | ErrorResponse | Redirect:
+        try:
+            require_runnable(self._background.tasks[self._runnable :], self._place)
+        except BackgroundInvalid as error:  # added behind the last yield
+            return self._failed(error)
+        return Succeeded({}, self._invalidated)
 
     def log_error(self) -> None:
         """Log what the action raised when its client had disconnected."""
@@ -147,12 +149,14 @@ class _ActionStream:
                 value = dict(value)
                 shorthand = value.pop("background")
                 self._background.tasks.append(background_task(shorthand, self._place))
+        require_runnable(self._background.tasks[self._runnable :], self._place)
+        self._runnable = len(self._background.tasks)
         return event_of(encode(value, place=self._place))
 
     def _failed(self, error: BaseException) -> ErrorResponse | Redirect:
         target = self.target
         known = unwrap(error, target.event.draft, self._place)
-        failed = failure(known, target.found.action, development=target.site.development)
+        failed = failure(known, self._place, development=target.site.development)
         if isinstance(failed, Redirect):
             target.evict(failed.invalidated)
             failed.invalidated = tuple(merge_urls(self._invalidated, failed.invalidated))
@@ -168,32 +172,3 @@ class _ActionStream:
         if outcome.invalidated:
             end["invalidate"] = list(outcome.invalidated)
         return msgspec.json.encode(end)
-
-
-async def _forward(
-    values: Generated, writer: Writer, timeout: float, open_stream: OpenStream
-) -> bool:
-    """Write all values. Return False when one has taken longer than ``timeout`` (seconds).
-
-    The time in which the client does not read counts for no value. Returns False as well when
-    the stream has to end.
-    """
-    deadline = trio.current_time() + timeout
-    while not open_stream.is_closing:
-        silence = trio.current_time() + SILENCE if writer.begun else inf
-        is_silent = True
-        with open_stream.until(min(deadline, silence)):
-            batch = await values.take()
-            is_silent = False
-        if not is_silent:
-            if batch is None:
-                return True
-            with open_stream.until(inf):
-                await writer.write(batch)
-            deadline = trio.current_time() + timeout
-        elif trio.current_time() >= deadline:
-            return False
-        elif not open_stream.is_closing:
-            with open_stream.until(inf):
-                await writer.write(COMMENT)
-    return False

@@ -7,12 +7,15 @@ and a semaphore for each value. Here a value is put into a batch, which the read
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from typing import Any, Final
 
 import trio
 
 from fxtrio.application_errors import application_error
+
+log = logging.getLogger("fx.serve")
 
 BATCH: Final = 16 * 1024
 """A generator that does not wait is stopped at this size of a batch (bytes)."""
@@ -29,13 +32,21 @@ class Generated:
         self,
         opened: Callable[[], Awaitable[AsyncGenerator[Any, None]]],
         encoded: Callable[[Any], bytes],
+        place: str,
     ) -> None:
-        """``opened`` returns the generator; ``encoded`` may raise, which the ``yield`` raises."""
+        """``opened`` returns the generator; ``encoded`` may raise, which the ``yield`` raises.
+
+        ``place`` names it for messages.
+        """
         self._opened = opened
         self._encoded = encoded
+        self._place = place
         self._batch: list[bytes] = []
         self._size = 0
         self._is_over = False
+        self._is_abandoned = False
+        """Whether nobody takes values any more: the task of the generator is cancelled."""
+
         self._is_writing = False
         """Whether the reader is busy with the batch before."""
 
@@ -53,11 +64,16 @@ class Generated:
         try:
             generator = await self._opened()
             step = generator.__anext__()
+            ignored = 0
             while True:
                 value = await step
                 try:
                     await self._put(self._encoded(value))
                 except BaseException as raised:  # a yield is a checkpoint like any other
+                    ignored += self._is_abandoned
+                    if ignored > 1:  # it would be cancelled at each yield, for ever
+                        await self._close(generator)
+                        raise
                     step = generator.athrow(raised)
                 else:
                     step = generator.__anext__()
@@ -68,6 +84,14 @@ class Generated:
         finally:
             self._is_over = True
             self._wake_reader()
+
+    def abandon(self) -> None:
+        """Let a generator that ignores its cancellation be closed at its next ``yield``."""
+        self._is_abandoned = True
+
+    async def _close(self, generator: AsyncGenerator[Any, None]) -> None:
+        log.error("%s: continued after it was cancelled. Do not catch Cancelled.", self._place)
+        await generator.aclose()
 
     async def take(self) -> bytes | None:
         """Wait for values, and return all that are there; None at the end.
@@ -95,6 +119,8 @@ class Generated:
         Otherwise a generator with a timeout around its ``yield`` would fill the memory while
         the reader is busy.
         """
+        if self._is_abandoned:
+            await trio.lowlevel.checkpoint()  # raises the cancellation
         self._batch.append(value)
         self._size += len(value)
         self._wake_reader()

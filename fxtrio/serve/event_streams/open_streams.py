@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from math import inf
 
@@ -26,7 +26,10 @@ class StreamsFull(Busy):
 class OpenStream:
     """One of them. Its task waits inside of `until`, which the shutdown cuts short."""
 
-    def __init__(self, closes_at: float) -> None:
+    def __init__(self, closes_at: float, source: str) -> None:
+        self.source = source
+        """The file of a `@stream`; "" for an action."""
+
         self._waiting: trio.CancelScope | None = None
         self.closes_at = closes_at
         """When the stream has to end (`trio.current_time`); infinity before the shutdown."""
@@ -57,16 +60,22 @@ class OpenStreams:
         self._capacity = capacity
         self._open: set[OpenStream] = set()
         self._closes_at = inf
+        self._reads_close_at = inf
+        """The same of `@stream`s."""
 
     def __len__(self) -> int:
         return len(self._open)
 
     @contextmanager
-    def admit(self) -> Iterator[OpenStream]:
-        """Count a stream for the length of the block. Raises StreamsFull."""
+    def admit(self, source: str = "") -> Iterator[OpenStream]:
+        """Count a stream for the length of the block. Raises StreamsFull.
+
+        ``source`` is the file of a `@stream`, which its client continues elsewhere: it ends at once
+        at a shutdown.
+        """
         if len(self._open) >= self._capacity:
             raise StreamsFull(self._capacity)
-        stream = OpenStream(self._closes_at)
+        stream = OpenStream(self._reads_close_at if source else self._closes_at, source)
         self._open.add(stream)
         try:
             yield stream
@@ -74,7 +83,18 @@ class OpenStreams:
             self._open.discard(stream)
 
     def close(self, *, grace: float) -> None:
-        """Let all streams end after ``grace`` seconds, those too that begin in that time."""
-        self._closes_at = min(self._closes_at, trio.current_time() + grace)
+        """Let `@stream`s end at once, and actions after ``grace`` seconds.
+
+        The same applies to those that begin afterwards.
+        """
+        now = trio.current_time()
+        self._reads_close_at = min(self._reads_close_at, now)
+        self._closes_at = min(self._closes_at, now + grace)
         for stream in self._open:
-            stream.close_at(self._closes_at)
+            stream.close_at(self._reads_close_at if stream.source else self._closes_at)
+
+    def restart(self, sources: Collection[str]) -> None:
+        """End the `@stream`s of these files, which run on with new code."""
+        for stream in self._open:
+            if stream.source in sources:
+                stream.close_at(trio.current_time())

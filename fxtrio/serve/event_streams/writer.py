@@ -31,6 +31,11 @@ def event_of(data: bytes) -> bytes:
     return b"data: %b\n\n" % data
 
 
+def end_of(data: bytes) -> bytes:
+    """Return the last event, which tells the client how the stream has ended."""
+    return b"event: end\n" + event_of(data)
+
+
 class EventWriter:
     """The response to one request. It begins with its first part, whose status is 200.
 
@@ -38,9 +43,11 @@ class EventWriter:
     whoever runs the stream watches for the disconnect itself.
     """
 
-    def __init__(self, event: RequestEvent, place: str) -> None:
+    def __init__(self, event: RequestEvent, place: str, *, preface: bytes = b"") -> None:
+        """``preface`` goes in front of the first event."""
         self._event = event
         self._place = place
+        self._preface = preface
         self._sent_headers = 0
         self._is_read = True
         self.begun = False
@@ -53,6 +60,7 @@ class EventWriter:
         try:
             if not self.begun:
                 await self._begin()
+                data = self._preface + data
             await self._event.send({"type": "http.response.body", "body": data, "more_body": True})
         except (ClientDisconnected, OSError):
             self._is_read = False
@@ -60,9 +68,9 @@ class EventWriter:
             self._is_read = False
             raise
 
-    async def end(self, data: bytes) -> None:
-        """Send the last event, ``event: end``, and end the response."""
-        await self.write(b"event: end\ndata: %b\n\n" % data)
+    async def end(self, last: bytes) -> None:
+        """Send the last event, and end the response."""
+        await self.write(last)
         if self._is_read:
             await self._event.send({"type": "http.response.body", "body": b""})
         self._log_ignored_headers()

@@ -24,7 +24,7 @@ from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.openapi.visible import visible
 from fxtrio.serve.pages.error_response import log_failure
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.request.client_protocol import ACTIONS
+from fxtrio.serve.request.client_protocol import ACTIONS, STREAMS
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hook_evaluations import Evaluation, Evaluations, ListingBusy
 from fxtrio.serve.request.hooks import run_hooks, run_page_hooks
@@ -46,7 +46,7 @@ class GuardedOperation(msgspec.Struct, frozen=True):
     method: str
     """In lower case."""
 
-    kind: Literal["action", "api"]
+    kind: Literal["action", "api", "stream"]
     pattern: str
     """Of its page or endpoint."""
 
@@ -138,18 +138,19 @@ async def _is_open(
     """
     hooks = site.hooks
     shared = operation.pattern.startswith(PREFIX)
-    acts = operation.kind == "action" and not shared
+    acts = operation.kind != "api" and not shared
     if shared:
         guards = hooks.before("actions", "action")
     else:
-        guards = hooks.before("page", "action") if acts else hooks.before("endpoint", "api")
+        guards = hooks.before("page", operation.kind) if acts else hooks.before("endpoint", "api")
     if not guards:
         return True
     route = MatchedRoute(
         kind=operation.kind,
         pattern=operation.pattern,
         source=operation.source,
-        action=operation.action,
+        action=operation.action if operation.kind != "stream" else "",
+        stream=operation.action if operation.kind == "stream" else "",
     )
     url = site.base_url + operation.path
     state = {**event.scope["state"], "response": draft}
@@ -181,8 +182,9 @@ async def _is_open(
 
 
 def _page_of(operation: GuardedOperation) -> str:
-    """Return the path of an action's page, with names in place of parameters."""
-    page = "/" + operation.path.removeprefix(ACTIONS).rpartition("/")[0]
+    """Return the path of the page of an action or stream, with names in place of parameters."""
+    prefix = STREAMS if operation.kind == "stream" else ACTIONS
+    page = "/" + operation.path.removeprefix(prefix).rpartition("/")[0]
     return "/" if page == "/index" else page
 
 

@@ -62,6 +62,9 @@ class Site:
     matched_actions: Mapping[tuple[str, str], MatchedRoute]
     """Pattern of a page and name of an action to the matched route for hooks."""
 
+    matched_streams: Mapping[tuple[str, str], MatchedRoute]
+    """The same for each `@stream`."""
+
     shared_actions: Mapping[str, SharedAction]
     """Actions of modules, by their qualified names: ``shared.delete``."""
 
@@ -146,6 +149,7 @@ def make_site(
         route_names={route.pattern: encode_requested(route.pattern) for route in routes},
         matched=_matched(manifest),
         matched_actions=_matched_actions(manifest, plans),
+        matched_streams=_matched_streams(manifest, plans),
         shared_actions=shared_actions(manifest.actions, actions, config),
         router=Router((route.pattern, route) for route in routes),
         not_found=folder_router(manifest.not_found),
@@ -259,6 +263,19 @@ def _matched_actions(
                 kind="action", pattern=route.pattern, source=source, action=name
             )
     return found
+
+
+def _matched_streams(
+    manifest: Manifest, plans: tuple[ViewPlan, ...]
+) -> dict[tuple[str, str], MatchedRoute]:
+    """Return the matched route of each stream, by the pattern of its page and its name."""
+    return {
+        (route.pattern, name): MatchedRoute(
+            kind="stream", pattern=route.pattern, source=stream.source, stream=name
+        )
+        for route in manifest.routes
+        for name, stream in plans[route.view].inner.streams.items()
+    }
 
 
 def _matched(manifest: Manifest) -> dict[tuple[RouteKind, str], MatchedRoute]:

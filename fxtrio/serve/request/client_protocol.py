@@ -14,6 +14,9 @@ LEAVE: Final = "/api/__leave"
 """Where the client router says, behind the base URL, that it has replaced a document whose values
 are still sent. The query is the document's id."""
 
+STREAMS: Final = "/api/__streams/"
+"""Where `@stream` functions are read, behind the base URL: as for actions."""
+
 NAVIGATION: Final = b"x-fx-navigation"
 """The header by which the client router asks for the payload instead of the page."""
 

@@ -68,6 +68,18 @@ class Proof:
             return f"{origin.reason}, and {wrong}"
         return wrong
 
+    def foreign(self, event: RequestEvent) -> str:
+        """Return why a request that only reads is rejected: another origin sends it; else "".
+
+        A browser sends cookies with it. A client that names no origin is no browser.
+        """
+        settings = self.settings
+        if not settings.enabled or event.welcome or self._is_exempt(event):
+            return ""
+        scheme, trusted = event.scope["scheme"], settings.trusted_origins
+        origin = csrf.judge_origin(event.headers, scheme=scheme, trusted_origins=trusted)
+        return origin.reason if origin.trusted is False else ""
+
     def _is_exempt(self, event: RequestEvent) -> bool:
         """Whether a path is one of the exempt ones, or below one.
 

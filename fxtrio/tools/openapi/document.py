@@ -16,6 +16,7 @@ from fxtrio.tools.openapi.operations import (
     action_operations,
     endpoint_operations,
     shared_operations,
+    stream_operations,
 )
 from fxtrio.tools.openapi.responses import RESPONSES, SCHEMAS
 from fxtrio.tools.openapi.schemas import Schema, Schemas
@@ -57,6 +58,7 @@ def make_document(
     found: list[Operation] = []
     for page in sorted(types.pages, key=lambda page: page.pattern):
         found += action_operations(page, schemas) if page.pattern else ()
+        found += stream_operations(page, schemas) if page.pattern else ()
     for module in types.shared:
         found += shared_operations(module, schemas)
     for endpoint in sorted(types.endpoints, key=lambda endpoint: endpoint.pattern):

@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from fxtrio.routes import MatchedRoute
 from fxtrio.routes.action_files import PREFIX
 from fxtrio.tools.openapi.responses import answers
 from fxtrio.tools.openapi.schemas import Schema, Schemas, has_file, is_flat
@@ -17,6 +18,7 @@ from fxtrio.tools.types.gather.page_types import (
     MethodTypes,
     PageTypes,
     Parameter,
+    StreamTypes,
 )
 from fxtrio.tools.types.python.shapes import ObjectShape, Shape, Vague, parts_of
 
@@ -26,6 +28,7 @@ URLENCODED = "application/x-www-form-urlencoded"
 MULTIPART = "multipart/form-data"
 
 _ACTIONS = "/api/__actions"
+_STREAMS = "/api/__streams"
 _PARAMETER = re.compile(r"\[{1,2}(?:\.\.\.)?(\w+)\]{1,2}")
 _OPTIONAL_REST = re.compile(r"/\[\[\.\.\.(\w+)\]\]$")
 _EVERY_METHOD = ("get", "post", "put", "patch", "delete")
@@ -45,16 +48,27 @@ class Operation(msgspec.Struct, frozen=True):
     """Below the base URL, with ``{name}`` for parameters."""
 
     method: str
-    kind: Literal["action", "api"]
+    kind: Literal["action", "api", "stream"]
     pattern: str
     """Of the route: ``/blog/[id]``."""
 
     source: str
     action: str = ""
-    """The name of an action."""
+    """The name of an action or a stream."""
 
     text: dict[str, Any] = {}
     """The operation itself."""
+
+    @property
+    def route(self) -> MatchedRoute:
+        """What hooks learn of it."""
+        return MatchedRoute(
+            kind=self.kind,
+            pattern=self.pattern,
+            source=self.source,
+            action="" if self.kind == "stream" else self.action,
+            stream=self.action if self.kind == "stream" else "",
+        )
 
 
 def action_operations(page: PageTypes, schemas: Schemas) -> Iterator[Operation]:
@@ -71,6 +85,51 @@ def action_operations(page: PageTypes, schemas: Schemas) -> Iterator[Operation]:
                 "responses": {"200": _success(action, page, schemas), **_refusals(action)},
             }
             yield Operation(path, "post", "action", page.pattern, page.source, action.name, text)
+
+
+def stream_operations(page: PageTypes, schemas: Schemas) -> Iterator[Operation]:
+    """Yield the operations of a page's streams, each for every path of the page."""
+    last_id = {
+        "name": "Last-Event-ID",
+        "in": "header",
+        "description": "The id of the last event that the client has.",
+        "schema": {"type": "string"},
+    }
+    for template, params in paths_of(page.pattern, page.params):
+        for stream in page.streams:
+            place = "/index" if template == "/" else template
+            asked = [*_parameters(params).get("parameters", ()), last_id]
+            asked += _query(stream, page, schemas)
+            text = {
+                **_about(stream.text, page.pattern),
+                "operationId": _identifier(template, stream.name),
+                "parameters": asked,
+                "responses": {
+                    "200": {
+                        "description": "The stream has begun. Each event holds a value; `missed` "
+                        "holds a `count` of lost ones, and `end` how the stream has ended.",
+                        "content": {EVENTS: {"schema": schemas.schema(stream.value)}},
+                    },
+                    **answers({404: "NotFound", 422: "Invalid", 500: "Defect", 503: "Busy"}),
+                },
+            }
+            path = f"{_STREAMS}{place}/{stream.name}"
+            yield Operation(path, "get", "stream", page.pattern, page.source, stream.name, text)
+
+
+def _query(stream: StreamTypes, page: PageTypes, schemas: Schemas) -> list[dict[str, Any]]:
+    found = None if stream.query is None else page.definition(stream.query)
+    if not isinstance(found, ObjectShape):
+        return []
+    return [
+        {
+            "name": key.name,
+            "in": "query",
+            "required": not key.optional,
+            "schema": schemas.schema(key.shape),
+        }
+        for key in found.keys
+    ]
 
 
 def shared_operations(module: PageTypes, schemas: Schemas) -> Iterator[Operation]:

@@ -33,15 +33,9 @@ class Guard:
 
     def closes(self, operation: Operation) -> bool:
         """Whether only those who are signed in may call it."""
-        if not (self.actions if operation.kind == "action" else self.apis):
+        if not (self.apis if operation.kind == "api" else self.actions):
             return False
-        route = MatchedRoute(
-            kind=operation.kind,
-            pattern=operation.pattern,
-            source=operation.source,
-            action=operation.action,
-        )
-        return not self._is_open(route)
+        return not self._is_open(operation.route)
 
 
 def guard_of(config: Config, resolve: Resolver) -> Guard | None:

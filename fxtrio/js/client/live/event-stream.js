@@ -11,13 +11,11 @@
 export async function readEvents(body, onValues) {
   const decoder = /** @type {any} */ (new TextDecoderStream());
   const reader = body.pipeThrough(decoder).getReader();
-  let text = '';
+  const splitter = new EventSplitter();
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return null;
-    text += value;
-    const events = text.split('\n\n');
-    text = /** @type {string} */ (events.pop()); // the beginning of the next one
+    const events = splitter.feed(value);
     const found = events.map(parseEvent).filter((event) => event !== null);
     const end = found.find((event) => event.isEnd);
     const values = found.filter((event) => !event.isEnd).map((event) => event.data);
@@ -34,4 +32,25 @@ function parseEvent(event) {
   const line = event.split('\n').find((each) => each.startsWith('data: '));
   if (line === undefined) return null;
   return { isEnd: event.startsWith('event: end\n'), data: JSON.parse(line.slice(6)) };
+}
+
+/** Text in, whole events out. Text is looked at once, however many parts an event comes in. */
+export class EventSplitter {
+  /** Parts of an event that is not whole. @type {string[]} */
+  #parts = [];
+
+  /**
+   * @param {string} text
+   * @returns {string[]} the events that it completes
+   */
+  feed(text) {
+    // An end may be divided between two parts.
+    const divided = text.startsWith('\n') && this.#parts.at(-1)?.endsWith('\n');
+    const [first, ...events] = divided ? ['', ...text.slice(1).split('\n\n')] : text.split('\n\n');
+    if (!divided) this.#parts.push(first);
+    if (events.length === 0) return [];
+    const whole = this.#parts.join('');
+    this.#parts = [/** @type {string} */ (events.pop())];
+    return [divided ? whole.slice(0, -1) : whole, ...events];
+  }
 }

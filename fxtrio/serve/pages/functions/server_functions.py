@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -78,12 +78,31 @@ class ActionCode:
 
 
 @attrs.frozen(eq=False)
+class StreamCode:
+    """A `@stream` function."""
+
+    name: str
+    source: str
+    place: str
+    function: Callable[..., AsyncGenerator[Any, None]]
+    takes_after: bool
+    """Whether it has a parameter ``after``."""
+
+    query_name: str
+    """The parameter that gets the query; "" without one."""
+
+    query: BodyModel | None
+    """The model of that; None without one."""
+
+
+@attrs.frozen(eq=False)
 class PageCode:
     """The server half of one `.fxl` file; everything is None or empty without one."""
 
     module: PageModule
     loader: LoaderCode | None = None
     actions: Mapping[str, ActionCode] = attrs.field(factory=dict)
+    streams: Mapping[str, StreamCode] = attrs.field(factory=dict)
     websocket: Callable[[Any], Awaitable[None]] | None = None
     head: Callable[[Any], Any] | None = None
     to_markdown: Callable[[Any], Any] | None = None
@@ -122,6 +141,7 @@ def page_code(
             name: action_code(module.source, namespace[name], name, action_timeout, largest_body)
             for name in module.actions
         },
+        {name: _stream_code(module.source, namespace[name], name) for name in module.streams},
         namespace.get("websocket") if module.websocket else None,
         namespace.get("HEAD") if module.head_function else None,
         namespace.get("to_markdown") if module.to_markdown else None,
@@ -159,6 +179,24 @@ def action_code(
     )
 
 
+def _stream_code(source: str, function: Any, name: str) -> StreamCode:
+    """Return a `@stream` function of the file ``source``. Raises PageCodeInvalid."""
+    line = f"{source}:{line_of(function)}: {function.__name__}()"
+    parameters = list(inspect.signature(function).parameters.values())[1:]
+    takes_after = any(parameter.name == "after" for parameter in parameters)
+    asked = [parameter for parameter in parameters if parameter.name != "after"]
+    model = _model_of(function, asked[0], line) if asked else None
+    return StreamCode(
+        name,
+        source,
+        f"{source}: {function.__name__}()",
+        function,
+        takes_after,
+        "" if model is None else asked[0].name,
+        model,
+    )
+
+
 def _called_by_position(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that takes the body after the request, also where it has a keyword."""
     parameters = list(inspect.signature(function).parameters.values())[1:2]
@@ -193,13 +231,15 @@ def _meant(function: Any, parameter: inspect.Parameter) -> Any:
 def _typed_body(function: Any, place: str) -> BodyModel | None:
     """Return the model of the parameter after the request, if it has one."""
     parameters = list(inspect.signature(function).parameters.values())[1:]
-    if not parameters:
-        return None
+    return _model_of(function, parameters[0], place) if parameters else None
+
+
+def _model_of(function: Any, parameter: inspect.Parameter, place: str) -> BodyModel | None:
+    """Return the model that a parameter is annotated with. Raises PageCodeInvalid."""
     # Heavy, and many apps have no typed actions.
     from fxtrio.serve.request.model.model_check import FieldsImpossible
     from fxtrio.serve.request.model.validate import body_model
 
-    parameter = parameters[0]
     try:
         annotation = _meant(function, parameter)
     except NameError as error:

@@ -20,6 +20,7 @@ from fxtrio.serve.request.bodies.part_files import PartFiles
 from fxtrio.uploads import UploadFile
 
 if TYPE_CHECKING:
+    from starlette.datastructures import ImmutableMultiDict
     from starlette.datastructures import UploadFile as StarletteUploadFile
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def parse_form(
     return form
 
 
-def form_values(form: FormData) -> dict[str, Any]:
-    """Return a form as a dict; a repeated key has a list."""
+def form_values(form: ImmutableMultiDict[str, Any]) -> dict[str, Any]:
+    """Return a form or query as a dict; a repeated key has a list."""
     values: dict[str, list[Any]] = {}
     for key, value in form.multi_items():
         values.setdefault(key, []).append(value)

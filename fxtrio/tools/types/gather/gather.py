@@ -28,6 +28,7 @@ from fxtrio.tools.types.gather.page_types import (
     PageTypes,
     Parameter,
     ProjectTypes,
+    StreamTypes,
 )
 from fxtrio.tools.types.inference.function_inference import make_reader
 from fxtrio.tools.types.python.annotations import Shaper
@@ -104,7 +105,9 @@ class _Gatherer:
         resolve = self._definitions.resolve
         layout_data = layered(layers, resolve)
         actions = tuple(self._actions(page.module))
+        streams = tuple(self._streams(page.module))
         shapes = [data, layout_data, *_shapes_of(actions)]
+        shapes += [shape for one in streams for shape in (one.value, one.query) if shape]
         messages, socket = self._messages(page)
         shapes += [messages] if messages else []
         pattern = self._patterns.get(source, "")
@@ -117,6 +120,7 @@ class _Gatherer:
             layout_data=layout_data,
             params=_parameters(pattern),
             actions=actions,
+            streams=streams,
             messages=messages,
             socket=socket,
             definitions=self._definitions.reachable(shapes),
@@ -203,6 +207,22 @@ class _Gatherer:
             redirects=_redirects(function),
             value=value,
         )
+
+    def _streams(self, module: PageModule) -> Iterator[StreamTypes]:
+        space = self._spaces.get(module.source, {})
+        for name in module.streams:
+            function = space.get(name)
+            if function is None:
+                yield StreamTypes(name, Vague("the server half cannot be imported"))
+                continue
+            value = self._returned.by_generator(function)
+            function = inspect.unwrap(function)
+            parameters = list(inspect.signature(function).parameters)[1:]
+            asked = [parameter for parameter in parameters if parameter != "after"]
+            model = _model(hints_of(function).get(asked[0]))[0] if asked else None
+            query = None if model is None else self._taken.shape(model)
+            place, text = self._sources.place_of_function(function), inspect.getdoc(function) or ""
+            yield StreamTypes(name, value, query, place, text)
 
     def _messages(self, page: CheckedPage) -> tuple[Shape | None, Place | None]:
         """Return what the WebSocket of a file sends, and where its name is written."""

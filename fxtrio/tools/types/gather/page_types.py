@@ -55,6 +55,21 @@ class ActionTypes(msgspec.Struct, frozen=True):
     """What an action that streams yields; None for one that returns."""
 
 
+class StreamTypes(msgspec.Struct, frozen=True):
+    """What a `@stream` yields."""
+
+    name: str
+    value: Shape
+    query: Shape | None = None
+    """The model of its query; None without one."""
+
+    place: Place | None = None
+    """The name of the function."""
+
+    text: str = ""
+    """Its docstring."""
+
+
 class MethodTypes(msgspec.Struct, frozen=True):
     """What an endpoint answers to one method."""
 
@@ -94,6 +109,7 @@ class PageTypes(msgspec.Struct, frozen=True):
 
     params: tuple[Parameter, ...] = ()
     actions: tuple[ActionTypes, ...] = ()
+    streams: tuple[StreamTypes, ...] = ()
     messages: Shape | None = None
     """What its WebSocket sends; None when it serves none."""
 

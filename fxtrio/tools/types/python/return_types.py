@@ -15,6 +15,8 @@ import attrs
 from starlette.responses import Response
 
 from fxtrio.errors import Redirect
+from fxtrio.realtime.feeds.feed import Event
+from fxtrio.realtime.presence import Missed
 from fxtrio.tools.types.inference.call_inference import is_record, with_values
 from fxtrio.tools.types.inference.scope import Reader
 from fxtrio.tools.types.inference.value_shapes import shape_of
@@ -62,7 +64,10 @@ class Returned:
         return _as_result(found)
 
     def by_generator(self, function: Any) -> Shape:
-        """Return the type of the values of an action that streams, by its annotation."""
+        """Return the type of what an async generator yields, by its annotation.
+
+        That of an `Event` is the type of its data; a `Missed` is no value.
+        """
         function = self.shaper.sources.seen_through(function)
         annotation = hints_of(function).get("return")
         values = typing.get_args(annotation)
@@ -70,7 +75,8 @@ class Returned:
             place = self.shaper.sources.place_of_function(function)
             cause = f"{function.__name__}() has no annotation of what it yields"
             return Vague(cause, place, "Annotate it with AsyncIterator[…]")
-        return union(shape_of(Known(one), self.shaper) for one in _values(values[0]))
+        yielded = [one for part in _values(values[0]) for one in _values(_data_of(part))]
+        return union(shape_of(Known(one), self.shaper) for one in yielded if one is not Missed)
 
     def _returned(self, function: Any, sent: Callable[[Value], Value]) -> Shape:
         self.reader.read = 0
@@ -123,6 +129,14 @@ def _is_no_data(value: Value) -> bool:
             return True
         return isinstance(kind, type) and issubclass(kind, (Redirect, Response))
     return False
+
+
+def _data_of(annotation: Any) -> Any:
+    """Return the type of an event's data; any other annotation as it is."""
+    if annotation is Event:
+        return Any
+    is_event = typing.get_origin(annotation) is Event
+    return typing.get_args(annotation)[0] if is_event else annotation
 
 
 def _without_status(value: Value) -> Value:

@@ -101,6 +101,7 @@ def page_module(page: PageTypes, number: int, slots: Iterable[str] | None, tier:
             "export const Form: shared.Form<$Own, $Path>;",
         ]
         lines += _messages(page, number)
+        lines += _streams(page, printer)
     return "\n".join(line for line in lines if line) + "\n"
 
 
@@ -111,6 +112,7 @@ export function useData(): any;
 export function useLayoutData(): any;
 export const useAction: any;
 export const Form: any;
+export const useStream: any;
 export const Link: any;
 export const navigate: any;
 export const prefetch: any;
@@ -129,6 +131,26 @@ def _messages(page: PageTypes, number: int) -> list[str]:
     return [
         f'import type {{ {message_name(number)} }} from "fx/sockets";',
         f"export const useWebSocket: UseWebSocket<{message_name(number)}>;",
+    ]
+
+
+def _streams(page: PageTypes, printer: Printer) -> list[str]:
+    """Return `useStream` for the streams of the page, and for those of other pages."""
+    if not page.streams:
+        return []
+    known = "; ".join(
+        f"{json.dumps(one.name)}: {{ value: {printer.type(one.value)}; "
+        f"query: {'undefined' if one.query is None else printer.type(one.query)} }}"
+        for one in page.streams
+    )
+    own = '$Streams[N]["value"]'
+    return [
+        f"type $Streams = {{ {known} }};",
+        "export function useStream<const N extends keyof $Streams>(name: N, options?: "
+        f'base.StreamOptions<{own}, $Streams[N]["query"]> & {{ page?: undefined }}): '
+        f"base.StreamState<{own}>;",
+        "export function useStream<Value = any>(name: string, options: "
+        "base.StreamOptions<Value> & { page: string }): base.StreamState<Value>;",
     ]
 
 
