@@ -378,7 +378,7 @@ async def test_what_may_lie_around_the_pages(files: dict[str, str], tmp_path: Pa
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("name", ["chat", "guestbook", "notes", "workshop"])
+@pytest.mark.parametrize("name", ["assistant", "chat", "guestbook", "notes", "workshop"])
 async def test_the_examples_have_no_mistakes(name: str) -> None:
     root = REPOSITORY / "examples" / name
     with trio.fail_after(120):
