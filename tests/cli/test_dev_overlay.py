@@ -155,6 +155,7 @@ def test_what_server_and_browser_render_differently_is_named(
         expect(overlay.locator("em")).to_contain_text("<ClientOnly>")
         at = place_of(project, "<h2>" if "<h2>" in text else "<h1")
         expect(overlay.get_by_role("link")).to_have_text(at)
+        expect(overlay.locator("section > pre")).to_contain_text(text)
         heading = text
     edit(project, heading, "<h1>Notes</h1>")
     expect(overlay).to_have_count(0)
@@ -173,7 +174,7 @@ def test_an_error_in_the_browser_is_shown_with_its_place(
     expect(overlay.locator("p")).to_have_text("clicked")
     expect(overlay.get_by_role("link")).to_have_text(place_of(project, "new Error('clicked')"))
     expect(overlay.locator("section > pre")).to_contain_text("throw new Error('clicked')")
-    dialog = overlay.get_by_role("dialog", name="What is wrong")
+    dialog = overlay.get_by_role("dialog", name="Problems")
     expect(dialog).to_be_focused()
     code, folded = dialog.locator("section > pre"), dialog.locator("summary")
     stops = (dialog.get_by_role("button", name="Copy"), dialog.get_by_role("button", name="Close"))

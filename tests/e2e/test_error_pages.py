@@ -13,7 +13,7 @@ from tests.e2e.support import visit
 LONG = "a_name_without_a_place_to_break_" * 20
 TRACE = f'Traceback (most recent call last):\n  File "/srv/{LONG}.py", line 1\nKeyError: 1'
 PAGES = {
-    "production": error_document(404, f"There is no page at /{LONG}.", reference="0f" * 16),
+    "production": error_document(404, f"No page at /{LONG}.", home="/", reference="0f" * 16),
     "development": error_document(500, f"KeyError: {LONG}", details=TRACE, reference="0f" * 16),
     "fx dev without an app": failure_document(f"app.py cannot be imported: {LONG}", TRACE).encode(),
 }

@@ -13,7 +13,7 @@ from fxtrio.app import TrioMissing, assemble
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
 from fxtrio.serve.static_files import Folder
-from tests.trees import page, write_tree
+from tests.trees import PAGE, page, write_tree
 
 FILES = {
     "pages/index.fxl": page(""),
@@ -280,3 +280,12 @@ async def test_what_a_test_raises_leaves_its_app_as_it_is(tmp_path: Path) -> Non
     with pytest.raises(ZeroDivisionError):
         async with open_app(tmp_path):
             raise ZeroDivisionError
+
+
+async def test_a_built_in_error_page_leads_to_the_home_page(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": PAGE})
+    async with open_app(tmp_path, base_url="/shop") as client:
+        text = (await client.get("/shop/nowhere")).text
+
+    assert '<a href="/shop/">Go to the home page</a>' in text
+    assert "Quote this id" not in text  # nobody reports that a page does not exist

@@ -99,5 +99,11 @@ def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Repl
         return Reply(problem.status, encode(body, place="error"), JSON, [*headers, site.vary])
     details = str(problem.data.get("stack", "")) if site.development else ""
     reference = event.request_id.decode() if event.request_id else ""
-    html = error_document(problem.status, problem.message, details=details, reference=reference)
+    html = error_document(
+        problem.status,
+        problem.message,
+        home=f"{site.base_url}/",
+        details=details,
+        reference=reference,
+    )
     return Reply(problem.status, html, HTML, headers)

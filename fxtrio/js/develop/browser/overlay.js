@@ -204,8 +204,8 @@ export class Overlay {
       if (mismatchOf(stack) === null) {
         return { ...problem, file, line, column, frame, trace: stack };
       }
-      const drawing = [frame, problem.frame].filter(Boolean).join('\n\n');
-      return { ...problem, file, line, column, frame: drawing };
+      if (frame === '') return { ...problem, file, line, column };
+      return { ...problem, file, line, column, frame, trace: problem.frame };
     };
     if (this.#passing?.id === id) this.#passing = of(this.#passing);
     for (const [url, problem] of this.#unloaded) {

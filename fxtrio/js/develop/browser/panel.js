@@ -50,7 +50,7 @@ export class Panel {
    */
   furnish(box) {
     box.setAttribute('role', 'dialog');
-    box.setAttribute('aria-label', 'What is wrong');
+    box.setAttribute('aria-label', 'Problems');
     box.setAttribute('tabindex', '-1');
     box.addEventListener('keydown', (event) => {
       if (event.key !== 'Tab') return;

@@ -62,7 +62,7 @@ export function sectionOf(document, problem, root, editor) {
   if (frame !== '') section.append(codeOf(document, frame));
   if (trace !== '') {
     const folded = document.createElement('details');
-    folded.append(elementOf(document, 'summary', 'Traceback'), codeOf(document, trace));
+    folded.append(elementOf(document, 'summary', 'Details'), codeOf(document, trace));
     if (frame === '') folded.setAttribute('open', '');
     section.append(folded);
   }

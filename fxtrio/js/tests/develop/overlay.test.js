@@ -149,6 +149,6 @@ test('a stack is folded below the lines of the place, and files are those of the
   overlay.root = '/home/ada/shop';
   const problem = { title: 'x', message: 'y', file: '/home/ada/shop/a.py', line: 1, column: 1 };
   overlay.failed({ ...problem, frame: '1 | raise', trace: 'File "/home/ada/shop/a.py", line 1' });
-  assert.match(text(), /1 \| raise .*Traceback.*File "a\.py", line 1/s);
+  assert.match(text(), /1 \| raise .*Details.*File "a\.py", line 1/s);
   assert.doesNotMatch(text(), /ada/);
 });

@@ -145,19 +145,26 @@ def _modules(view: View) -> Sequence[str]:
     return [*layouts, *filter(None, [view.client.get("module")])]
 
 
-def error_document(status: int, message: str, *, details: str = "", reference: str = "") -> bytes:
+def error_document(
+    status: int, message: str, *, home: str = "", details: str = "", reference: str = ""
+) -> bytes:
     """Return the built-in error page.
 
-    ``details`` is rendered as preformatted text; ``reference`` is the id of the request, which one
-    click selects.
+    ``home`` is the URL of the home page; ``details`` is rendered as preformatted text; ``reference``
+    is the id of the request, which one click selects.
     """
+    home_html = f'<p><a href="{escape(home)}">Go to the home page</a></p>' if home else ""
     details_html = f'<pre tabindex="0">{escape(details)}</pre>' if details else ""
-    reference_html = f"<small>Request <code>{escape(reference)}</code></small>" if reference else ""
+    quoted = " Quote this id if you report the error." if status >= 500 else ""
+    reference_html = ""
+    if reference:
+        reference_html = f"<small>Request <code>{escape(reference)}</code>{quoted}</small>"
     page = Template(Path(__file__).with_name("error.html").read_text("utf-8"))
     return page.substitute(
         status=status,
         title=escape(phrase_of(status)),
         message=escape(message),
+        home=home_html,
         details=details_html,
         reference=reference_html,
     ).encode()
