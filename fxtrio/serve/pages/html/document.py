@@ -150,8 +150,8 @@ def error_document(
 ) -> bytes:
     """Return the built-in error page.
 
-    ``home`` is the URL of the home page; ``details`` is rendered as preformatted text; ``reference``
-    is the id of the request, which one click selects.
+    ``home`` is the URL of the home page; ``details`` is rendered as preformatted text;
+    ``reference`` is the id of the request, which one click selects.
     """
     home_html = f'<p><a href="{escape(home)}">Go to the home page</a></p>' if home else ""
     details_html = f'<pre tabindex="0">{escape(details)}</pre>' if details else ""
