@@ -233,6 +233,72 @@ SITE = {
           );
         }
     """,
+    "pages/cart.fxl": """
+        from fx.runtime import defer, redirect
+
+        CART = ["Middlemarch"]
+        LOADED = []
+
+        async def total():
+            LOADED.append("total")
+            return 7 * len(CART)
+
+        @server
+        async def load(request):
+            if request.query_params.get("who") == "nobody":
+                raise redirect("/likes")
+            LOADED.append("cart")
+            return {"count": len(CART), "loaded": list(LOADED), "total": defer(total)}
+
+        @action
+        async def put(request):
+            CART.append((await request.json())["title"])
+            return {}
+
+        import { Await, refresh } from "fx/client";
+
+        export default function Cart({ data }) {
+          return (
+            <>
+              <h1>Cart</h1>
+              <p id="count">{data.count}</p>
+              <p id="loaded">{data.loaded.join()}</p>
+              <Await value={data.total}>{(total) => <p id="total">{total}</p>}</Await>
+              <button id="only" onClick={() => refresh({ only: ["loaded"] })}>only</button>
+            </>
+          );
+        }
+    """,
+    "pages/shop.fxl": """
+        import { useState } from "react";
+        import { Await, refresh, useAction, useLoader } from "fx/client";
+
+        function Badge({ path, name }) {
+          const { data, error, pending } = useLoader(path);
+          return (
+            <p id={name}>
+              {error ? `${error.type} ${error.data.url}` : String(data?.count)} {String(pending)}
+              {data && <Await value={data.total}>{(total) => <b> {total}</b>}</Await>}
+            </p>
+          );
+        }
+
+        export default function Shop() {
+          const put = useAction("put", { page: "/cart" });
+          const [path, setPath] = useState("/cart");
+          return (
+            <>
+              <h1>Shop</h1>
+              <Badge path={path} name="one" />
+              <Badge path="/cart" name="two" />
+              <button id="put" onClick={() => put({ title: "Emma" })}>put</button>
+              <button id="refresh" onClick={() => refresh()}>refresh</button>
+              <button id="nobody" onClick={() => setPath("/cart?who=nobody")}>nobody</button>
+              <button id="none" onClick={() => setPath(null)}>none</button>
+            </>
+          );
+        }
+    """,
     "pages/books/error.fxl": """
         export default function Failed({ error }) {
           return <p id="failed">{error.statusCode} {error.message} {error.data.again}</p>;
@@ -474,6 +540,10 @@ def test_a_navigation_shows_deferred_values_and_leaving_cancels_them(
     page.get_by_text("third").click()
     expect(page.locator("h1")).to_have_text("Book third")
     expect(page.locator("#wait")).to_be_visible()
+    page.locator("#refresh").click()
+    page.locator("#cancelled").click()
+    expect(page.locator("#cancelled")).to_contain_text("third")
+    expect(page.locator("#wait")).to_be_visible()
     page.locator("#publish").click()
     expect(page.locator("#reviews li").nth(1)).to_have_text(REVIEW)
     page.locator("#cancelled").click()
@@ -516,3 +586,44 @@ def test_components_share_a_stream_which_is_continued_behind_the_last_id(
     other = visit(browser).page
     other.goto(f"{site.url}/feed")  # the loader runs before its own stream
     expect(other.locator("#open")).to_have_text("0")
+
+
+def test_the_data_of_another_page_is_shared_and_loaded_anew(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    asked: list[str] = []
+    page.on(
+        "request", lambda request: asked.append(request.url) if "/cart" in request.url else None
+    )
+    page.goto(f"{site.url}/shop")
+    for name in ("#one", "#two"):
+        expect(page.locator(name)).to_have_text("1 false 7")
+    assert asked.count(f"{site.url}/cart") == 1
+    with page.expect_response("**/api/__actions/**"):
+        page.locator("#put").click()
+    page.locator("#refresh").click()
+    for name in ("#one", "#two"):
+        expect(page.locator(name)).to_have_text("2 false 14")
+    page.locator("#nobody").click()
+    expect(page.locator("#one")).to_have_text("Redirect /likes false")
+    expect(page.locator("#two")).to_have_text("2 false 14")
+    page.locator("#none").click()
+    expect(page.locator("#one")).to_have_text("undefined false")
+    assert visitor.complaints == []
+
+
+def test_a_refresh_of_some_keys_leaves_the_others(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    page.goto(f"{site.url}/cart")
+    expect(page.locator("#total")).to_have_text("14")
+    before = page.locator("#loaded").inner_text().split(",")
+    page.wait_for_function(HYDRATED)
+    page.locator("#only").click()
+    expect(page.locator("#loaded")).not_to_have_text(",".join(before))
+    after = page.locator("#loaded").inner_text().split(",")
+    assert after[len(before) :] == ["total", "cart"]
+    page.locator("#only").click()
+    expect(page.locator("#loaded")).to_have_text(",".join([*after, "cart"]))
+    expect(page.locator("#total")).to_have_text("14")
+    assert visitor.complaints == []

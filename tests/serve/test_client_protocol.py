@@ -17,6 +17,7 @@ CLIENT = Path(fxtrio.__file__).parent / "js" / "client"
     ("file", "name"),
     [
         ("navigation/visit.js", client_protocol.NAVIGATION.decode()),
+        ("navigation/visit.js", client_protocol.ONLY.decode()),
         ("navigation/payload.js", client_protocol.PAYLOAD.decode()),
         ("actions/action-call.js", INVALIDATE_HEADER),
         ("actions/action-call.js", csrf.COOKIE),

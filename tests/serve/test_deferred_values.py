@@ -279,6 +279,29 @@ async def test_with_a_loading_file_a_late_loader_has_its_values_settled(
     assert '"promises":["page:reviews","page:others"]' in html.text
 
 
+async def test_a_client_that_names_values_gets_and_awaits_them_alone(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    root = project(tmp_path, layout=True)
+    async with open_app(root, open_renderer=open_renderer) as client:
+        async with client.stream(
+            "GET", "/", headers={**NAVIGATION, "x-fx-only": "page:title,0:men%75,page:nothing"}
+        ) as response:
+            first, *rest = [json.loads(chunk) async for chunk in response if chunk]
+        plain = await client.get("/", headers={**NAVIGATION, "x-fx-only": "page:title,%ff"})
+        events = client.app.state.events
+        failed = await client.get("/?deep", headers={**NAVIGATION, "x-fx-only": "page:title"})
+        refused = await client.get("/?deep", headers={**NAVIGATION, "x-fx-only": "page:book"})
+    assert first["props"] == {"data": {"title": "Middlemarch"}, "layoutData": {}}
+    assert first["promises"] == ["0:menu"]
+    assert rest == [["0:menu", ["menu"], False]]
+    assert plain.headers["content-type"] == "application/vnd.fx.page+json"
+    assert plain.json()["props"] == {"data": {"title": "Middlemarch"}, "layoutData": {}}
+    assert set(events) == {"the loader returns"}
+    assert (failed.status, refused.status) == (200, 500)
+    assert refused.json()["props"]["layoutData"] == {"name": "Shop", "menu": ["menu"]}
+
+
 @pytest.mark.parametrize("loading", [False, True])
 async def test_without_a_renderer_the_browser_gets_an_empty_shell_and_the_values(
     loading: bool, tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture

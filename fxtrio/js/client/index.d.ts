@@ -217,8 +217,31 @@ export function navigate(
 /** Load a page's data and code, so that the navigation that follows waits for neither. */
 export function prefetch(href: string): Promise<void>;
 
-/** Run the loaders of the shown page again; state and scroll position stay. */
-export function refresh(): Promise<void>;
+/**
+ * Run the loaders of the shown page again, and those of `useLoader`; state and scroll position
+ * stay. With `only`, other keys of the page's `data` and `layoutData` stay as they are, and other
+ * deferred functions do not run.
+ */
+export function refresh(options?: { only?: readonly string[] }): Promise<void>;
+
+/** The data of another page. */
+export interface Loader<Data = any> {
+  /** What its loader returned; null before it comes, and when there is an `error`. */
+  data: Data | null;
+  /** Why there is no data: the page fails, or redirects (`type` is "Redirect"). */
+  error: PageError | null;
+  /** Whether it is on its way, for the first time or again. */
+  pending: boolean;
+  /** Ask the server again. Resolves when the answer is there. */
+  refresh: () => Promise<void>;
+}
+
+/**
+ * Return what the loader of another page returns, without going there; null asks for nothing.
+ * Hooks and loaders run as they do for a navigation. Components that name the same path share one
+ * request, which the last one of them aborts.
+ */
+export function useLoader<Data = any>(path: string | null): Loader<Data>;
 
 /** Forget what is kept for a URL: without a query for all of its queries, without a URL all. */
 export function invalidate(href?: string): void;

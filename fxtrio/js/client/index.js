@@ -11,6 +11,7 @@ export { Script } from './head/script.js';
 export { Slot } from './view/slot.js';
 export { invalidate, navigate, prefetch, refresh } from './navigation/navigate.js';
 export { ActionFailure, useAction } from './actions/use-action.js';
+export { useLoader } from './navigation/use-loader.js';
 export { useAuth } from './auth/auth.js';
 export {
   useNavigation,

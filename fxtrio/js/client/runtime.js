@@ -3,6 +3,7 @@
 import { AuthStore } from './auth/auth-store.js';
 import { Browser } from './navigation/browser.js';
 import { HeadStore } from './head/store.js';
+import { Loads } from './navigation/loads.js';
 import { Modules } from './navigation/modules.js';
 import { Payloads } from './navigation/payloads.js';
 import { Router } from './navigation/router.js';
@@ -17,6 +18,8 @@ import { requestVisit } from './navigation/visit.js';
  * @property {string} base
  * @property {string} nonce of the document; those of navigation payloads are none
  * @property {Router} router
+ * @property {Payloads} payloads
+ * @property {Loads} loads
  * @property {Modules} modules
  * @property {HeadStore} head
  * @property {Screen} screen
@@ -24,6 +27,8 @@ import { requestVisit } from './navigation/visit.js';
  * @property {import('./auth/auth-store.js').AuthStore} auth
  * @property {() => void} stop removes every listener
  */
+
+const now = () => performance.now();
 
 /**
  * Put an app together and let it listen to the browser's history.
@@ -42,10 +47,9 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
   const modules = new Modules({ document, importModule, styles: state.page.css ?? [] });
   const screen = new Screen();
   const fetch = window.fetch.bind(window);
-  const payloads = new Payloads(
-    (url, options) => requestVisit(url, { ...options, fetch, base, build: state.page.build }),
-    () => performance.now(),
-  );
+  const app = { fetch, base, build: state.page.build };
+  const payloads = new Payloads((url, options) => requestVisit(url, { ...options, ...app }), now);
+  const loads = new Loads(payloads);
   const browser = new Browser(window, () => void router.pop());
   const router = new Router({
     base,
@@ -61,6 +65,8 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
       preload: (page) => modules.preload(page),
       show: (view, held) => screen.show(view, held),
       arrive: (arrival) => browser.arrive(arrival),
+      state: () => screen.view?.state ?? state,
+      refreshBeside: () => loads.refresh(),
     },
   });
   browser.start();
@@ -68,6 +74,8 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
     base,
     nonce,
     router,
+    payloads,
+    loads,
     modules,
     screen,
     head: new HeadStore({

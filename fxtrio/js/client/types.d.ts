@@ -60,6 +60,8 @@ export interface State {
   layouts: (null | true | Json)[];
   head: HeadNode[][];
   ttl: number;
+  /** What the loaders have named with `tags`. */
+  tags?: string[];
   error?: string | PageError;
   type?: string;
   data?: Json;

@@ -24,7 +24,7 @@ import { below, keyOfMember, keyOfProperty } from './keys.js';
  */
 
 /** Functions of `fx/client` whose first argument is a path of the app. */
-const GOES = new Set(['navigate', 'prefetch', 'invalidate']);
+const GOES = new Set(['navigate', 'prefetch', 'invalidate', 'useLoader']);
 
 /**
  * Return all uses in a file, by place.

@@ -13,6 +13,7 @@ import * as head from '../client/head/component.js';
 import * as hooks from '../client/navigation/hooks.js';
 import * as image from '../client/view/image.js';
 import * as link from '../client/navigation/link.js';
+import * as loader from '../client/navigation/use-loader.js';
 import * as navigation from '../client/navigation/navigate.js';
 import * as script from '../client/head/script.js';
 import * as slot from '../client/view/slot.js';
@@ -35,6 +36,7 @@ export const written = {
   ActionFailure: actions.ActionFailure as unknown as (typeof Declared)['ActionFailure'],
   useAction: actions.useAction as unknown as (typeof Declared)['useAction'],
   useAuth: auth.useAuth as unknown as (typeof Declared)['useAuth'],
+  useLoader: loader.useLoader,
   useData: data.useData,
   useLayoutData: data.useLayoutData,
   useNavigation: hooks.useNavigation,

@@ -100,7 +100,7 @@ export interface Form<Own extends Acting, Path extends string> {
   ): ReactElement;
 }
 
-type HrefOrNone<Path extends string, To> = To extends string ? Href<Path, To> : To;
+export type HrefOrNone<Path extends string, To> = To extends string ? Href<Path, To> : To;
 
 type Tail = '' | `?${string}` | `#${string}`;
 export type Elsewhere =

@@ -69,6 +69,9 @@ class Content(NamedTuple):
     One that is not in the data follows in the response.
     """
 
+    only: frozenset[str] | None = None
+    """Names of the values that the client needs; None for all."""
+
     document: bytes = b""
     """The id by which the browser ends the response of a document; empty for others."""
 
@@ -107,8 +110,8 @@ class PayloadEncoder:
         ``ttl`` is in seconds; ``nonce`` is the placeholder for scripts of the page. Raises
         NotSerializable, and whatever a ``HEAD`` function raises.
         """
-        values, problem = content.values, content.problem
-        source = plan.inner.module.source
+        problem, source = content.problem, plan.inner.module.source
+        values = content.values if content.only is None else _only(content.only, content, plan)
         data = b"{}"
         if source in values:
             data = encode_for_html(values[source], _place(plan.inner))
@@ -117,7 +120,7 @@ class PayloadEncoder:
             layouts, layout_data = _layout_values(plan, values)
         head = plan.static_head
         if head is None:
-            head = encode_for_html(self._head(plan, values), source)
+            head = encode_for_html(self._head(plan, content.values), source)
         if problem is None:
             opening = b'{"ok":true,"statusCode":%d' % content.status
         else:
@@ -168,6 +171,13 @@ class PayloadEncoder:
         if plan.fallback and not has_title(levels):
             levels[0] = (*plan.fallback, *levels[0])
         return levels
+
+
+def _only(names: frozenset[str], content: Content, plan: ViewPlan) -> Values:
+    return {
+        source: {key: value for key, value in data.items() if plan.name_of(source, key) in names}
+        for source, data in content.values.items()
+    }
 
 
 def encode_data(plan: ViewPlan, values: Values) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 import attrs
 
@@ -12,12 +13,19 @@ from fxtrio.errors import Redirect
 from fxtrio.send_budget import UnsentFull
 from fxtrio.serve.pages.boundaries import show_failure
 from fxtrio.serve.pages.deferred.navigation import send_lines
-from fxtrio.serve.pages.deferred.values import DeferredValue, deferred_in, names_of, settle
+from fxtrio.serve.pages.deferred.values import (
+    DeferredValue,
+    deferred_in,
+    names_of,
+    settle,
+    without_deferred,
+)
 from fxtrio.serve.pages.html.buffered_stream import buffer_page
 from fxtrio.serve.pages.html.stream import send_page, stream_page
 from fxtrio.serve.pages.loaders import Failed, Loaded, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
+from fxtrio.serve.request.client_protocol import ONLY
 from fxtrio.serve.request.response.response import Answer, redirected
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import Watched
@@ -76,6 +84,10 @@ async def _load_and_show(
     if after is not None:
         content = Content(outcome.values, after.status, action_data=after.action_data)
     deferred = deferred_in(outcome.values)
+    if navigation and ONLY in page.event.headers:
+        only = _names(page.event.headers[ONLY])
+        deferred = tuple(value for value in deferred if value.name(plan) in only)
+        content = content._replace(only=only, values=without_deferred(content.values))
     try:
         if deferred:
             return await _show_deferred(page, outcome, deferred, content)
@@ -90,6 +102,11 @@ async def _load_and_show(
         )
 
 
+def _names(header: bytes) -> frozenset[str]:
+    """Return the names that the client needs; text that is no name is one that nothing has."""
+    return frozenset(unquote(name) for name in header.decode("latin-1").split(","))
+
+
 async def _show_deferred(
     page: PageEvent, loaded: Loaded, deferred: tuple[DeferredValue, ...], content: Content
 ) -> Answer:
@@ -98,7 +115,7 @@ async def _show_deferred(
     in_parts = event.audience.streams and event.scope["method"] != "HEAD"
     if in_parts and content.action_data is None:
         return await (
-            send_lines(page, loaded, deferred) if event.navigation else send_page(page, loaded)
+            send_lines(page, content, deferred) if event.navigation else send_page(page, loaded)
         )
     settled = await settle(page, loaded)
     if isinstance(settled, Loaded):

@@ -20,6 +20,10 @@ STREAMS: Final = "/api/__streams/"
 NAVIGATION: Final = b"x-fx-navigation"
 """The header by which the client router asks for the payload instead of the page."""
 
+ONLY: Final = b"x-fx-only"
+"""The header by which the client router names the values that it needs: percent-encoded names as in
+``promises`` of a payload, such as ``page:reviews``, with commas. Every loader runs all the same."""
+
 PAYLOAD: Final = b"application/vnd.fx.page+json"
 """The media type of payloads: the client router renders such a response and runs its code.
 

@@ -5,6 +5,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { actionUrl, callAction } from './action-call.js';
 import { useRoute } from '../contexts.js';
 import { useFormFocus } from './form-focus.js';
+import { invalidate } from '../navigation/invalidate.js';
 import { useOptimisticData } from './optimistic.js';
 import { isWebUrl } from '../navigation/payload.js';
 import { Reading } from './reading.js';
@@ -126,7 +127,7 @@ export function useActionCall(name, page) {
         url,
         payload,
         cookies: document.cookie,
-        invalidate: (invalid) => runtime.router.invalidate(invalid),
+        invalidate: (invalid) => invalidate(runtime, invalid),
         reading,
       });
       if (typeof result.redirect === 'string') {

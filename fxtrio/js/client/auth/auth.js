@@ -4,6 +4,7 @@ import { useEffect, useMemo } from 'react';
 
 import { stateOf, UNKNOWN } from './auth-store.js';
 import { useRoute } from '../contexts.js';
+import { invalidate } from '../navigation/invalidate.js';
 import { useStore } from '../store.js';
 
 /**
@@ -33,7 +34,7 @@ function actionsOf(runtime) {
     if (runtime === null) throw new Error('useAuth: call it in the browser only.');
     const result = await runtime.auth.post(name, payload);
     if (result.ok && name !== 'register') {
-      runtime.router.invalidate();
+      invalidate(runtime);
       await runtime.router.refresh();
     }
     return result;

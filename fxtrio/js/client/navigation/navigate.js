@@ -1,5 +1,6 @@
 /** Functions that act on the running app from anywhere. */
 
+import { invalidate as forget } from './invalidate.js';
 import { runningApp } from '../running.js';
 
 /**
@@ -25,12 +26,15 @@ export function prefetch(href) {
 }
 
 /**
- * Run the loaders of the shown page again; state and scroll position stay.
+ * Run the loaders of the shown page again, and those of `useLoader`; state and scroll position
+ * stay. With `only`, other keys of the page's `data` and `layoutData` stay as they are, and other
+ * deferred functions do not run.
  *
+ * @param {{ only?: readonly string[] }} [options]
  * @returns {Promise<void>}
  */
-export function refresh() {
-  return runningApp('refresh').router.refresh();
+export function refresh(options) {
+  return runningApp('refresh').router.refresh(options);
 }
 
 /**
@@ -39,5 +43,5 @@ export function refresh() {
  * @param {string} [href]
  */
 export function invalidate(href) {
-  runningApp('invalidate').router.invalidate(href);
+  forget(runningApp('invalidate'), href);
 }

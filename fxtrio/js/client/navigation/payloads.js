@@ -16,6 +16,7 @@ const GRACE_MS = 30_000;
  * @property {number} expires when it may no longer be used (ms); Infinity until it has come
  * @property {boolean} once whether the next navigation uses it up
  * @property {boolean} taken whether a navigation has used it
+ * @property {readonly string[]} [tags] of its loaders; unknown until it has come
  */
 
 /** Payloads by path and query. */
@@ -27,7 +28,7 @@ export class Payloads {
   #now;
 
   /**
-   * @param {(url: URL, options: { signal?: AbortSignal, fresh?: boolean }) => Promise<Visit>} request
+   * @param {(url: URL, options: { signal?: AbortSignal, fresh?: boolean, only?: readonly string[] }) => Promise<Visit>} request
    * @param {() => number} now milliseconds
    */
   constructor(request, now) {
@@ -44,10 +45,12 @@ export class Payloads {
    * Return the payload of a page that is navigated to: a kept one, or a new one.
    *
    * @param {URL} url
-   * @param {{ signal?: AbortSignal, fresh?: boolean }} [options] `fresh` asks the server always
+   * @param {{ signal?: AbortSignal, fresh?: boolean, only?: readonly string[] }} [options] `fresh`
+   *   asks the server always; what has `only` some values is not kept
    * @returns {Promise<Visit>}
    */
-  async take(url, { signal, fresh = false } = {}) {
+  async take(url, { signal, fresh = false, only } = {}) {
+    if (only !== undefined) return this.#request(url, { signal, fresh, only });
     const key = keyOf(url);
     if (fresh) this.#entries.delete(key);
     const entry = this.#fresh(key);
@@ -65,7 +68,8 @@ export class Payloads {
     const ttl = ttlOf(visit);
     if (ttl > 0 && before === this.#invalidations) {
       const promise = Promise.resolve(visit);
-      this.#add(key, { promise, expires: this.#now() + ttl, once: false, taken: true });
+      const expires = this.#now() + ttl;
+      this.#add(key, { promise, expires, once: false, taken: true, tags: tagsOf(visit) });
     }
     return visit;
   }
@@ -81,6 +85,7 @@ export class Payloads {
     const kept = this.#fresh(key);
     if (kept !== undefined) return kept.promise.catch(() => null);
     const promise = this.#request(url, {});
+    /** @type {Entry} */
     const entry = { promise, expires: Infinity, once: true, taken: false };
     this.#add(key, entry);
     try {
@@ -88,6 +93,7 @@ export class Payloads {
       const ttl = ttlOf(visit);
       entry.expires = this.#now() + (ttl || GRACE_MS);
       entry.once = ttl === 0;
+      entry.tags = tagsOf(visit);
       if (visit.kind === 'document' || (entry.once && entry.taken)) this.#delete(key, entry);
       return visit;
     } catch {
@@ -111,6 +117,18 @@ export class Payloads {
     if (url.search !== '') return;
     for (const key of this.#entries.keys()) {
       if (key.startsWith(`${url.pathname}?`)) this.#entries.delete(key);
+    }
+  }
+
+  /**
+   * Forget payloads whose loaders have named a tag, and those on their way.
+   *
+   * @param {string} tag
+   */
+  invalidateTag(tag) {
+    this.#invalidations += 1;
+    for (const [key, { tags }] of this.#entries) {
+      if (tags === undefined || tags.includes(tag)) this.#entries.delete(key);
     }
   }
 
@@ -154,6 +172,14 @@ export class Payloads {
   #delete(key, entry) {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
+}
+
+/**
+ * @param {Visit} visit
+ * @returns {readonly string[]}
+ */
+function tagsOf(visit) {
+  return (visit.kind === 'view' && visit.state.tags) || [];
 }
 
 /**

@@ -3,8 +3,11 @@
  * a newer navigation begins. Touches no document: what it needs of the browser is a `Stage`.
  */
 
+import { namesOf, withNewer } from './partial-state.js';
+import { stopValues } from '../view/promises.js';
 import { isBelow, keyOf, parseUrl, withBase } from './urls.js';
 
+/** @typedef {import('../types.js').State} State */
 /** @typedef {import('../types.js').View} View */
 /** @typedef {import('../types.js').Visit} Visit */
 /** @typedef {import('../types.js').PageInfo} PageInfo */
@@ -36,6 +39,9 @@ const MOST_REDIRECTS = 10;
  * @property {(view: View, held: () => void) => Promise<void>} show resolves when it is on the
  *   screen; `held` is called when a transition of the page holds it back until its end
  * @property {(arrival: Arrival) => void} arrive
+ * @property {() => State} state what is shown
+ * @property {() => Promise<void>} refreshBeside
+ *   loads the data of other pages anew that components show
  */
 
 /**
@@ -49,6 +55,7 @@ const MOST_REDIRECTS = 10;
  * @property {(url: URL) => void} record writes the history
  * @property {'top' | 'restore' | 'keep'} scroll
  * @property {boolean} [fresh]
+ * @property {readonly string[]} [only] names of the values that are loaded
  */
 
 /** Nothing is loading. @type {Status} */
@@ -63,6 +70,8 @@ export class Router {
   /** @type {AbortController | null} of the navigation under way */
   #current = null;
   #status = IDLE;
+  /** What the navigation under way loads of the data; null for all. @type {readonly string[] | null} */
+  #names = null;
   /** @type {Set<() => void>} */
   #listeners = new Set();
 
@@ -150,18 +159,28 @@ export class Router {
     });
   }
 
-  /** Run the loaders of the shown page again; not while another page is on its way. */
-  async refresh() {
+  /**
+   * Run the loaders of the shown page again; not while another page is on its way.
+   *
+   * @param {{ only?: readonly string[] }} [options] keys of the data; a refresh that is under way,
+   *   and ends with this one, adds its own
+   */
+  async refresh({ only } = {}) {
     const url = this.#shown;
     const { to } = this.#status;
     if (to !== null && to !== keyOf(url)) return;
-    await this.#go(url, {
+    const before = to === null ? [] : this.#names;
+    const names = only &&
+      before && [...new Set([...before, ...namesOf(this.#stage.state(), only)])];
+    const page = this.#go(url, {
       record: (to) => {
         if (to.href !== url.href) this.#stage.replace(to);
       },
       scroll: 'keep',
       fresh: true,
+      only: names ?? undefined,
     });
+    await Promise.all([page, only === undefined ? this.#stage.refreshBeside() : null]);
   }
 
   /**
@@ -186,20 +205,6 @@ export class Router {
   }
 
   /**
-   * Forget what is kept for a URL; everything without one.
-   *
-   * @param {string} [href]
-   */
-  invalidate(href) {
-    if (href === undefined) {
-      this.#payloads.invalidate();
-      return;
-    }
-    const url = this.resolve(href);
-    if (url !== null) this.#payloads.invalidate(url);
-  }
-
-  /**
    * Go to a page. Resolves when it is shown, or shall be at the end of a transition of the page.
    *
    * @param {URL} target
@@ -217,11 +222,12 @@ export class Router {
    * @param {How} how
    * @param {() => void} held
    */
-  async #visit(target, { record, scroll, fresh = false }, held) {
+  async #visit(target, { record, scroll, fresh = false, only }, held) {
     const current = this.#begin(target);
+    this.#names = only ?? null;
     const { signal } = current;
     try {
-      const visit = await this.#follow(target, { signal, fresh });
+      const visit = await this.#follow(target, { signal, fresh, only });
       if (signal.aborted || visit === null) return;
       const parts = await this.#stage.load(visit.state.page);
       if (signal.aborted) return;
@@ -244,8 +250,8 @@ export class Router {
    * Ask for a page and for what it redirects to.
    *
    * @param {URL} target
-   * @param {{ signal: AbortSignal, fresh: boolean }} options
-   * @returns {Promise<{ state: import('../types.js').State, url: URL } | null>} null when the
+   * @param {{ signal: AbortSignal, fresh: boolean, only?: readonly string[] }} options
+   * @returns {Promise<{ state: State, url: URL } | null>} null when the
    *   browser leaves for a document
    */
   async #follow(target, options) {
@@ -259,7 +265,15 @@ export class Router {
       }
       const to = new URL(visit.url, url);
       if (to.hash === '') to.hash = url.hash;
-      if (visit.kind === 'view') return { state: visit.state, url: to };
+      if (visit.kind === 'view') {
+        const { only } = options;
+        const merged = only && withNewer(this.#stage.state(), visit.state, only);
+        if (merged !== null) return { state: merged ?? visit.state, url: to };
+        stopValues(visit.state);
+        options = { ...options, only: undefined };
+        continue;
+      }
+      options = { ...options, only: undefined };
       const next = this.resolve(to.href);
       if (next === null) {
         this.#stage.leave(to);

@@ -19,13 +19,18 @@ import { bindPromises, stopValues } from '../view/promises.js';
  * @param {string} options.base URL path that the app is mounted at
  * @param {AbortSignal} [options.signal]
  * @param {boolean} [options.fresh] past every cache
+ * @param {readonly string[]} [options.only] names of the values that are needed
  * @returns {Promise<Visit>}
  * @throws {TypeError} when the server cannot be reached
  */
-export async function requestVisit(url, { fetch, build, base, signal, fresh = false }) {
+export async function requestVisit(url, { fetch, build, base, signal, fresh = false, only }) {
   // The whole URL: a path that begins with two slashes would be another host.
   const response = await fetch(`${url.origin}${url.pathname}${url.search}`, {
-    headers: { 'x-fx-navigation': '1', accept: 'application/json' },
+    headers: {
+      'x-fx-navigation': '1',
+      accept: 'application/json',
+      ...(only && { 'x-fx-only': only.map(encodeURIComponent).join() }),
+    },
     cache: fresh ? 'reload' : 'default',
     signal,
   });

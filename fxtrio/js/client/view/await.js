@@ -26,7 +26,8 @@ export function Await({ value, fallback = null, children }) {
       isCurrent = false;
     };
   }, [value, last]);
-  const shown = isPending(value) ? last : value;
+  // One that is still awaited may be that of a view whose response has been ended.
+  const shown = isPending(value) && hasCome(last) ? last : value;
   return createElement(Suspense, { fallback }, createElement(Settled, { value: shown, children }));
 }
 
@@ -38,6 +39,11 @@ function Settled({ value, children }) {
 /** @param {any} value */
 function isPending(value) {
   return isPromise(value) && value.status !== 'fulfilled' && value.status !== 'rejected';
+}
+
+/** @param {any} value */
+function hasCome(value) {
+  return !isPromise(value) || value.status === 'fulfilled';
 }
 
 /** @param {any} value */

@@ -111,7 +111,7 @@ export class Promises {
 }
 
 /** @type {import('../types.js').PageError} */
-const LOST = {
+export const LOST = {
   message: 'The connection was lost. Reload the page.',
   statusCode: 503,
   type: 'ConnectionLost',

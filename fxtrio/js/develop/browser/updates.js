@@ -2,7 +2,10 @@
 
 import { flushSync } from 'react-dom';
 
+import { invalidate } from '../../client/navigation/invalidate.js';
+import { isInLines, readLines } from '../../client/navigation/payload-lines.js';
 import { PAYLOAD } from '../../client/navigation/payload.js';
+import { bindPromises } from '../../client/view/promises.js';
 
 /** Longest wait for the module of a page whose loader has changed too (ms). */
 const TOGETHER_MS = 10_000;
@@ -76,7 +79,7 @@ export class Updates {
   addData({ sources, expected }) {
     const shown = this.#shownModules();
     const others = sources !== null && !shown.some((url) => sources.includes(url));
-    this.#runtime.router.invalidate(); // what is kept for the next pages is of the code before
+    invalidate(this.#runtime); // what is kept for the next pages is of the code before
     // What has gone wrong may have done so in any file.
     if (others && !this.#isWrong && !this.#overlay.isPassing) return;
     this.#overlay.clear();
@@ -198,12 +201,17 @@ export class Updates {
         cache: 'reload',
       });
       const type = response.headers.get('content-type') ?? '';
-      const body = /json/.test(type) ? await response.json() : {};
+      const inLines = isInLines(response);
+      const whole = !inLines && /json/.test(type);
+      const body = inLines ? await readLines(response) : whole ? await response.json() : {};
       if (response.status >= 500) {
         if (number === this.#asked) this.#overlay.answered(body, response, { isOfData: true });
         return null;
       }
-      if (type === PAYLOAD && body.page?.module) return body;
+      if ((type === PAYLOAD || inLines) && body.page?.module) {
+        bindPromises(body);
+        return body;
+      }
       location.reload();
     } catch (error) {
       console.warn('fx dev: the new data could not be loaded.', error);

@@ -187,3 +187,31 @@ test('the ones asked for longest ago go first', async () => {
   await payloads.take(url('/1'));
   assert.deepEqual(asked, ['/1']);
 });
+
+test('a tag forgets what its loaders have tagged, and what is still on its way', async () => {
+  /** @type {((visit: any) => void)[]} */
+  const answers = [];
+  const payloads = new Payloads(
+    () => new Promise((answer) => answers.push(answer)),
+    () => 0,
+  );
+  const at = (/** @type {string} */ path) => new URL(path, 'https://app.test');
+  const view = (/** @type {string[] | undefined} */ tags) => ({
+    kind: 'view',
+    url: 'https://app.test/',
+    state: { ok: true, ttl: 60, tags },
+  });
+  const taken = [payloads.take(at('/cart')), payloads.take(at('/about'))];
+  answers[0](view(['cart', 'user']));
+  answers[1](view(undefined));
+  await Promise.all(taken);
+  const late = payloads.take(at('/late'));
+  void payloads.prefetch(at('/next'));
+  assert.equal(payloads.size, 3);
+
+  payloads.invalidateTag('cart');
+  answers[2](view(['cart']));
+  await late;
+
+  assert.equal(payloads.size, 1);
+});

@@ -17,6 +17,10 @@ class FakeBrowser {
   /** @type {string[]} */
   asked = [];
   href = 'https://app.test/start';
+  /** What is shown. @type {any} */
+  state = stateOf('/start', { title: 'old', menu: 1 });
+  /** How often the data of other pages was loaded anew. */
+  beside = 0;
   /** @type {(path: string, options: any) => any} */
   answer = (path) => page(path);
   /** @type {(page: any) => Promise<any>} */
@@ -39,6 +43,8 @@ class FakeBrowser {
     preload: (/** @type {any} */ page) => void this.log.push(`preload ${page.module}`),
     show: async (/** @type {any} */ view) => void this.shown.push(view.parts),
     arrive: (/** @type {Arrival} */ arrival) => void this.arrivals.push(arrival),
+    state: () => this.state,
+    refreshBeside: async () => void (this.beside += 1),
   };
 
   /** @param {string} [base] */
@@ -61,6 +67,20 @@ class FakeBrowser {
 function page(path, more = {}) {
   const url = `https://app.test${path}`;
   return { kind: 'view', url, state: { ok: true, ttl: 0, page: { module: path }, ...more } };
+}
+
+/**
+ * @param {string} module
+ * @param {object} data
+ */
+function stateOf(module, data) {
+  return {
+    ok: true,
+    ttl: 0,
+    page: { module },
+    layouts: [],
+    props: { data, layoutData: {} },
+  };
 }
 
 /** A promise that the test settles. */
@@ -353,14 +373,56 @@ test('other sites and the shown page are not prefetched', async () => {
   assert.deepEqual(browser.asked, []);
 });
 
-test('an invalidated page is loaded again', async () => {
+test('a refresh of some keys asks for them alone, and the others stay', async () => {
   const browser = new FakeBrowser();
-  browser.href = 'https://app.test/app';
-  browser.answer = (path) => page(path, { ttl: 60 });
-  const router = browser.router('/app');
-  await router.navigate('/todos');
-  await router.navigate('/other');
-  router.invalidate('/todos');
-  await router.navigate('/todos');
-  assert.deepEqual(browser.asked, ['/app/todos', '/app/other', '/app/todos']);
+  /** @type {any[]} */
+  const states = [];
+  /** @type {any[]} */
+  const only = [];
+  browser.stage.show = async (view) => void states.push(view.state);
+  browser.answer = (path, options) => {
+    only.push(options.only);
+    return page(path, stateOf('/start', { title: 'new' }));
+  };
+
+  await browser.router().refresh({ only: ['title'] });
+
+  assert.deepEqual(only, [['page:title']]);
+  assert.deepEqual(states[0].props.data, { title: 'new', menu: 1 });
+  assert.equal(browser.beside, 0);
+});
+
+test('a refresh of some keys that ends another one loads the keys of both', async () => {
+  const browser = new FakeBrowser();
+  /** @type {any[]} */
+  const only = [];
+  browser.answer = (path, options) => {
+    only.push(options.only);
+    return page(path, stateOf('/start', {}));
+  };
+  const router = browser.router();
+
+  await Promise.all([
+    router.refresh({ only: ['title'] }),
+    router.refresh({ only: ['menu', 'title'] }),
+    router.refresh(),
+    router.refresh({ only: ['menu'] }),
+  ]);
+
+  assert.deepEqual(only, [['page:title'], ['page:title', 'page:menu'], undefined, undefined]);
+});
+
+test('where another page answers a refresh of some keys, all of it is loaded', async () => {
+  const browser = new FakeBrowser();
+  /** @type {any[]} */
+  const only = [];
+  browser.answer = (path, options) => {
+    only.push(options.only);
+    return page(path, stateOf('/other', {}));
+  };
+
+  await browser.router().refresh({ only: ['title'] });
+
+  assert.deepEqual(only, [['page:title'], undefined]);
+  assert.deepEqual(browser.shown, ['/other']);
 });

@@ -35,7 +35,7 @@ function makePage() {
     const answer = (/** @type {unknown} */ data) =>
       resolve({ status: 200, headers, json: async () => stateOf(data) });
     const fail = () => resolve({ status: 500, headers, json: async () => ({ error: 'wrong' }) });
-    requests.push({ url, answer, fail });
+    requests.push({ url, answer, fail, respond: resolve });
     return promise;
   });
   const screen = {
@@ -47,13 +47,13 @@ function makePage() {
   const router = {
     status: { state: 'idle' },
     kept: true,
+    beside: 0,
     listeners: new Set(),
     snapshot: () => router.status,
     subscribe(/** @type {() => void} */ listener) {
       router.listeners.add(listener);
       return () => router.listeners.delete(listener);
     },
-    invalidate: () => (router.kept = false),
     say(/** @type {string} */ state) {
       router.status = { state };
       for (const listener of router.listeners) listener();
@@ -71,7 +71,13 @@ function makePage() {
   };
   let refreshed = 0;
   const updates = new Updates({
-    runtime: /** @type {any} */ ({ screen, router, modules }),
+    runtime: /** @type {any} */ ({
+      screen,
+      router,
+      modules,
+      payloads: { invalidate: () => (router.kept = false) },
+      loads: { refresh: async () => (router.beside += 1) },
+    }),
     overlay: /** @type {any} */ (overlay),
     refresh: () => (refreshed += 1),
   });
@@ -85,6 +91,11 @@ async function settle() {
   await setImmediate();
 }
 
+/** @param {() => unknown} isTrue */
+async function until(isTrue) {
+  while (!isTrue()) await setImmediate();
+}
+
 function withResolvers() {
   /** @type {(value: unknown) => void} */
   let resolve = () => {};
@@ -93,6 +104,20 @@ function withResolvers() {
 }
 
 const ALL = { sources: null, expected: [] };
+
+test('deferred values of the new data are promises, which follow', async () => {
+  const { updates, router, requests, screen } = makePage();
+  updates.addData(ALL);
+  await settle();
+  const state = { ok: true, page: { module: '/a.js' }, layouts: [], promises: ['page:late'] };
+  const first = JSON.stringify({ ...state, props: { data: {}, layoutData: {} } });
+  const type = 'application/vnd.fx.page+json-lines';
+  const body = `${first}\n["page:late",3,false]\n`;
+  requests[0].respond(new Response(body, { headers: { 'content-type': type } }));
+  await until(() => screen.view.state.promises);
+  assert.equal(await screen.view.state.props.data.late, 3);
+  assert.equal(router.beside, 1);
+});
 
 test('what was asked for earlier does not take the place of what is newer', async () => {
   const { updates, requests, shown } = makePage();

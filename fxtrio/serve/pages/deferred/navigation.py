@@ -13,7 +13,6 @@ from fxtrio.serve.pages.deferred.values import (
     names_of,
     without_deferred,
 )
-from fxtrio.serve.pages.loaders import Loaded
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
 from fxtrio.serve.request.client_protocol import PAYLOAD_LINES
@@ -22,13 +21,15 @@ from fxtrio.serve.request.response.response import NO_STORE, NOTHING, Answer
 from fxtrio.serve.request.response.send_response import complete_headers
 
 
-async def send_lines(page: PageEvent, loaded: Loaded, deferred: Sequence[DeferredValue]) -> Answer:
+async def send_lines(
+    page: PageEvent, content: Content, deferred: Sequence[DeferredValue]
+) -> Answer:
     """Send the payload, and each value when it has come. Raises what `PageEvent.payload` raises."""
     plan, event = page.target.plan, page.event
     names = names_of(deferred, plan)
-    content = Content(without_deferred(loaded.values), loaded.status, promises=names)
-    payload = page.payload(plan, content)
-    event.draft.settle(loaded.status)
+    values = without_deferred(content.values)
+    payload = page.payload(plan, content._replace(values=values, promises=names))
+    event.draft.settle(content.status)
     headers = complete_headers(event, [(b"content-type", PAYLOAD_LINES), NO_STORE, page.site.vary])
     if SENT in event.scope:
         event.scope[SENT].append(True)
@@ -39,7 +40,7 @@ async def send_lines(page: PageEvent, loaded: Loaded, deferred: Sequence[Deferre
         async with writing:
             await event.send({"type": "http.response.body", "body": line, "more_body": True})
 
-    await event.send({"type": "http.response.start", "status": loaded.status, "headers": headers})
+    await event.send({"type": "http.response.start", "status": content.status, "headers": headers})
     body = payload + b"\n"
     await event.send({"type": "http.response.body", "body": body, "more_body": True})
     await deliver(page, deferred, send)

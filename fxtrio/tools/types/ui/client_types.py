@@ -42,7 +42,8 @@ def app_module(
     return f"""export * from "fx/base";
 import type * as base from "fx/base";
 import type {{ UseWebSocket }} from "fx/sockets";
-import type {{ Href }} from "fx/shared";
+import type {{ LoadedAt }} from "fx/loaded";
+import type {{ Href, HrefOrNone }} from "fx/shared";
 import type {{ ReactElement }} from "react";
 export type $Path = {path};
 type $Link<H extends string> = Omit<base.LinkProps, "href"> & {{ href: H & Href<$Path, H> }};
@@ -51,6 +52,9 @@ type $To<H extends string> = H & Href<$Path, H>;
 type $Options = {{ replace?: boolean; scroll?: boolean }};
 export function navigate<const H extends string>(href: $To<H>, options?: $Options): Promise<void>;
 export function prefetch<const H extends string>(href: $To<H>): Promise<void>;
+export function useLoader<const H extends string | null>(
+  path: H & HrefOrNone<$Path, H>,
+): base.Loader<LoadedAt<Extract<H, string>>>;
 export const useWebSocket: {socket};
 {_data_of(data or {})}{_shared_actions(shared, tier)}"""
 
@@ -117,6 +121,7 @@ export const Link: any;
 export const navigate: any;
 export const prefetch: any;
 export const useSearchParams: any;
+export const useLoader: any;
 export const usePathname: any;
 export const useNavigation: any;
 export type $Props = any;

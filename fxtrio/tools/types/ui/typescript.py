@@ -44,7 +44,7 @@ _TAKEN = frozenset(
             "prefetch",
         ),
         *("refresh", "invalidate", "usePathname", "useParams", "useSearchParams", "useAuth"),
-        *("useNavigation", "useAction", "useWebSocket", "useNonce", "base", "shared"),
+        *("useNavigation", "useAction", "useLoader", "useWebSocket", "useNonce", "base", "shared"),
         *("useData", "useLayoutData", "DataOf", "useServerInsertedHTML"),
         *(
             "ActionFailure",

@@ -28,6 +28,7 @@ from fxtrio.tools.types.ui.client_types import (
     shared_module,
     shared_name,
 )
+from fxtrio.tools.types.ui.loaded_types import loaded_module
 from fxtrio.tools.types.ui.paths import path_types
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces, read_places
@@ -174,11 +175,13 @@ class TypesFolder:
             for number, page in enumerate(types.pages):
                 named = data.setdefault(page.source, module_name(number))
                 texts[_declared(named)] = page_module(page, number, None, tier)
+        asks = any("useLoader" in half.page.ui for half in listed)
         shared = [shared_name(number) for number in range(len(types.shared))]
         texts |= {
             "client.d.ts": app_module([*_types_of(pages), *beside], tier, data, shared),
             "sockets.d.ts": sockets_module(types.pages, beside, loose=loose),
             "elsewhere.d.ts": elsewhere_module(types.pages, loose=loose),
+            "loaded.d.ts": loaded_module(types.pages if asks else (), loose=loose),
         }
         for name, module in zip(shared, types.shared, strict=True):
             texts[_declared(name)] = shared_module(module, tier)
@@ -243,6 +246,7 @@ class TypesFolder:
                         "fx/client": ["./client.d.ts"],
                         "fx/sockets": ["./sockets.d.ts"],
                         "fx/elsewhere": ["./elsewhere.d.ts"],
+                        "fx/loaded": ["./loaded.d.ts"],
                         "fx/c*": ["./c*.d.ts"],
                         "fx/m*": ["./m*.d.ts"],
                         "@/*": [self.root.as_posix() + "/*"],
