@@ -40,6 +40,7 @@ from fxtrio.serve.csp_report import parse_reports
 from fxtrio.serve.pages.html.nonces import NonceWriter
 from fxtrio.serve.pages.html.stream_end import redirect_ending
 from fxtrio.serve.pages.page import password_fields
+from fxtrio.serve.pages.render import _names
 from fxtrio.serve.request.bodies.body import is_private
 from fxtrio.serve.request.bodies.forms import (
     MULTIPART,
@@ -195,6 +196,7 @@ PARSERS: dict[str, Parser] = {
     "Accept-Encoding": read_accepted,
     "Content-Type": text(options_of, "multipart/form-data; "),
     "Content-Type of a response": is_text,
+    "names of the values that a navigation needs": _names,
     "Content-Type, its kind": text(media_type),
     "Cache-Control of a page": _private,
     "a header's name of a page": checked_name,
