@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { invalidate } from '../client/navigation/invalidate.js';
+import { invalidate } from '../../client/navigation/invalidate.js';
 
 /** What is asked of an app when something has changed. */
 function makeApp() {

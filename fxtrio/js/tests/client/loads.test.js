@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Loads, WAITING } from '../client/navigation/loads.js';
-import { Payloads } from '../client/navigation/payloads.js';
+import { Loads, WAITING } from '../../client/navigation/loads.js';
+import { Payloads } from '../../client/navigation/payloads.js';
 
 const CART = new URL('https://app.test/cart');
 
