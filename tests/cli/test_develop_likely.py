@@ -147,3 +147,47 @@ def test_two_checks_that_know_of_one_mistake_tell_it_once() -> None:
     assert look("names", mistake(2, "no b")) == ["d is none"]
     assert look("types", mistake(3, "no c")) == []
     assert look("types", mistake(1, "d is none"), mistake(3, "no c")) == ["d is none"]
+
+
+async def test_python_is_looked_at_again_when_it_may_be_other_code(
+    looked: Looked, tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beside: list[object] = []
+
+    async def count(*_: object, **__: object) -> list[Problem]:
+        beside.append(None)
+        return []
+
+    monkeypatch.setattr(background_lint, "beside_problems", count)
+    async with trio.open_nursery() as nursery:
+        mistakes = LikelyMistakes(
+            tmp_path, nursery, print, ToldOnce(print), looked.look, looked.show
+        )
+
+        async def look(text: str, *files: str) -> int:
+            write_tree(tmp_path, {"pages/index.fxl": text})
+            project = check_project(tmp_path, Config())
+            mistakes.look_later(CheckInput(project, Config(), {}), tmp_path, files)
+            await trio.sleep(60)
+            return len(beside)
+
+        assert await look(PAGE) == 1
+        assert await look(f"// one\n{PAGE}", "parts/card.jsx") == 1
+        assert await look(page(LOADER % "one")) == 2
+        mistakes.forget_beside()
+        assert await look(page(LOADER % "one"), "parts/card.jsx") == 3
+        assert await look(f"// two\n{PAGE}", "tsconfig.json") == 4
+
+
+def test_a_module_with_the_same_outline_gives_checks_nothing_to_see(tmp_path: Path) -> None:
+    outlines = Outlines()
+
+    def seen(outline: str | None, *files: str) -> tuple[str, ...]:
+        known = {} if outline is None else {str(tmp_path / "card.jsx"): outline}
+        return outlines.seen_otherwise(files, known, tmp_path)
+
+    assert seen("a", "card.jsx", "look.css") == ("card.jsx", "look.css")
+    assert seen("a", "card.jsx") == ()
+    assert seen("b", "card.jsx") == ("card.jsx",)
+    assert seen(None, "card.jsx") == ("card.jsx",)  # it is gone, or does not parse
+    assert seen("b", "card.jsx") == ("card.jsx",)

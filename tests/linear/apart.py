@@ -57,6 +57,7 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.build.background_typecheck:LateTypes._forget",
         "develop.build.background_typecheck:LateTypes.look_later",
         "develop.build.background_lint:LikelyMistakes.look_later",
+        "develop.build.outlines:Outlines.seen_otherwise",
         "develop.build.page_cache:PageFiles.read",
         "develop.reload.file_snapshot:SeenFiles._of_files",
         "develop.reload.file_snapshot:_walk",

@@ -25,7 +25,8 @@ from fxtrio.develop.report.overlay_errors import Shown
 from fxtrio.tools.types.gather import gatherer_process
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, load_types
 from fxtrio.tools.types.report import checking, compiler
-from fxtrio.tools.types.ui.virtual_project import TypesFolder
+from fxtrio.tools.types.ui import virtual_project
+from fxtrio.tools.types.ui.virtual_project import TypesFolder, write_text
 from tests.trees import write_tree
 
 LOADER = '@server\nasync def load(request):\n    return {"title": "x", "user": who(request)}\n\n\n'
@@ -166,6 +167,35 @@ async def test_what_stays_the_same_is_not_compiled_again(
 
     assert found == [["loose", "strict"], ["loose"], []]
     assert await run(VIEW % "b") == ["loose", "strict"]
+
+
+def test_files_that_stay_the_same_are_looked_into_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_into: list[str] = []
+
+    def counted(root: Path, path: Path, text: str) -> bool:
+        looked_into.append(path.name)
+        return write_text(root, path, text)
+
+    monkeypatch.setattr(virtual_project, "write_text", counted)
+    types = ProjectTypes((PageTypes("pages/a.fxl", "page"), PageTypes("pages/b.fxl", "page")))
+    folder = TypesFolder(tmp_path, tmp_path)
+
+    def write(word: str) -> list[str]:
+        write_tree(tmp_path, {"pages/a.fxl": VIEW % word, "pages/b.fxl": VIEW % "b"})
+        looked_into.clear()
+        folder.write_tier("loose", folder.halves(check_project(tmp_path, Config()), types), types)
+        return looked_into
+
+    assert len(write("one")) > 2
+    assert write("one") == []
+    assert write("two") == ["a.fxl.jsx"]
+    declared = folder.path / "loose/client.d.ts"
+    declared.unlink()
+    assert write("two") == ["client.d.ts"]
+    declared.write_text("of another process")
+    assert write("two") == ["client.d.ts"]
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,9 @@ from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.node import NodeMissing, find_node, tool_environment
 
 _TAIL = 4000  # Characters of Node's output that an error shows.
+
+_MOST_PARSED = 2000
+"""Python halves whose names are remembered: `fx dev` asks again after each save."""
 
 
 async def check_ui(
@@ -114,8 +118,13 @@ def ui_file(page: CheckedPage) -> dict[str, Any]:
 
 def _python_names(page: CheckedPage) -> list[str]:
     """Return the names that the Python half defines: using them in the UI is a mistake."""
-    module = parse_module(page.python)
-    return [] if isinstance(module, Broken) else sorted(names_of(module.body).bound)
+    return [*_names_in(page.python.rstrip())]
+
+
+@lru_cache(maxsize=_MOST_PARSED)
+def _names_in(python: str) -> tuple[str, ...]:
+    module = parse_module(python)
+    return () if isinstance(module, Broken) else tuple(sorted(names_of(module.body).bound))
 
 
 def _problem(found: dict[str, Any], root: Path) -> Problem:

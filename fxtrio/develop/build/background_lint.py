@@ -22,6 +22,8 @@ from fxtrio.tools.project_checks.project_files import beside_problems
 _NAME = "likely mistakes"
 _LATER = 1.0  # seconds after a change: what is on the screen comes first
 _CODE = frozenset({".fxl", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"})
+_UI = frozenset({".css", ".fxl", ".jsx", ".tsx"})
+"""Kinds of files that nothing beside UI code depends on."""
 
 
 @attrs.define(eq=False)
@@ -43,11 +45,14 @@ class LikelyMistakes:
     _checked: CheckInput | None = None
     """What was looked at the last time; None when other files have changed."""
 
-    _exact: frozenset[str] = frozenset()
-    """Page files with mistakes, whose places may be others when there are other words."""
+    exact: frozenset[str] = frozenset()
+    """Files with mistakes, whose places may be others when there are other words."""
 
     _files: object = None
     """What mattered of it; None when other files have changed."""
+
+    _beside: tuple[object, list[Problem]] | None = None
+    """What was found beside UI code, after that in which it was; None when that is not known."""
 
     def look_later(
         self,
@@ -65,8 +70,10 @@ class LikelyMistakes:
         """
         if any(PurePosixPath(file).suffix in _CODE for file in files):
             self._checked = self._files = None
+        if any(PurePosixPath(file).suffix not in _UI for file in files):
+            self._beside = None
         self._checking.cancel("there is a newer version")
-        if self._checked and looked_at.looks_like(self._checked, exact=self._exact):
+        if self._checked and looked_at.looks_like(self._checked, exact=self.exact):
             return
         self._checking = trio.CancelScope()
         self.nursery.start_soon(self._look, self._checking, looked_at, toolchain, after)
@@ -90,10 +97,10 @@ class LikelyMistakes:
                 return
             if scope.cancel_called:
                 return
-            beside = await beside_problems(self.root, looked_at.config, project, connects=False)
+            beside = await self._problems_beside(looked_at)
             self._checked, self._files = looked_at, order["files"]
             in_ui = [*found.certain, *found.likely]
-            self._exact = frozenset(one.path for one in in_ui)
+            self.exact = frozenset(one.path for one in in_ui)
             ui = placed(in_ui, self.root)
             problems = sorted([*ui, *beside])
             self.told.tell(_NAME, problems)
@@ -101,6 +108,19 @@ class LikelyMistakes:
             if shown != problems:
                 await self.show([shown_finding(one, Path()) for one in problems])
 
+    async def _problems_beside(self, looked_at: CheckInput) -> list[Problem]:
+        project, config = looked_at.project, looked_at.config
+        key = project.python, project.tree, config
+        if self._beside is None or self._beside[0] != key:
+            found = await beside_problems(self.root, config, project, connects=False)
+            self._beside = key, found
+        return self._beside[1]
+
+    def forget_beside(self) -> None:
+        """Look at Python modules once more: they have changed."""
+        self._beside = None
+
     def stop(self) -> None:
         """Look at nothing until `look_later` is called: Node may be started anew."""
+        self._beside = None
         self._checking.cancel("everything is built again")

@@ -6,7 +6,7 @@ A file that has become wrong changes nothing but what is said about it.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -286,7 +286,7 @@ class Workshop:
             told = await self._tell(found, changed, known, gone, data)
         await self._tell_problems()
         self._outlines.note(changed, told.outlines)
-        self._check_later(found, pages_changed=bool(changed or gone))
+        self._check_later(found, told.outlines, pages_changed=bool(changed or gone))
         wrong = [str(problem) for problem in self._files.wrong()]
         wrong += [
             f"{shown_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
@@ -296,14 +296,20 @@ class Workshop:
         used = told.used or bool(changed or found.modules or found.pages or structure or beside)
         return Applied(problems=(*wrong, *failed), modules=swapped.modules, used=used)
 
-    def _check_later(self, found: Sorted, *, pages_changed: bool) -> None:
+    def _check_later(
+        self, found: Sorted, outlines: Mapping[str, str | None], *, pages_changed: bool
+    ) -> None:
         """Look for mistakes when what was saved is on the screen."""
         assert self._project is not None
         looked_at = self._outlines.check_input(self._project, self.config)
-        if pages_changed or found.files:
-            self._mistakes.look_later(looked_at, self._toolchain, found.files)
-        if pages_changed or found.files or found.modules:
-            self._types.look_later(looked_at, (*found.files, *found.modules))
+        files = self._outlines.seen_otherwise(found.files, outlines, self.root)
+        files = tuple(one for one in found.files if one in files or one in self._mistakes.exact)
+        if found.modules:
+            self._mistakes.forget_beside()
+        if pages_changed or files:
+            self._mistakes.look_later(looked_at, self._toolchain, files)
+        if pages_changed or files or found.modules:
+            self._types.look_later(looked_at, (*files, *found.modules))
 
     def _is_inside(self, file: str) -> bool:
         return PurePosixPath(file).is_relative_to(self.config.pages_dir)

@@ -1,12 +1,13 @@
 """Which saves change nothing that checks can see. Used by the checks in the background.
 
-Node reads each UI half that is saved, and says by an outline what checks see of it
-(`fxtrio/js/develop/updates/outline.js`): other words in JSX text have the same one.
+Node reads each UI half and each module that is saved, and says by an outline what checks see of
+it (`fxtrio/js/develop/updates/outline.js`): other words in JSX text have the same one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path
 
 import attrs
 
@@ -70,11 +71,33 @@ class Outlines:
     _known: dict[str, tuple[str, str]] = attrs.field(factory=dict)
     """Text and outline, by source."""
 
+    _modules: dict[str, str] = attrs.field(factory=dict)
+    """Outlines of the modules that page files import, by path relative to the project folder."""
+
     def note(self, pages: Mapping[str, CheckedPage], outlines: Mapping[str, str | None]) -> None:
         """Remember the ``outlines`` of ``pages``, both by source."""
         for source, outline in outlines.items():
             if outline is not None and source in pages:
                 self._known[source] = pages[source].ui, outline
+
+    def seen_otherwise(
+        self, files: Iterable[str], outlines: Mapping[str, str | None], root: Path
+    ) -> tuple[str, ...]:
+        """Return those of ``files`` in which checks may see something else than before.
+
+        ``files`` are relative to ``root``, and have changed; ``outlines`` has those of modules by
+        absolute path.
+        """
+        seen = []
+        for file in files:
+            outline = outlines.get(str(root / file))
+            if outline is None:
+                self._modules.pop(file, None)
+                seen.append(file)
+            elif self._modules.get(file) != outline:
+                self._modules[file] = outline
+                seen.append(file)
+        return tuple(seen)
 
     def check_input(self, project: CheckedProject, config: Config) -> CheckInput:
         """Return what a check of ``project`` looks at."""

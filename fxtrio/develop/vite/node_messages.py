@@ -24,7 +24,9 @@ class Told:
     """Whether it concerns what is shown."""
 
     outlines: Mapping[str, str | None] = attrs.field(factory=dict)
-    """What checks see of the UI halves that have changed, by source; None when it is not known."""
+    """What checks see of what has changed: UI halves by source, modules by absolute path.
+
+    None when it is not known."""
 
 
 def change_order(

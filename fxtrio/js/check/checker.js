@@ -16,7 +16,7 @@ import { explain } from '../vite/explain.js';
 import { undefinedNames, withoutTypes } from './names.js';
 import { endpointOf, nextMistakes } from './next.js';
 import { propertyMistakes } from './properties.js';
-import { importedModules, unreached } from './reach.js';
+import { importedFiles, importedModules, unreached } from './reach.js';
 import { signaturesOf } from './signatures.js';
 import { importMistakes } from './specifiers.js';
 import { tailwindMistakes } from './tailwind.js';
@@ -29,7 +29,7 @@ const CHECKED = /\.(fxl|ts|[jt]sx)$/;
 const TOO_DEEP = 'the client code is nested too deeply';
 
 /** What is known of a file that cannot be read. @type {Looked} */
-const NOTHING = { problems: [], imported: [], styles: [] };
+const NOTHING = { problems: [], imported: [], styles: [], resolved: [] };
 
 /**
  * @typedef {import('./names.js').Tools} Tools
@@ -42,7 +42,9 @@ const NOTHING = { problems: [], imported: [], styles: [] };
  *   path: string, line: number, column: number, message: string, remedy: string, certain: boolean,
  *   syntax: boolean,
  * }} Problem
- * @typedef {{ problems: Problem[], imported: string[], styles: string[] }} Looked
+ * @typedef {{
+ *   problems: Problem[], imported: string[], styles: string[], resolved: [string, string][],
+ * }} Looked `resolved` has the specifier of each import of a file, with that file
  * @typedef {{
  *   toolchain: string, root: string, pages: string, files: File[], shared?: string[] | null,
  * }} Order
@@ -93,7 +95,8 @@ function lookInto(tools, root, declared, file) {
     return { ...NOTHING, problems };
   }
   const tree = /** @type {any} */ (program);
-  const imported = importedModules(tree, root, source);
+  const resolved = importedFiles(tree, root, source);
+  const imported = importedModules(resolved, root);
   const styles = importedStyles(tree, root, source);
   const exported = tools.modules.get('fx/client') ?? [];
   const plain = withoutTypes(tools, { ...file, lang });
@@ -104,7 +107,7 @@ function lookInto(tools, root, declared, file) {
       ...told,
       syntax: false,
     }));
-    return { problems, imported, styles };
+    return { problems, imported, styles, resolved };
   }
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
@@ -122,7 +125,7 @@ function lookInto(tools, root, declared, file) {
     const message = `undefined name '${name}' in client code`;
     problems.push({ ...at(offset), message, remedy, certain: false, syntax: false });
   }
-  return { problems, imported, styles };
+  return { problems, imported, styles, resolved };
 }
 
 /**
@@ -157,9 +160,10 @@ function namesAt(program, offsets) {
  *
  * @param {Tools} tools
  * @param {Order} order
+ * @param {typeof lookAt} look
  * @returns {Problem[]}
  */
-export function problemsOf(tools, { root, pages, files, shared = null }) {
+export function problemsOf(tools, { root, pages, files, shared = null }, look = lookAt) {
   const declared = readDeclarations(tools, root);
   const waiting = [...files];
   const reached = new Set(files.map((file) => file.path));
@@ -168,7 +172,7 @@ export function problemsOf(tools, { root, pages, files, shared = null }) {
   /** @type {Set<string>} */
   const styles = new Set();
   for (const file of waiting) {
-    const found = lookAt(tools, root, declared, { ...file, shared });
+    const found = look(tools, root, declared, { ...file, shared });
     problems.push(...found.problems);
     for (const source of found.styles) styles.add(source);
     for (const source of found.imported.filter((one) => !reached.has(one))) {

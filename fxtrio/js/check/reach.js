@@ -15,24 +15,40 @@ const COMPONENT = /^[^_.][^.]*\.([jt]sx|m?[jt]s)$/;
 const IGNORED = /^([_.]|node_modules$)/;
 
 /**
- * Return the modules of the project that a file imports, relative to its folder.
+ * Return the files that a file imports: the specifier of each import, and the absolute path.
  *
  * @param {Node} program
  * @param {string} root folder of the project
  * @param {string} source of the file
- * @returns {string[]}
+ * @returns {[string, string][]}
  */
-export function importedModules(program, root, source) {
+export function importedFiles(program, root, source) {
   const folder = path.dirname(path.join(root, source));
-  /** @type {Set<string>} */
-  const found = new Set();
+  /** @type {Map<string, string>} */
+  const found = new Map();
   walk(program, (node) => {
     if (!IMPORT.test(node.type) || typeof node.source?.value !== 'string') return;
     const file = moduleFile(node.source.value, root, folder);
-    const relative = file === undefined ? '' : path.relative(root, file).split(path.sep).join('/');
+    if (file !== undefined) found.set(node.source.value, file);
+  });
+  return [...found];
+}
+
+/**
+ * Return the modules of the project among imported files, relative to its folder.
+ *
+ * @param {[string, string][]} resolved
+ * @param {string} root folder of the project
+ * @returns {string[]}
+ */
+export function importedModules(resolved, root) {
+  /** @type {Set<string>} */
+  const found = new Set();
+  for (const [, file] of resolved) {
+    const relative = path.relative(root, file).split(path.sep).join('/');
     const isOwn = !/^\.\.\/|(^|\/)node_modules\//.test(relative);
     if (CODE.test(relative) && isOwn) found.add(relative);
-  });
+  }
   return [...found];
 }
 

@@ -3,9 +3,11 @@
 import { parentPort, workerData } from 'node:worker_threads';
 
 import { loadTools, problemsOf } from '../../check/checker.js';
+import { Looks } from './looks.js';
 
 const tools = await loadTools(workerData);
+const looks = new Looks();
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
 port.on('message', (/** @type {import('../../check/checker.js').Order} */ order) => {
-  port.postMessage({ problems: problemsOf(tools, order) });
+  port.postMessage({ problems: problemsOf(tools, order, looks.look) });
 });

@@ -24,7 +24,7 @@ export class Changes {
   #broken = new Map();
   /** @type {Set<string>} files whose modules browsers could not load when they were new */
   #unloaded = new Set();
-  /** @type {Map<string, () => string | null>} outlines of page files that parse, of this change */
+  /** @type {Map<string, () => string | null>} outlines of files that parse, of this change */
   #outlines = new Map();
   /** @type {Set<string>} files, and sources of page files, that have been deleted */
   #gone = new Set();
@@ -69,7 +69,7 @@ export class Changes {
    *   `reload` says that files have changed of which nobody knows which pages show them
    * @returns {Promise<{ problems: Shown[], used: boolean, outlines: Record<string, string | null> }>}
    *   what is wrong, in all files; whether anything concerns what is shown, or ever will; what
-   *   checks see of the page files that have changed, by source
+   *   checks see of the files that have changed, by source or absolute path
    */
   async apply(changes) {
     const unloaded = [...this.#unloaded];
@@ -220,7 +220,7 @@ export class Changes {
     const { pluginContainer } = this.#server.environments.client;
     const resolves = async (/** @type {string} */ specifier) =>
       (await pluginContainer.resolveId(specifier, id)) !== null;
-    if (staged !== file) this.#outlines.set(file, () => outlineOf(text, parsed));
+    this.#outlines.set(file, () => outlineOf(text, parsed));
     const missing = await unresolvedImport(module, text, { root: this.#root, file: id, resolves });
     if (missing === null) return null;
     const { message, start } = missing;

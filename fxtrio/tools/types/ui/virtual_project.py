@@ -48,6 +48,9 @@ _TYPED = "typed.json"
 _OWN = "own.json"
 """What own components get, so that the next run knows it at once."""
 
+Stamp = tuple[int, int, int]
+"""Time, size and inode of a file."""
+
 _SLOT = re.compile(r"<Slot\b[^<>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
 
 
@@ -73,6 +76,29 @@ class UiHalf:
         return self.page.module.source
 
 
+_Output = tuple[str, VirtualUi]
+
+
+@attrs.frozen(eq=False)
+class _Input:
+    """What the files of a half are made of."""
+
+    ui: str
+    types: PageTypes
+    number: int
+    places: list[str] | None
+    own: Mapping[str, str] | None
+
+    def is_same(self, other: _Input) -> bool:
+        """Return whether the same files are made of ``other``; its types are the same object."""
+        return self.types is other.types and (self.ui, self.number, self.places, self.own) == (
+            other.ui,
+            other.number,
+            other.places,
+            other.own,
+        )
+
+
 @attrs.define(eq=False)
 class TypesFolder:
     """The folder of one project; keeps what it has read of halves that stay the same."""
@@ -88,6 +114,11 @@ class TypesFolder:
     """Types of what own components get, by page file and name; see `component_props`."""
 
     _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
+    _written: dict[Path, tuple[str, Stamp]] = attrs.field(factory=dict)
+    """Text of each file, and by what it is known that nobody else has written it since."""
+
+    _virtual: dict[tuple[Tier, str], tuple[_Input, _Output]] = attrs.field(factory=dict)
+    """What was made last of a half in a tier, and of what."""
 
     @own.default
     def _own_before(self) -> dict[str, dict[str, str]]:
@@ -149,7 +180,22 @@ class TypesFolder:
 
     def write_facts(self, types: ProjectTypes) -> None:
         """Write the types of the project."""
-        write_text(self.root, self.name / FACTS, dump_types(types).decode())
+        self._write(self.name / FACTS, dump_types(types).decode())
+
+    def _write(self, path: Path, text: str) -> None:
+        """Write a file, unless it is as it was when this text was written to it.
+
+        Most files of a project stay as they are, and looking into all of them takes longer than
+        all else that a save costs.
+        """
+        place = self.root / path
+        known, stamp = self._written.get(path, ("", None))
+        if stamp is not None and known == text and _stamp(place) == stamp:
+            return
+        write_text(self.root, path, text)
+        stamp = _stamp(place)
+        if stamp is not None:
+            self._written[path] = text, stamp
 
     def write_tier(
         self,
@@ -190,22 +236,28 @@ class TypesFolder:
         slots = slot_names({page.module.source: page.ui for page in looked_at})
         for half in listed:
             places = None if slots is None else slots_around(half.types, slots)
-            texts[_declared(half.module)] = page_module(half.types, half.number, places, tier)
-            typed = tier == "strict"
             name = virtual_name(half.source, tier)
-            virtual[name] = virtual_ui(
-                half.page.ui,
-                half.places,
-                half.module,
-                typed=typed,
-                own=self.own.get(half.source, {}) if tier == "loose" else None,
-            )
+            declaration, virtual[name] = self._half_files(tier, half, places)
+            texts[_declared(half.module)] = declaration
             texts[name] = virtual[name].text
         texts["tsconfig.json"] = self._settings(tier, virtual)
         require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes
         for name, text in texts.items():
-            write_text(self.root, self.name / tier / name, text)
+            self._write(self.name / tier / name, text)
         return virtual, digest_of("\0".join((*texts, *texts.values())))
+
+    def _half_files(self, tier: Tier, half: UiHalf, places: list[str] | None) -> _Output:
+        """Return what declares a half's module, and the half as the compiler reads it."""
+        own = self.own.get(half.source, {}) if tier == "loose" else None
+        now = _Input(half.page.ui, half.types, half.number, places, own)
+        made = self._virtual.get((tier, half.source))
+        if made is not None and made[0].is_same(now):
+            return made[1]
+        declaration = page_module(half.types, half.number, places, tier)
+        typed = tier == "strict"
+        virtual = virtual_ui(half.page.ui, half.places, half.module, typed=typed, own=own)
+        self._virtual[tier, half.source] = now, (declaration, virtual)
+        return declaration, virtual
 
     def _settings(self, tier: Tier, files: Iterable[str]) -> str:
         folder = self.path / tier
@@ -305,6 +357,14 @@ def write_text(root: Path, path: Path, text: str) -> bool:
     Raises LinkInTheWay.
     """
     return write_whole(require_no_link(root, path), text.encode())
+
+
+def _stamp(path: Path) -> Stamp | None:
+    try:
+        found = path.lstat()
+    except OSError:  # it is not there
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def digest_of(text: str) -> str:
