@@ -16,7 +16,13 @@ import trio
 from starlette.requests import Request
 
 from fxtrio.serve.pages.html.large import LARGE, footprint
-from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_requested
+from fxtrio.serve.pages.payload import (
+    Content,
+    EncodedValues,
+    Location,
+    encode_params,
+    encode_requested,
+)
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
@@ -61,15 +67,34 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
     async def show(self, plan: ViewPlan, content: Content) -> Reply:
         """Return a view in the requested representation. Raises what the render raises."""
         site, audience = self.site, self.event.audience
-        payload = self.payload(plan, content)
-        if len(payload) >= LARGE or site.large.average:
-            site.large.note(plan.view.id, len(payload))
+        location = self._location()
+        values = site.encoder.encode_values(plan, content)
         if self.event.navigation:
+            payload = self._join(plan, content, location, values)
+            self._note_size(plan, len(payload))
             return Reply(content.status, payload, PAYLOAD, [NO_STORE, site.vary])
         nonce = audience.nonce()
+        # What a document depends on besides its view and its URL.
+        state = (content.status, site.root, location.route, location.params, *values)
+        cache = site.render_cache if plan.memo and content.is_plain else None
+        if cache is not None:
+            now = trio.current_time()
+            document = cache.find_document(plan.view.id, location.requested, state, now)
+            if document is not None:
+                self._note_size(plan, document.payload)
+                body = nonce.join(document.pieces)
+                return Reply(content.status, body, HTML, self.html_headers(nonce))
+        payload = self._join(plan, content, location, values)
+        self._note_size(plan, len(payload))
+        frame = site.frames[plan.view.id]
         try:
             if content.action_data is None:
-                rendered = await self.render(plan, payload)
+                rendered, is_cached = await self._render(plan, payload)
+                if is_cached and cache is not None:
+                    whole = frame.whole(rendered, payload, site.nonce)
+                    cache.keep_document(
+                        plan.view.id, location.requested, payload, state, whole, site.nonce
+                    )
             else:
                 rendered, payload = await self._render_again(plan, content, payload)
         except SsrDown as error:
@@ -79,25 +104,43 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
             if content.action_data is not None:  # which fields are passwords is unknown
                 data = {**content.action_data, "values": {}}
                 payload = self.payload(plan, content._replace(action_data=data))
-        body = site.frames[plan.view.id].whole(rendered, payload, nonce)
-        return Reply(content.status, body, HTML, self.html_headers(nonce))
+        return Reply(
+            content.status,
+            frame.whole(rendered, payload, nonce),
+            HTML,
+            self.html_headers(nonce),
+        )
 
     def payload(self, plan: ViewPlan, content: Content) -> bytes:
         """Return the payload of a view for this request. Raises what `PayloadEncoder` raises."""
+        values = self.site.encoder.encode_values(plan, content)
+        return self._join(plan, content, self._location(), values)
+
+    def _location(self) -> Location:
         event, target = self.event, self.target
-        location = Location(
+        return Location(
             target.route,
             event.requested_json or encode_requested(event.requested),
             encode_params(target.params),
         )
-        encode = self.site.encoder.encode
+
+    def _join(
+        self, plan: ViewPlan, content: Content, location: Location, values: EncodedValues
+    ) -> bytes:
+        event, site = self.event, self.site
+        join = site.encoder.join
         if event.navigation:
             # Without the placeholder: it is this process's secret, and nothing replaces it here.
-            ttl = event.audience.time_to_live(target.plan.revalidate)
+            ttl = event.audience.time_to_live(self.target.plan.revalidate)
             if content.promises and event.audience.streams:  # leaving the page ends the response
                 ttl = 0
-            return encode(plan, content, location, ttl=ttl)
-        return encode(plan, content, location, nonce=self.site.nonce)
+            return join(plan, content, location, values, ttl=ttl)
+        return join(plan, content, location, values, nonce=site.nonce)
+
+    def _note_size(self, plan: ViewPlan, size: int) -> None:
+        large = self.site.large
+        if size >= LARGE or large.average:
+            large.note(plan.view.id, size)
 
     def html_headers(self, nonce: bytes) -> list[Header]:
         """Return the headers of an HTML response, besides its type and length."""
@@ -127,16 +170,21 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
 
     async def render(self, plan: ViewPlan, payload: bytes) -> Rendered:
         """Render a payload, or return the cached HTML of an equal one."""
+        return (await self._render(plan, payload))[0]
+
+    async def _render(self, plan: ViewPlan, payload: bytes) -> tuple[Rendered, bool]:
+        """Return the same, and whether it was cached."""
         view = plan.view.id
         cache = self.site.render_cache
         if cache is None or not plan.memo:
-            return await self._render_uncached(view, payload)
+            return await self._render_uncached(view, payload), False
         now = trio.current_time()
         rendered = cache.find(view, payload, now)
-        if rendered is None:
-            rendered = await self._render_uncached(view, payload)
-            cache.keep(view, payload, rendered, now)
-        return rendered
+        if rendered is not None:
+            return rendered, True
+        rendered = await self._render_uncached(view, payload)
+        cache.keep(view, payload, rendered, now)
+        return rendered, False
 
     async def _render_uncached(self, view: int, payload: bytes) -> Rendered:
         """Render a payload; a large one only while not too much waits for slow clients."""

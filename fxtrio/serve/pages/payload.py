@@ -75,6 +75,18 @@ class Content(NamedTuple):
     document: bytes = b""
     """The id by which the browser ends the response of a document; empty for others."""
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is the view of a page that has its values, and nothing else."""
+        return (
+            self.problem is None
+            and self.action_data is None
+            and not self.deferred
+            and not self.promises
+            and not self.document
+            and self.only is None
+        )
+
 
 class Location(NamedTuple):
     """How the URL of a page names it, as JSON that is safe in HTML."""
@@ -86,6 +98,15 @@ class Location(NamedTuple):
     """Path and query as the client sent them."""
 
     params: bytes
+
+
+class EncodedValues(NamedTuple):
+    """What the loaders of a view have decided of its payload, encoded."""
+
+    data: bytes
+    layouts: bytes
+    layout_data: bytes
+    head: bytes
 
 
 class PayloadEncoder:
@@ -110,8 +131,14 @@ class PayloadEncoder:
         ``ttl`` is in seconds; ``nonce`` is the placeholder for scripts of the page. Raises
         NotSerializable, and whatever a ``HEAD`` function raises.
         """
-        problem, source = content.problem, plan.inner.module.source
+        return self.join(
+            plan, content, location, self.encode_values(plan, content), ttl=ttl, nonce=nonce
+        )
+
+    def encode_values(self, plan: ViewPlan, content: Content) -> EncodedValues:
+        """Return what the loaders' values come to in a payload. Raises what `encode` raises."""
         values = content.values if content.only is None else _only(content.only, content, plan)
+        source = plan.inner.module.source
         data = b"{}"
         if source in values:
             data = encode_for_html(values[source], _place(plan.inner))
@@ -121,6 +148,20 @@ class PayloadEncoder:
         head = plan.static_head
         if head is None:
             head = encode_for_html(self._head(plan, content.values), source)
+        return EncodedValues(data, layouts, layout_data, head)
+
+    def join(
+        self,
+        plan: ViewPlan,
+        content: Content,
+        location: Location,
+        loaded: EncodedValues,
+        *,
+        ttl: float = 0,
+        nonce: bytes = b"",
+    ) -> bytes:
+        """Return the payload, as `encode` does, of values that are encoded already."""
+        problem, source = content.problem, plan.inner.module.source
         if problem is None:
             opening = b'{"ok":true,"statusCode":%d' % content.status
         else:
@@ -136,13 +177,13 @@ class PayloadEncoder:
             b',"params":',
             location.params,
             b',"props":{"data":',
-            data,
+            loaded.data,
             b',"layoutData":',
-            layout_data,
+            loaded.layout_data,
             b'},"layouts":',
-            layouts,
+            loaded.layouts,
             b',"head":',
-            head,
+            loaded.head,
         ]
         if content.promises:
             parts += (b',"promises":', encode_for_html(content.promises, source))

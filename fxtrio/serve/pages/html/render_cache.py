@@ -23,6 +23,37 @@ _SEEN = 1024
 """Large states of which is known that they were rendered once (count)."""
 
 
+_STEADY = 8
+"""Requests in a row whose values differ from those of a URL's document before it is replaced: a
+URL whose visitors each have their own values is not worth a new document for each of them."""
+
+
+@attrs.define(eq=False)
+class Document:
+    """The document of a URL, which is the same for equal values except for its nonces."""
+
+    state: tuple[object, ...]
+    """All that the document depends on."""
+
+    pieces: tuple[bytes, ...]
+    """The nonce goes between each two of them."""
+
+    payload: int
+    """Bytes of its payload."""
+
+    since: float
+    """When it was rendered."""
+
+    size: int = attrs.field(init=False)
+    misses: int = attrs.field(init=False, default=0)
+    """Requests for other values since it was last found."""
+
+    @size.default
+    def _size(self) -> int:
+        values = sum(len(part) for part in self.state if isinstance(part, bytes))
+        return values + sum(map(len, self.pieces)) + _OVERHEAD
+
+
 @attrs.frozen
 class RenderCacheStatistics:
     """A snapshot of a `RenderCache`."""
@@ -46,7 +77,9 @@ class RenderCache:
         self._age = age
         self._entries: OrderedDict[tuple[int, bytes], tuple[Rendered, float]] = OrderedDict()
         self._seen: OrderedDict[tuple[int, int], None] = OrderedDict()
+        self._documents: OrderedDict[tuple[int, bytes], Document] = OrderedDict()
         self._size = 0
+        self._documents_size = 0
         self._hits = 0
         self._misses = 0
 
@@ -66,6 +99,56 @@ class RenderCache:
         self._hits += 1
         return rendered
 
+    def find_document(
+        self, view: int, url: bytes, state: tuple[object, ...], now: float
+    ) -> Document | None:
+        """Return the document of a URL for this state, if it is cached and young enough."""
+        key = (view, url)
+        document = self._documents.get(key)
+        if document is None:
+            return None
+        if now - document.since > self._age:
+            self._drop_document(key)
+            return None
+        if document.state != state:
+            document.misses += 1
+            return None
+        document.misses = 0
+        self._documents.move_to_end(key)
+        self._hits += 1
+        return document
+
+    def keep_document(
+        self,
+        view: int,
+        url: bytes,
+        payload: bytes,
+        state: tuple[object, ...],
+        body: bytes,
+        nonce: bytes,
+    ) -> None:
+        """Keep the document of a URL, if the render of its payload is cached.
+
+        ``body`` has the placeholder ``nonce``, which is empty if there is none.
+        """
+        entry = self._entries.get((view, payload))
+        key = (view, url)
+        known = self._documents.get(key)
+        if entry is None or (known is not None and known.misses < _STEADY):
+            return
+        if known is not None:
+            self._drop_document(key)
+        pieces = tuple(body.split(nonce)) if nonce else (body,)
+        document = Document(state, pieces, len(payload), entry[1])
+        if document.size > self._capacity // 8:
+            return
+        self._documents[key] = document
+        self._size += document.size
+        self._documents_size += document.size
+        while self._documents_size > self._capacity // 2:
+            self._drop_document(next(iter(self._documents)))
+        self._shrink()
+
     def keep(self, view: int, state: bytes, rendered: Rendered, now: float) -> None:
         """Keep a render; the ones unused for longest go when the capacity is passed."""
         key = (view, state)
@@ -78,14 +161,14 @@ class RenderCache:
             return
         self._entries[key] = (rendered, now)
         self._size += size
-        while self._size > self._capacity:
-            self._drop(next(iter(self._entries)))
+        self._shrink()
 
     def clear(self) -> None:
         """Forget everything (the bundle was replaced)."""
         self._entries.clear()
+        self._documents.clear()
         self._seen.clear()
-        self._size = 0
+        self._size = self._documents_size = 0
 
     def statistics(self) -> RenderCacheStatistics:
         """Return a snapshot."""
@@ -107,6 +190,19 @@ class RenderCache:
         if len(self._seen) > _SEEN:
             self._seen.popitem(last=False)
         return False
+
+    def _shrink(self) -> None:
+        """Drop what was not used for longest, renders first: their documents are used more."""
+        while self._size > self._capacity:
+            if self._entries:
+                self._drop(next(iter(self._entries)))
+            else:
+                self._drop_document(next(iter(self._documents)))
+
+    def _drop_document(self, key: tuple[int, bytes]) -> None:
+        document = self._documents.pop(key)
+        self._size -= document.size
+        self._documents_size -= document.size
 
     def _drop(self, key: tuple[int, bytes]) -> None:
         rendered, _ = self._entries.pop(key)
