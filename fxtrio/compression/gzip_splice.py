@@ -45,6 +45,9 @@ class StoredBody:
     tail: bytes
     """Bytes after the last one, at most 65,535."""
 
+    public: bool = True
+    """Whether it is the same for everybody, so that its size tells no visitor's secret."""
+
     def gzip(self) -> bytes:
         """Return ``body`` in the format of gzip."""
         body = self.body

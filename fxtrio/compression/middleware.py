@@ -47,12 +47,12 @@ class Compression:
         else:  # neither requested nor offered
             return send
         accept_encoding = [value for name, value in scope["headers"] if name == b"accept-encoding"]
-        return _Sending(self, scope, send, read_accepted(b",".join(accept_encoding)))
+        return EncodingSend(self, scope, send, read_accepted(b",".join(accept_encoding)))
 
 
 @attrs.define(eq=False)
-class _Sending:
-    """One response. Its head waits for the first part of its body."""
+class EncodingSend:
+    """The ``send`` of one response. Its head waits for the first part of its body."""
 
     _owner: Compression
     _scope: Scope
@@ -67,6 +67,11 @@ class _Sending:
     """Whether parts are sent as they arrive, since the length is unknown."""
 
     _encoder: Encoder | None = None
+
+    @property
+    def inner(self) -> Send:
+        """The ``send`` that it passes encoded messages to."""
+        return self._send
 
     async def __call__(self, message: Message) -> None:
         """Send one message of the app."""
@@ -87,18 +92,39 @@ class _Sending:
             await self._send(head)
         await self._send(message)
 
-    async def _start(self, message: Message) -> None:
-        """Decide by the head; hold back the head of an eligible response."""
-        status = message["status"]
-        if status < 200 or status in _WITHOUT_BODY or self._encoder is not None:
-            return await self._send(message)
-        headers = list(message.get("headers", ()))
+    async def encode(
+        self, status: int, headers: list[Header], body: bytes
+    ) -> tuple[list[Header], bytes]:
+        """Return the headers and the body of a complete response as this client gets them.
+
+        ``headers`` need not have the length of the body, and have none of an encoded one.
+        """
         found = describe(headers)
+        found.size = len(body)
+        if not self._may_encode(status, found):
+            return headers, body
+        if self._accepted.best(available()) is None:
+            return varying(headers), body
+        encoded = await self._encode_whole(body)
+        if encoded is None:
+            return headers, body
+        return _encoded(headers, self._coding, None), encoded
+
+    def _may_encode(self, status: int, found: Described) -> bool:
+        """Whether the head of a response lets its body be encoded."""
+        if status < 200 or status in _WITHOUT_BODY:
+            return False
         identity_rejected = self._accepted.rejects_identity
         wanted = identity_rejected or (found.media is not None and is_text(found.media))
         if not wanted or not found.may_change or not self._is_open(found):
-            return await self._send(message)
-        if not identity_rejected and found.size is not None and found.size < LEAST:
+            return False
+        return identity_rejected or found.size is None or found.size >= LEAST
+
+    async def _start(self, message: Message) -> None:
+        """Decide by the head; hold back the head of an eligible response."""
+        headers = list(message.get("headers", ()))
+        found = describe(headers)
+        if self._encoder is not None or not self._may_encode(message["status"], found):
             return await self._send(message)
         coding = self._accepted.best(available())
         if coding is None:
@@ -134,7 +160,8 @@ class _Sending:
         visitor = visitor_of(scope["headers"], found.cookies, common=self._owner.common_cookies)
         self._tokens = visitor.tokens
         self._personal = visitor.known
-        return not visitor.known or self._stored is not None
+        stored = self._stored
+        return not visitor.known or (stored is not None and stored.public)
 
     async def _first(self, head: Message, message: Message) -> None:
         """Send the head after the final decision, by a complete body or its first part."""
@@ -151,22 +178,28 @@ class _Sending:
             self._head = None
             await self._send({**head, "headers": _encoded(head["headers"], coding, None)})
             return await self._part(message)
+        encoded = await self._encode_whole(body)
+        if encoded is None:
+            return await self._forward(message)
+        self._head = None
+        headers = _encoded(head["headers"], self._coding, len(encoded))
+        await self._send({**head, "headers": headers})
+        return await self._send({**message, "body": encoded})
+
+    async def _encode_whole(self, body: bytes) -> bytes | None:
+        """Return a complete body in this response's coding; None if it is sent as it is."""
         stored = self._stored
         if stored is not None and stored.body is not body:  # some middleware has changed it
             stored = None
         least = 1 if self._accepted.rejects_identity else LEAST
-        leaks = stored is None and (self._personal or any(token in body for token in self._tokens))
+        public = stored is not None and stored.public
+        leaks = not public and (self._personal or any(token in body for token in self._tokens))
         if len(body) < least or leaks:
-            return await self._forward(message)
+            return None
         coding = self._coding
         if stored is not None and coding == "gzip":
-            encoded = stored.gzip()
-        else:
-            encoded = await self._owner.threads.run(len(body), encode_whole, coding, body)
-        self._head = None
-        headers = _encoded(head["headers"], coding, len(encoded))
-        await self._send({**head, "headers": headers})
-        return await self._send({**message, "body": encoded})
+            return stored.gzip()
+        return await self._owner.threads.run(len(body), encode_whole, coding, body)
 
     async def _part(self, message: Message) -> None:
         """Send one part; a streamed body is flushed with each part."""

@@ -122,7 +122,7 @@ APART: dict[str, tuple[str, ...]] = {
         "server.supervise.worker:main",
     ),
     "headers and bodies of responses, which the application writes": (
-        "compression.middleware:_Sending._encode",
+        "compression.middleware:EncodingSend._encode",
         "compression.gzip_splice:deflate_pieces",
         "encode:NotSerializable.__init__",
         "server.http1.response:Response._note_length",

@@ -6,10 +6,14 @@ import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
-from fx.testing import open_app
+import pytest
+
+from fx.testing import Client, open_app
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import TestResponse
+from tests.compression.decode import decoded
 from tests.trees import page, write_tree
 
 PAGE = """
@@ -97,3 +101,57 @@ async def test_each_visitor_of_a_document_gets_nonces_of_his_own(tmp_path: Path)
             seen.add(policy[1])
         assert len(seen) == 5
         assert len(renderer.payloads) == 1
+
+
+ENCODED = {"accept-encoding": "gzip, deflate, br, zstd"}
+ENCODE = "fxtrio.compression.middleware.encode_whole"
+
+
+@asynccontextmanager
+async def opened(tmp_path: Path, **settings: Any) -> AsyncIterator[Client]:
+    """Open an app whose pages are long enough to be compressed."""
+
+    @asynccontextmanager
+    async def open_renderer() -> AsyncIterator[Renderer]:
+        yield Renderer()
+
+    long = PAGE.replace('{"who":', '{"long": "All of it repeats. " * 40, "who":')
+    root = write_tree(tmp_path, {"pages/index.fxl": page(long)})
+    async with open_app(root, mode="production", open_renderer=open_renderer, **settings) as client:
+        yield client
+
+
+@pytest.mark.parametrize("csp", ["enforce", "off"])
+async def test_a_document_that_is_asked_for_often_is_compressed_once_for_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, csp: str
+) -> None:
+    async with opened(tmp_path, csp=csp) as client:
+        for _ in range(40):
+            await client.get("/", headers=ENCODED)
+        monkeypatch.setattr(ENCODE, None)
+        seen = set()
+        for _ in range(3):
+            response = await client.get("/", headers=ENCODED)
+            assert response.headers["content-encoding"] == "gzip"
+            assert "accept-encoding" in response.headers["vary"]
+            body = decoded("gzip", response.body).decode()
+            seen.add(body)
+            plain = await client.get("/")
+            assert re.sub("[0-9a-f]{32}", "N", body) == re.sub("[0-9a-f]{32}", "N", plain.text)
+        assert len(seen) == (1 if csp == "off" else 3)
+
+
+async def test_what_may_be_a_visitors_own_is_not_compressed_from_a_document_either(
+    tmp_path: Path,
+) -> None:
+    async with opened(tmp_path) as client:
+        for _ in range(40):
+            await client.get("/", headers=ENCODED)
+        for own in ({"cookie": "session=1"}, {"authorization": "Basic Zm8="}):
+            client.cookies.clear()
+            response = await client.get("/", headers={**ENCODED, **own})
+            assert "content-encoding" not in response.headers
+        client.cookies.clear()
+        token = {"cookie": "fx-csrf=repeats"}  # the token of everybody, which the page repeats
+        response = await client.get("/", headers={**ENCODED, **token})
+        assert "content-encoding" not in response.headers

@@ -15,6 +15,7 @@ import msgspec
 import trio
 from starlette.requests import Request
 
+from fxtrio.compression.gzip_splice import STORED
 from fxtrio.serve.pages.html.large import LARGE, footprint
 from fxtrio.serve.pages.payload import (
     Content,
@@ -83,6 +84,8 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
             if document is not None:
                 self._note_size(plan, document.payload)
                 body = nonce.join(document.pieces)
+                if b"accept-encoding" in self.event.headers:
+                    self.event.scope[STORED] = document.stored(body, nonce)
                 return Reply(content.status, body, HTML, self.html_headers(nonce))
         payload = self._join(plan, content, location, values)
         self._note_size(plan, len(payload))

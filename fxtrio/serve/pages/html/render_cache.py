@@ -11,6 +11,7 @@ from collections import OrderedDict
 
 import attrs
 
+from fxtrio.compression.gzip_splice import StoredBody, deflate_pieces
 from fxtrio.ssr.frames import Rendered
 
 _OVERHEAD = 256
@@ -26,6 +27,14 @@ _SEEN = 1024
 _STEADY = 8
 """Requests in a row whose values differ from those of a URL's document before it is replaced: a
 URL whose visitors each have their own values is not worth a new document for each of them."""
+
+
+_WORTH_DEFLATING = 32
+"""Requests that found a document before it is deflated: this costs as much as to compress it some
+ten times at the level of responses that are sent once."""
+
+_DEFLATED_AT_ONCE = 64 * 1024
+"""Larger documents would hold the event loop for too long (bytes)."""
 
 
 @attrs.define(eq=False)
@@ -45,13 +54,26 @@ class Document:
     """When it was rendered."""
 
     size: int = attrs.field(init=False)
+    hits: int = attrs.field(init=False, default=0)
+    _deflated: tuple[bytes, ...] | None = attrs.field(init=False, default=None)
     misses: int = attrs.field(init=False, default=0)
     """Requests for other values since it was last found."""
+
+    def stored(self, body: bytes, nonce: bytes) -> StoredBody | None:
+        """Return a body that was joined from its pieces, with these deflated.
+
+        None while too few requests have found it to be worth the work, and if it is large.
+        """
+        if self._deflated is None:
+            if self.hits < _WORTH_DEFLATING or len(body) > _DEFLATED_AT_ONCE:
+                return None
+            self._deflated = deflate_pieces(self.pieces)
+        return StoredBody(body, self._deflated, nonce, b"", public=False)
 
     @size.default
     def _size(self) -> int:
         values = sum(len(part) for part in self.state if isinstance(part, bytes))
-        return values + sum(map(len, self.pieces)) + _OVERHEAD
+        return values + 2 * sum(map(len, self.pieces)) + _OVERHEAD  # deflated as well
 
 
 @attrs.frozen
@@ -114,6 +136,7 @@ class RenderCache:
             document.misses += 1
             return None
         document.misses = 0
+        document.hits += 1
         self._documents.move_to_end(key)
         self._hits += 1
         return document

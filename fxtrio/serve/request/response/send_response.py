@@ -10,6 +10,7 @@ from starlette.types import Message
 
 from fxtrio.application_errors import application_error, leave_to_server
 from fxtrio.asgi_extensions import WHOLE_RESPONSE, WholeResponse
+from fxtrio.compression.middleware import EncodingSend
 from fxtrio.serve.request.client_protocol import PAYLOAD
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.payload_media_type import SENT, without_payload_type
@@ -49,26 +50,32 @@ def complete_headers(event: RequestEvent, headers: list[Header]) -> list[Header]
 async def send_reply(event: RequestEvent, reply: Reply) -> None:
     """Send ``reply`` with the draft's and the standard headers; to HEAD, without its body."""
     whole: WholeResponse | None = event.scope.get("extensions", {}).get(WHOLE_RESPONSE)
-    if whole is not None and whole.send == event.send and reply.status not in BODILESS:
-        lines = _lines(event, reply)
-        if lines is not None:
-            if not whole(reply.status, lines, reply.body):
-                await whole.flush()
-            return
-    await _send_messages(event, reply)
+    if whole is None or reply.status in BODILESS or not await _send_whole(whole, event, reply):
+        await _send_messages(event, reply)
 
 
-def _lines(event: RequestEvent, reply: Reply) -> bytes | None:
-    """Return the header lines of ``reply``; None if the server must look at one of them."""
+async def _send_whole(whole: WholeResponse, event: RequestEvent, reply: Reply) -> bool:
+    """Send ``reply`` in one call; return whether nothing but compression is before the server."""
+    send, body = event.send, reply.body
     headers = [(b"content-type", reply.media), *reply.headers]
     if event.draft.raw_headers:
-        return header_lines(complete_headers(event, headers))
-    lines, request_id = header_lines(headers), event.request_id
-    if lines is None:
-        return None
-    if request_id is None:
-        return lines + event.terms.standard.lines
-    return b"%b%bx-request-id: %b\r\n" % (lines, event.terms.standard.lines, request_id)
+        headers = complete_headers(event, headers)
+    if send != whole.send:
+        if not isinstance(send, EncodingSend) or send.inner != whole.send:
+            return False
+        if event.scope["method"] == "HEAD":
+            return False
+        headers, body = await send.encode(reply.status, headers, body)
+    lines = header_lines(headers)
+    if lines is None:  # the server must look at one of them
+        return False
+    if not event.draft.raw_headers:
+        lines += event.terms.standard.lines
+        if event.request_id is not None:
+            lines = b"%bx-request-id: %b\r\n" % (lines, event.request_id)
+    if not whole(reply.status, lines, body):
+        await whole.flush()
+    return True
 
 
 async def _send_messages(event: RequestEvent, reply: Reply) -> None:
