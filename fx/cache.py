@@ -1,5 +1,5 @@
-"""Kept responses: make pages with ``CACHE`` load anew."""
+"""Cached responses: make pages with ``CACHE`` load anew."""
 
-from fxtrio.cache import revalidate
+from fxtrio.cache import revalidate, tags
 
-__all__ = ["revalidate"]
+__all__ = ["revalidate", "tags"]

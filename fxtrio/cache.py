@@ -1,4 +1,4 @@
-"""Invalidates cached responses explicitly: from jobs, webhooks and WebSocket handlers.
+"""Invalidates cached responses explicitly, by URL or by the tags that loaders have set.
 
 The serving code caches pages with ``CACHE = {"revalidate": …}``, and registers itself as
 `App.cache`. Re-exported as `fx.cache`.
@@ -6,14 +6,18 @@ The serving code caches pages with ``CACHE = {"revalidate": …}``, and register
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Final, Protocol
+from urllib.parse import quote
 
 import trio
 
-from fxtrio.context import current_app, why_no_app
+from fxtrio.context import current, current_app, why_no_app
 from fxtrio.errors import AppNotRunning
 
-__all__ = ["Cache", "revalidate"]
+__all__ = ["TAG", "Cache", "revalidate", "tags"]
+
+TAG: Final = "tag:"
+"""Prefix of a tag among URLs. The name follows, percent-encoded."""
 
 
 class Cache(Protocol):
@@ -24,8 +28,24 @@ class Cache(Protocol):
         ...
 
 
-def revalidate(*urls: str) -> int:
+def tags(*names: str) -> None:
+    """Name what a loader's data comes from, so that `revalidate` can name it as well.
+
+    Called in a loader, or in what it calls. A page has the tags of all of its loaders. Raises
+    RuntimeError outside of a request.
+    """
+    context = current.get()
+    draft = None if context is None else context.draft
+    if draft is None:
+        raise RuntimeError("tags(): no request is answered here. Call it in a loader.")
+    draft.tags = tuple(dict.fromkeys((*draft.tags, *names)))
+
+
+def revalidate(*urls: str, tag: str | None = None) -> int:
     """Drop the cached pages of ``urls``, so that the next visit loads them again. Never waits.
+
+    ``tag`` names all pages of which a loader has set it with `tags`. In an action the browser
+    drops its data of them as well, and what `useLoader` shows of them is loaded anew.
 
     A URL covers all representations and queries of its page, and a route such as
     ``/blog/[id]`` all of its pages. Returns how many cached responses this process dropped;
@@ -35,6 +55,12 @@ def revalidate(*urls: str) -> int:
     app = current_app()
     if app is None:
         raise AppNotRunning(f"revalidate(): {why_no_app()}")
+    if tag is not None:
+        named = TAG + quote(tag, safe="")
+        urls = (*urls, named)
+        context = current.get()
+        if context is not None and context.draft is not None:
+            context.draft.revalidate(named)
     cache: Cache | None = app.cache
     if cache is None:  # `fx dev`, or `cache.bytes` is 0
         return 0

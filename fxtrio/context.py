@@ -37,6 +37,9 @@ class RequestContext(msgspec.Struct, frozen=True, eq=False):
     request_id: str | None = None
     """The id in ``X-Request-Id``; None when observability is off."""
 
+    draft: Any = None
+    """The `ResponseDraft` of an HTTP request."""
+
 
 current: ContextVar[RequestContext | None] = ContextVar("fx", default=None)
 """What the running code belongs to; None outside a running app."""

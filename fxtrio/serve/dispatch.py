@@ -67,7 +67,8 @@ class Dispatcher:
         if running is None:
             raise AppNotRunning
         event = open_event(site.terms, scope, receive, send)
-        token = current.set(RequestContext(running.app, scope["state"].get("request_id")))
+        request_id = scope["state"].get("request_id")
+        token = current.set(RequestContext(running.app, request_id, event.draft))
         try:
             if scope["type"] == "websocket":
                 await serve_socket(site, event, self._routes, count=running.count)

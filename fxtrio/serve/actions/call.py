@@ -18,7 +18,7 @@ from starlette.responses import Response
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import ActionError, Redirect
-from fxtrio.runtime import INVALIDATE_HEADER
+from fxtrio.runtime import INVALIDATE_HEADER, merge_urls
 from fxtrio.serve.actions.errors import json_rejection
 from fxtrio.serve.actions.execution import execute, failure, timed_out
 from fxtrio.serve.actions.no_js_forms import asks_for_page
@@ -64,6 +64,7 @@ class ActionCall(msgspec.Struct, frozen=True, eq=False):
         if limit is None:
             limit = site.config.limits.body
         body = event.open_body(target.running.bodies, limit=limit)
+        event.draft.revalidated = []
         background = event.scope["state"]["background"] = BackgroundTasks()
         return cls(target, ActionRequest(event.scope, body), body, background, needs_token)
 
@@ -88,11 +89,18 @@ async def answer_call(call: ActionCall, representation: Representation) -> Answe
         outcome = await _take(_GUARDED if _has_hooks(call) else _UNGUARDED, call)
     finally:  # before anything can fail: it is a promise, whatever the action answers
         target.event.background_tasks[:0] = call.background.tasks
+        named = target.event.draft.take_revalidated()
+        target.event.draft.revalidated = None  # background tasks come too late for the browser
     if isinstance(outcome, (Disconnected, Sent)):
+        target.evict(named)
         return NOTHING
     if isinstance(outcome, Rejected):
         return await representation.reject(target, outcome)
-    target.evict(_invalidated(outcome))
+    urls = _invalidated(outcome)
+    if named:  # a header of the draft takes the place of the result's own
+        urls = merge_urls(urls, named)
+        target.event.draft.headers[INVALIDATE_HEADER] = ", ".join(urls)
+    target.evict(urls)  # again, since others may have loaded before a transaction was committed
     return await representation.show(target, call.request, outcome)
 
 

@@ -7,7 +7,7 @@ action had returned; what it raises later is in the last event, ``event: end``.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterable
 from math import inf
 from typing import Any
 
@@ -110,6 +110,7 @@ class _ActionStream:
         is_complete = await forward(
             values, writer, self._open_stream, place=self._place, timeout=action.timeout
         )
+        self._note_invalidated(self.target.event.draft.take_revalidated())
         if values.error is not None:
             return self._failed(values.error)
         if is_complete:
@@ -138,13 +139,16 @@ class _ActionStream:
         generator: AsyncGenerator[Any, None] = action.function(self._request, *arguments)
         return generator
 
+    def _note_invalidated(self, urls: Iterable[str]) -> None:
+        self.target.evict(urls)
+        self._invalidated = merge_urls(self._invalidated, urls)
+
     def _encoded(self, value: Any) -> bytes:
         """Return the event of a value, without what only the runtime reads of it."""
         if isinstance(value, dict):
             if INVALIDATE_KEY in value:
                 value, urls = take_invalidated(value)
-                self.target.evict(urls)
-                self._invalidated = merge_urls(self._invalidated, urls)
+                self._note_invalidated(urls)
             if "background" in value:
                 value = dict(value)
                 shorthand = value.pop("background")

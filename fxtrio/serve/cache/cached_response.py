@@ -91,6 +91,9 @@ class CachedResponse:
     shared: bool
     """Whether shared caches may store it; it then contains no CSRF token."""
 
+    tags: frozenset[str] = frozenset()
+    """What its loaders have named with `fx.cache.tags`."""
+
     retry: float = 0.0
     """The earliest time of its revalidation: later after a failure."""
 
@@ -181,6 +184,7 @@ def store_response(
         drafted=tuple(draft.raw_headers),
         etag=_etag(segments) if cacheable else b"",
         shared=cacheable and shared,
+        tags=frozenset(draft.tags),
         size=len(body) + sum(len(name) + len(value) for name, value in reply.headers),
     )
 

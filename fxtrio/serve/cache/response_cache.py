@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 import trio
 from starlette.types import ASGIApp, Scope
 
+from fxtrio.cache import TAG
 from fxtrio.compression.threads import Threads
 from fxtrio.config import Config
 from fxtrio.markdown.paths import page_path
@@ -145,6 +146,8 @@ class ResponseCache:
     def drop(self, *urls: str) -> int:
         """Drop all representations and queries of each URL's page, and the pages of a pattern.
 
+        A `TAG` stands for the pages that have it.
+
         Responses that are being rendered are not cached either: their data may be outdated.
         Returns how many entries this process dropped; other processes are notified.
         """
@@ -157,6 +160,10 @@ class ResponseCache:
         """Do what `drop` does, in this process alone."""
         count = 0
         for url in urls:
+            if url.startswith(TAG):
+                count += self._store.drop_tag(unquote(url[len(TAG) :]))
+                self._under_way.clear()  # whose tags are not known yet
+                continue
             path = self._page_of(url)
             route = encode_requested(path)
             count += self._store.drop_page(path)

@@ -115,6 +115,16 @@ class ResponseStore:
         ]
         return sum(map(self.drop, found))
 
+    def drop_tag(self, tag: str) -> int:
+        """Forget all pages whose loaders have named ``tag``; return how many entries went."""
+        found = [
+            key
+            for entries in (self._new, self._proven)
+            for key, entry in entries.items()
+            if isinstance(entry, CachedResponse) and tag in entry.tags
+        ]
+        return sum(map(self.drop, found))
+
     def clear(self) -> None:
         """Forget everything."""
         self._new.clear()

@@ -137,7 +137,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
             ttl = event.audience.time_to_live(self.target.plan.revalidate)
             if content.promises and event.audience.streams:  # leaving the page ends the response
                 ttl = 0
-            return join(plan, content, location, values, ttl=ttl)
+            return join(plan, content, location, values, ttl=ttl, tags=event.draft.tags)
         return join(plan, content, location, values, nonce=site.nonce)
 
     def _note_size(self, plan: ViewPlan, size: int) -> None:

@@ -3,7 +3,7 @@
 Shape (keys in this order): ``ok``, ``statusCode``, for an error ``error`` (the
 message), ``type``, ``data`` and ``boundary``, then ``routePath``,
 ``requestedPath``, ``page``, ``params``, ``props`` (``data``, ``layoutData``),
-``layouts``, ``head``, ``promises``, ``ttl``, and ``actionData`` after a failed form.
+``layouts``, ``head``, ``promises``, ``tags``, ``ttl``, and ``actionData`` after a failed form.
 """
 
 from __future__ import annotations
@@ -159,8 +159,12 @@ class PayloadEncoder:
         *,
         ttl: float = 0,
         nonce: bytes = b"",
+        tags: tuple[str, ...] = (),
     ) -> bytes:
-        """Return the payload, as `encode` does, of values that are encoded already."""
+        """Return the payload, as `encode` does, of values that are encoded already.
+
+        ``tags`` are those of its loaders: the client router, which caches it, looks at them.
+        """
         problem, source = content.problem, plan.inner.module.source
         if problem is None:
             opening = b'{"ok":true,"statusCode":%d' % content.status
@@ -187,6 +191,8 @@ class PayloadEncoder:
         ]
         if content.promises:
             parts += (b',"promises":', encode_for_html(content.promises, source))
+        if tags:
+            parts += (b',"tags":', encode_for_html(tags, source))
         # The last one of a navigation payload: a cached response counts it down.
         parts.append(b',"ttl":%g' % ttl if ttl else b',"ttl":0')
         if nonce:

@@ -98,8 +98,26 @@ class ResponseDraft(Response):
     policy: bytes | None = None
     """`Cache-Control` by the settings of the route, where code sets none."""
 
+    tags: tuple[str, ...] = ()
+    """The names that loaders have given to `fx.cache.tags`."""
+
+    revalidated: list[str] | None = None
+    """What an action has revalidated, among URLs; None where the browser is not notified."""
+
     def __init__(self) -> None:
         self.raw_headers: list[Header] = []
+
+    def revalidate(self, named: str) -> None:
+        """Let the browser drop its data, if the response can say so."""
+        if self.revalidated is not None and named not in self.revalidated:
+            self.revalidated.append(named)
+
+    def take_revalidated(self) -> list[str]:
+        """Return what was revalidated since the last call."""
+        if not self.revalidated:
+            return []
+        taken, self.revalidated = self.revalidated, []
+        return taken
 
     def settle(self, status: int) -> None:
         """Apply the cache policy for a response with ``status``: errors are not cached."""
