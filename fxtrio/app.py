@@ -316,7 +316,7 @@ def assemble(
     """
     if not config.secret_keys:
         if manifest.mode == "production":
-            log.warning("FX_SECRET_KEY is not set: the key of this machine is used, from .fx.")
+            log.warning("FX_SECRET_KEY is not set: using the key of this machine, from .fx.")
         config = attrs.evolve(config, secret_keys=(project_key(root),))
     starlette_bodies.install()
     starlette_files.install()

@@ -147,7 +147,7 @@ class AsyncioPortal:
                 limiter=limiter_of("processes"),
             )
         if limit.cancelled_caught:
-            log.error("The asyncio loop did not end in %g s: a call ignores that", STOP_TIMEOUT)
+            log.error("The asyncio loop did not stop in %g s: a call ignores it", STOP_TIMEOUT)
 
     async def _start(self) -> BlockingPortal:
         """Start the thread, once."""
@@ -224,7 +224,7 @@ class _Call:
         with trio.CancelScope(shield=True), trio.move_on_after(STOP_TIMEOUT) as limit:
             await self._ended.wait()
         if limit.cancelled_caught:
-            log.error("%s ignores its cancellation, and is left alone", name_of(self._func))
+            log.error("%s ignores its cancellation, and is abandoned", name_of(self._func))
         elif isinstance(self.result, outcome.Error):
             error = self.result.error
             if not isinstance(error, PortalCallCancelled):

@@ -66,7 +66,7 @@ async def _call_in_thread(function: Callable[..., Any], *args: Any) -> Any:
         except BaseException as error:
             if abandoned:
                 name = getattr(function, "__qualname__", function)
-                log.error("%s failed, after its deadline", name, exc_info=trimmed(error))
+                log.error("%s failed after its timeout", name, exc_info=trimmed(error))
             raise
 
     try:

@@ -161,8 +161,8 @@ def _warn_once(place: str) -> Callable[[str], None]:
     def warn(path: str) -> None:
         if next(first_time, False):
             log.error(
-                "%s: %s is no valid Unicode, and was sent with U+FFFD. "
-                "Look where the text comes from.",
+                "%s: %s is not valid Unicode, and was sent with U+FFFD. "
+                "Check where the text comes from.",
                 place,
                 repr(path.lstrip(".")) if path else "a text",
             )

@@ -123,7 +123,7 @@ class Unreceived:
         repeats = self._repeats.again("closed", now)
         if repeats is not None:
             _log.warning(
-                "%d bytes of WebSocket messages waited for handlers, or for their ends: %d "
+                "%d bytes of WebSocket messages waited for handlers, or were incomplete: %d "
                 "WebSockets were closed with 1013. The limit is limits.messages%s",
                 used,
                 closed,

@@ -210,8 +210,8 @@ def test_half_a_surrogate_pair_is_sent_as_u_fffd_and_told_once_for_a_place(
         expected = {"p": {"name": "\ufffd"}, "d": "2026-01-02"}
     assert sent == [expected] * 3
     assert [record.getMessage() for record in caplog.records] == [
-        f"{place}: {repr(path) if path else 'a text'} is no valid Unicode, "
-        "and was sent with U+FFFD. Look where the text comes from."
+        f"{place}: {repr(path) if path else 'a text'} is not valid Unicode, "
+        "and was sent with U+FFFD. Check where the text comes from."
     ]
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...], root: Path, app: str | None, static: bool, types: bool, as_json: bool
 ) -> None:
-    """Find mistakes without building: in all files, or in PATHS alone.
+    """Find errors without building: in all files, or only in PATHS.
 
     All problems of settings, routes and files are reported, as ``path:line:column:
     message. Remedy.`` The project's Python code is imported in a separate process, as

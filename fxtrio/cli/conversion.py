@@ -28,8 +28,10 @@ def conversion_options(function: Function) -> Function:
     """Add the options of both commands."""
     for option in (
         json_option,
-        click.option("--force", is_flag=True, help="Write what Git could not undo, too."),
-        click.option("--write", is_flag=True, help="Write it; otherwise it is only shown."),
+        click.option("--force", is_flag=True, help="Write even if Git cannot undo it."),
+        click.option(
+            "--write", is_flag=True, help="Write the result; without it, the plan is only printed."
+        ),
         root_option,
     ):
         function = option(function)

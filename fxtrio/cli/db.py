@@ -55,7 +55,7 @@ def command() -> None:
 @click.option("--each", is_flag=True, help="Write one file for each engine.")
 @click.argument("name")
 def new(root: Path, each: bool, name: str) -> None:
-    """Write the next migration, an empty file to be filled."""
+    """Create the next migration, an empty file for you to fill."""
     from fxtrio.db.migrations.files import ENGINES, new_migration
 
     try:
@@ -70,7 +70,7 @@ def new(root: Path, each: bool, name: str) -> None:
 @root_option
 @click.option("--compatible", is_flag=True, help="Run nothing when one is marked as incompatible.")
 def up(root: Path, compatible: bool) -> None:
-    """Run the migrations that have not been run.
+    """Run the pending migrations.
 
     Several processes may do so at the same time: each migration is run once.
     """
@@ -121,7 +121,7 @@ def status(root: Path, as_json: bool) -> None:
 @command.command
 @root_option
 def check(root: Path) -> None:
-    """Fail when a migration has not been run, or has changed since."""
+    """Fail if a migration is pending, or has changed since it ran."""
     from fxtrio.db.migrations.runner import require_migrated
 
     _with_database(root, require_migrated)
@@ -143,7 +143,7 @@ def backup(root: Path, file: Path) -> None:
 @root_option
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def restore(root: Path, file: Path) -> None:
-    """Put the backup FILE in the place of the database, while no server runs (SQLite)."""
+    """Replace the database with the backup FILE, while no server runs (SQLite)."""
     from fxtrio.db.sqlite.backup import restore as put_back
 
     before = put_back(file, _sqlite_path(root, "pg_restore"))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.command
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @root_option
-@click.option("--check", is_flag=True, help="Write nothing; end with 1 when a file would change.")
+@click.option("--check", is_flag=True, help="Write nothing; exit with 1 if a file would change.")
 @click.option("--diff", is_flag=True, help="Like --check, and print what would change.")
 @click.option(
     "--stdin-filename",

@@ -18,7 +18,7 @@ from fxtrio.errors import FxtrioError, leaves
 COMMANDS = {
     "init": "Create the project NAME in a new folder.",
     "dev": "Serve the project while you work on it.",
-    "check": "Find mistakes without building: in all files, or in PATHS alone.",
+    "check": "Find errors without building: in all files, or only in PATHS.",
     "typecheck": "Check the types of all pages, or of those in PATHS alone.",
     "format": "Format page files: Python with ruff, client code with prettier.",
     "lsp": "Run the language server for page files.",

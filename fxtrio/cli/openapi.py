@@ -17,7 +17,7 @@ from fxtrio.errors import shown_path
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write it into this file, and not to the standard output.",
+    help="Write to this file instead of the standard output.",
 )
 def command(root: Path, output: Path | None) -> None:
     """Write OpenAPI 3.1 of the actions and endpoints.

@@ -77,7 +77,7 @@ class SecretMissing(FxtrioError):
     default="1",
     show_default=True,
     callback=lambda _, __, text: _workers(text),
-    help="Server processes; 'auto' is one per core, always with a supervisor.",
+    help="Worker processes; 'auto' is one per core, always with a supervisor.",
 )
 @click.option(
     "--umask",
@@ -109,7 +109,9 @@ class SecretMissing(FxtrioError):
     callback=lambda _, __, texts: _proxies(texts),
     help="Trust X-Forwarded-For and -Proto of these: 10.0.0.0/8,unix. Repeatable.",
 )
-@click.option("--server-name", "server_names", multiple=True, help="A host to answer. Repeatable.")
+@click.option(
+    "--server-name", "server_names", multiple=True, help="A host to respond to. Repeatable."
+)
 @click.option("--root-path", default="", help="The path below which a proxy serves the app.")
 @click.option(
     "--root-path-stripped",
@@ -126,7 +128,7 @@ class SecretMissing(FxtrioError):
     type=click.Choice(["DEBUG", "INFO", "WARNING", "ERROR", "CRITICAL"], case_sensitive=False),
     default="INFO",
     show_default=True,
-    help="Of the log.",
+    help="The level of the log.",
 )
 @click.option(
     "--max-requests", type=click.IntRange(min=1), help="Replace a process after so many requests."

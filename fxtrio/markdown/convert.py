@@ -87,8 +87,8 @@ class HtmlConverter:
         for warning in result.warnings:
             if str(warning.kind) == "depth_limit_exceeded":
                 logger.warning(
-                    "%s: not converted to Markdown, its HTML has more than %d elements within "
-                    "each other. Write its Markdown in to_markdown.",
+                    "%s: not converted to Markdown, its HTML has more than %d nested elements. "
+                    "Write its Markdown in to_markdown.",
                     place,
                     DEEPEST,
                 )

@@ -70,7 +70,9 @@ class CountsInRedis:
             except UNREACHABLE as error:
                 text = str(error)  # the error itself holds on to the connection
                 self._away_until = trio.current_time() + _PAUSE
-                log.error("rate limits: Redis is away, so each process counts by itself: %s", text)
+                log.error(
+                    "rate limits: no connection to Redis, each process counts alone: %s", text
+                )
             else:
                 return standing(item, passed, window)
         return await self._own.hit(item, *client)

@@ -314,7 +314,7 @@ class Unsent:
         untold = self._repeats.again("cut", now)
         if untold is not None:
             _log.warning(
-                "%d bytes waited for clients that read too slowly: %d of them were cut off. "
+                "%d bytes waited for clients that read too slowly: %d of them were disconnected. "
                 "The limit is limits.unsent%s",
                 used,
                 cut,

@@ -14,7 +14,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _VARIES = re.compile(r"'[^']*'|\"[^\"]*\"|0x[0-9a-f]+|\d+")
 
 
-EXPECTED = re.compile(r"is no valid Unicode, and was sent with U\+FFFD")
+EXPECTED = re.compile(r"is not valid Unicode, and was sent with U\+FFFD")
 """What may be logged as an error once, since the application has made that text itself."""
 
 

@@ -97,7 +97,7 @@ async def test_without_prepared_statements_it_works_and_says_what_does_not(
                 looked = trio.Event()
                 nursery.cancel_scope.cancel()
             await db.notify("news")
-    assert "LISTEN hears nothing" in caplog.text
+    assert "LISTEN does not work" in caplog.text
 
 
 async def _transfer(db: Database, way: int) -> None:
@@ -189,4 +189,4 @@ async def test_processes_that_may_want_too_many_connections_are_told_at_the_star
         assert not caplog.records
         db.reserve()
         await warn_of_budget(db, processes=8, beside=1)
-    assert "104 of 97 connections may be wanted (8 server processes, 13 each)" in caplog.text
+    assert "104 of 97 connections may be needed (8 worker processes, 13 each)" in caplog.text

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.docs.pages import ROOT, documents, name
-from tests.docs.words import find, messages
+from tests.docs.words import find, messages, texts_of_script
 
 APART = (  # with their reasons
     # They are for contributors, or tests write or compare them word by word.
@@ -19,6 +19,9 @@ APART = (  # with their reasons
     # The contract, which is quoted.
     "docs/reference/runtime-api.md",
 )
+
+
+OTHERS = {"node_modules", "tests"}
 
 
 def without_code(text: str) -> str:
@@ -49,6 +52,19 @@ def test_messages_use_the_terms_of_the_field() -> None:
         for one in find(f"{name(module)}:{line}", text)
     ]
 
+    assert found == []
+
+
+def test_messages_of_scripts_use_them_too() -> None:
+    scripts = [path for path in (ROOT / "fxtrio/js").rglob("*.js") if OTHERS.isdisjoint(path.parts)]
+    found = [
+        str(one)
+        for script in scripts
+        for line, text in texts_of_script(script.read_text("utf-8"))
+        for one in find(f"{name(script)}:{line}", text)
+    ]
+
+    assert len(scripts) > 100
     assert found == []
 
 

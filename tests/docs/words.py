@@ -68,3 +68,16 @@ def messages(source: str) -> Iterator[tuple[int, str]]:
             continue
         if isinstance(node.value, str) and " " in node.value:
             yield node.lineno, node.value
+
+
+_COMMENT = re.compile(r"/\*.*?\*/|(?:^|(?<=\s))//.*?$", re.DOTALL | re.MULTILINE)
+_TEXT = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\\.)*)`""")
+
+
+def texts_of_script(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the strings of a JavaScript module that hold several words, with their lines."""
+    code = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source)
+    for found in _TEXT.finditer(code):
+        text = next(group for group in found.groups() if group is not None)
+        if " " in text:
+            yield code.count("\n", 0, found.start()) + 1, text

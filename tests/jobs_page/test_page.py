@@ -291,4 +291,4 @@ async def test_the_log_names_addresses_that_anybody_may_register(
     monkeypatch.setattr(JobsPlugin, "isolate", Plugin.isolate)  # as in a server
     async with open_app(write_project(tmp_path)):
         pass
-    assert "nobody has registered 'Ada@Example.org' of 'users'" in caplog.text
+    assert "'Ada@Example.org' in 'users' has no account" in caplog.text

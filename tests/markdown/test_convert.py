@@ -89,7 +89,7 @@ async def test_large_pages_are_converted_in_a_thread_and_small_ones_are_not(
     ("page", "why"),
     [
         ("<p>" + "a " * 500 + "</p>", "has more than 1000 characters"),
-        ("<b>" * (DEEPEST + 2) + "deep", f"has more than {DEEPEST} elements within each other"),
+        ("<b>" * (DEEPEST + 2) + "deep", f"has more than {DEEPEST} nested elements"),
         ("<ul><li>" * 50 + "<br>a" * 50, "which would have "),
         ("<table>" + "<tr><td colspan=900>a</td></tr>" * 10, "which would have "),
     ],

@@ -385,7 +385,7 @@ async def test_headers_that_are_set_when_the_page_is_on_its_way_are_logged(
     root = project(tmp_path, {"pages/index.fxl": page(code)})
     async with open_app(root, open_renderer=open_renderer) as client:
         await client.get("/", headers=NAVIGATION)
-    assert "deferred values have set set-cookie when the headers were sent" in caplog.text
+    assert "deferred values set set-cookie after the headers were sent" in caplog.text
 
 
 async def test_a_cached_navigation_with_deferred_values_counts_its_time_down(

@@ -160,7 +160,7 @@ async def test_a_deadline_is_told_in_time_and_what_is_raised_after_it_is_logged(
         client.app.state.go.set()
         while "too late" not in caplog.text:
             await trio.testing.wait_all_tasks_blocked(0.001)
-    assert "get failed, after its deadline" in caplog.text
+    assert "get failed after its timeout" in caplog.text
 
 
 async def test_no_more_threads_run_than_there_may_be() -> None:

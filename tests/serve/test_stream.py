@@ -227,9 +227,9 @@ async def test_what_a_late_loader_has_set_is_told_in_the_log(
     async with open_app(quick, open_renderer=open_renderer) as client:
         response = await client.get(f"/?after=3&end={end}")
     assert response.status == 200
-    told = [record.message for record in caplog.records if "came to" in record.message]
+    told = [record.message for record in caplog.records if "so it is lost" in record.message]
     assert told == [
-        f"pages/index.fxl: load(): came to {what} when the page was on its way with status 200 "
+        f"pages/index.fxl: load(): set {what} after the page was sent with status 200 "
         f"(request {response.headers['x-request-id']}). "
         "Let it end within timeouts.shell, or remove the loading.fxl."
     ]

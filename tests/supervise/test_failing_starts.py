@@ -117,7 +117,7 @@ async def test_what_still_works_at_the_end_is_named(workers: int) -> None:
         running.kill()
         assert await running.exit_code() == 1
         told = await running.wait_for(
-            r"\[CRITICAL\] The process is ended although it still works: (.*)", workers
+            r"\[CRITICAL\] The process is killed while it is still working: (.*)", workers
         )
     assert re.search(
         r"thread 'sleep from .*', task '.*' at .*/tests/supervise/apps.py:\d+$", told[0]

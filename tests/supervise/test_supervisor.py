@@ -128,7 +128,7 @@ async def test_a_worker_that_has_served_its_share_is_replaced_and_refuses_nobody
             )
             nursery.cancel_scope.cancel()
         assert failures == []
-        await running.wait_for("Worker 0 has answered its 5 requests and is replaced")
+        await running.wait_for("Worker 0 has handled its 5 requests and is replaced")
 
 
 async def _ask_until_cancelled(running: Running, failures: list[object]) -> None:

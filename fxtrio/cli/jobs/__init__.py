@@ -86,7 +86,7 @@ def list_(root: Path, state: str | None, queue: str | None, limit: int, as_json:
 @click.argument("number", type=int)
 @json_option
 def show(root: Path, number: int, as_json: bool) -> None:
-    """Print all of a job, its last error included."""
+    """Print everything about a job, with its last error."""
     from fxtrio.jobs.admin import show_job
 
     found = _ask(root, lambda store: show_job(store, number))
@@ -104,10 +104,10 @@ def show(root: Path, number: int, as_json: bool) -> None:
 @command.command
 @root_option
 @click.argument("numbers", type=int, nargs=-1)
-@click.option("--name", help="All failed ones of this name.")
-@click.option("--queue", help="All failed ones of this queue.")
+@click.option("--name", help="All failed jobs of this name.")
+@click.option("--queue", help="All failed jobs of this queue.")
 def retry(root: Path, numbers: tuple[int, ...], name: str | None, queue: str | None) -> None:
-    """Let failed jobs wait again, as if they had never been tried."""
+    """Return failed jobs to their queue, as if they had never run."""
     from fxtrio.jobs.admin import retry_all, retry_jobs, why_not_retried
 
     _check_choice(numbers, name, queue)
@@ -128,8 +128,8 @@ def retry(root: Path, numbers: tuple[int, ...], name: str | None, queue: str | N
 @command.command
 @root_option
 @click.argument("numbers", type=int, nargs=-1)
-@click.option("--name", help="All of this name.")
-@click.option("--queue", help="All of this queue.")
+@click.option("--name", help="All jobs of this name.")
+@click.option("--queue", help="All jobs of this queue.")
 @click.option(
     "--state",
     type=click.Choice([state for state in _STATES if state != "running"]),
@@ -140,7 +140,7 @@ def retry(root: Path, numbers: tuple[int, ...], name: str | None, queue: str | N
 def discard(
     root: Path, numbers: tuple[int, ...], name: str | None, queue: str | None, state: str
 ) -> None:
-    """Forget jobs that do not run."""
+    """Delete jobs that are not running."""
     from fxtrio.jobs.admin import discard_all, discard_jobs
 
     _check_choice(numbers, name, queue)
@@ -174,7 +174,7 @@ def pause(root: Path, queue: str) -> None:
 @root_option
 @click.argument("queue")
 def resume(root: Path, queue: str) -> None:
-    """Let processes take jobs of a paused queue again."""
+    """Let processes start jobs of a paused queue again."""
     from fxtrio.jobs.admin import resume_queue
 
     if not _ask(root, lambda store: resume_queue(store, queue)):
@@ -186,7 +186,7 @@ def resume(root: Path, queue: str) -> None:
 @root_option
 @json_option
 def stats(root: Path, as_json: bool) -> None:
-    """Print how many jobs there are of each name and state."""
+    """Count jobs by name and state."""
     from fxtrio.jobs.admin import count_jobs, list_paused
 
     found = _ask(root, count_jobs)

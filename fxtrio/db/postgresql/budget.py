@@ -27,8 +27,8 @@ async def warn_of_budget(database: Database, *, processes: int, beside: int) -> 
     allowed = await database.value(_ALLOWED)
     if wanted > allowed:
         log.warning(
-            "database: %d of %d connections may be wanted (%d server process%s, %d each), so some "
+            "database: %d of %d connections may be needed (%d worker process%s, %d each), so some "
             "requests would get a 503. Lower 'database.pool' or '--workers', raise "
-            "max_connections of PostgreSQL, or put a pooler before it.",
+            "max_connections of PostgreSQL, or put a pooler in front of it.",
             *(wanted, allowed, processes, "" if processes == 1 else "es", each + beside),
         )

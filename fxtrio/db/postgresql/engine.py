@@ -95,9 +95,9 @@ async def _look(engine: Postgres, settings: DatabaseConfig, safe_url: str) -> No
         raise DatabaseUnusable(safe_url, _PREPARES)
     if engine.shared:
         log.warning(
-            "database.url: %r is a pooler that lends connections for one transaction. LISTEN "
-            "hears nothing there: jobs that other processes enqueue are looked for every %g s. "
-            "Settings of a session and its advisory locks do not last.",
+            "database.url: %r is a pooler in transaction mode. LISTEN does not work there: "
+            "fxtrio looks for jobs of other processes every %g s. Session settings and "
+            "advisory locks do not last.",
             safe_url,
             POLL,
         )

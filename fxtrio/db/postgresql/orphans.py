@@ -85,7 +85,7 @@ class Orphans:
                 asking.finish()
             there = {pid for pid, ended in rows if not ended}
             for _ in range(len(rows) - len(there)):
-                log.warning("database: the transaction of a lost connection was ended")
+                log.warning("database: ended the transaction of a lost connection")
             self._forget(lambda session: session.pid in there)
 
     def _forget(self, stays: Callable[[ServerSession], bool]) -> None:

@@ -80,8 +80,8 @@ def _watch(steps: _Steps, stop: threading.Event, loop: int) -> None:
         if place and place not in told and steps.begun == begun:
             told.add(place)
             log.warning(
-                "%s has held the event loop for more than %d ms, and with it every other visitor. "
-                "Use what can be awaited, or call it in a thread: "
+                "%s blocked the event loop for more than %d ms, which delays all other visitors. "
+                "Use an async function, or call it in a thread: "
                 "'await trio.to_thread.run_sync(function, argument)'.",
                 place,
                 LONGEST * 1000,

@@ -67,7 +67,7 @@ class JobAttempts:
         if isinstance(error, _Misfit):
             return await self._put_off_misfit(job, error.cause)
         if self._is_unavailable(error):  # which is no fault of the job's
-            log.warning("Job %s (%d) goes back: %s", job.name, job.id, error)
+            log.warning("Job %s (%d) returns to its queue: %s", job.name, job.id, error)
             pause = random.uniform(0.5, 1.5) * BUSY_PAUSE
             await self._put_off(job, pause, str(error))
             return "returned"
@@ -116,7 +116,7 @@ class JobAttempts:
             log.error("Job %s (%d) failed: %s", job.name, job.id, cause)
             await retry_until_done(partial(self.reserved.fail, job, str(cause), self.now(), None))
             return "failed"
-        log.warning("Job %s (%d) is left to other code: %s", job.name, job.id, cause)
+        log.warning("Job %s (%d) waits for a process with other code: %s", job.name, job.id, cause)
         pause = min(2.0**job.misfits, _MISFIT_PAUSE)
         await self._put_off(job, random.uniform(0.5, 1) * pause, str(cause), misfit=True)
         return "returned"
@@ -127,8 +127,8 @@ class JobAttempts:
         """Wait for the end of a thread, which cannot be stopped, before another attempt."""
         released = self.release(job)
         log.error(
-            "Job %s (%d) has timed out, and its thread still runs: it is retried when that "
-            "has ended%s. Set a timeout in the code that it calls.",
+            "Job %s (%d) timed out, but its thread is still running: the retry starts after "
+            "it has ended%s. Set a timeout in the code that it calls.",
             job.name,
             job.id,
             "" if released else ", and takes the place of another job meanwhile",

@@ -162,8 +162,8 @@ class JobsPlugin(Plugin[JobsSettings]):
             name = canonical_email(address)
             if name is None or await auth.storage.find_account(name) is None:
                 log.warning(
-                    "the jobs plugin: nobody has registered %r of 'users', and whoever does sees "
-                    "the page. Register it, set 'verifyEmail' of the auth plugin, or take it out.",
+                    "the jobs plugin: %r in 'users' has no account; anyone who registers it sees "
+                    "the page. Register it, set 'verifyEmail' of the auth plugin, or remove it.",
                     address,
                 )
 

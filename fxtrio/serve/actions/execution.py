@@ -130,7 +130,7 @@ def _checked(
     result, invalidated = take_invalidated(value)
     if development and result.get("ok", True) is not True:
         log.warning(
-            "%s: returned 'ok': %r, which is sent as true: 'ok' is the answer's own. "
+            "%s: returned 'ok': %r, which is sent as true: 'ok' is reserved. "
             "Raise ActionError for a failure, or choose another key.",
             action.place,
             result["ok"],

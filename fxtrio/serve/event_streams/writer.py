@@ -87,7 +87,7 @@ class EventWriter:
         if ignored:
             names = ", ".join(name.decode("latin-1") for name, _ in ignored)
             log.warning(
-                "%s: set %s after its first value, when the headers were sent. "
+                "%s: set %s after its first value, so it is lost. "
                 "Set headers and cookies before the first yield.",
                 self._place,
                 names,

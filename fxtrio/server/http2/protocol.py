@@ -268,7 +268,7 @@ class GuardedProtocol(H2Protocol):
             self.connection.send_headers(number, lines)
         except ProtocolError as error:
             if not self._is_over(number):
-                await self.config.log.error("an answer that HTTP/2 does not allow: %s", error)
+                await self.config.log.error("a response that HTTP/2 does not allow: %s", error)
                 self._reset(number, ErrorCodes.INTERNAL_ERROR)
                 await self._close_stream(number)
         self.outgoing.wake()

@@ -225,7 +225,7 @@ class _Process:
     def _log_remaining_work(self) -> None:
         remains = describe_remains(self._root)
         logging.getLogger(SERVER).critical(
-            "The process is ended although it still works%s", f": {remains}" if remains else ""
+            "The process is killed while it is still working%s", f": {remains}" if remains else ""
         )
 
     def _describe(self, error: BaseException) -> str:

@@ -128,7 +128,7 @@ class Supervisor:
         """Replace a serving worker by a new one; return the worker that serves now."""
         if worker.spent:
             await self._config.log.info(
-                "Worker %d has answered its %d requests and is replaced",
+                "Worker %d has handled its %d requests and is replaced",
                 worker.number,
                 worker.share or 0,
             )
@@ -226,7 +226,7 @@ class Supervisor:
     async def _limit_shutdown(self, processes: trio.CancelScope) -> None:
         await self._stopping.wait()
         await trio.sleep(self._options.shutdown + _MARGIN)
-        await self._config.log.critical("Workers that do not end are killed")
+        await self._config.log.critical("Killing workers that do not exit")
         self._code = FAILED
         processes.cancel()
 

@@ -67,7 +67,7 @@ def _of_pydantic(kind: Any) -> Limits:
     try:
         whole = schema_of(kind, incoming=True)
     except Exception:  # application code may take part, and some types have no schema
-        log.warning("%s has no JSON Schema: its limits are not told", kind, exc_info=True)
+        log.warning("%s has no JSON Schema: its limits are left out", kind, exc_info=True)
         return {}
     if "$ref" in whole:  # it refers to itself
         whole = whole["$defs"][whole["$ref"].rpartition("/")[2]]

@@ -57,4 +57,4 @@ class PendingRevocations:
             except AuthStorageUnavailable:
                 return
             self._keys.discard(key)
-        log.info("the database works again: all ends of sessions are written")
+        log.info("the database works again: all ended sessions are stored")

@@ -144,4 +144,4 @@ def _mark(path: Path) -> None:
         with closing(sqlite3.connect(path, timeout=5)) as file:
             file.execute(f"pragma user_version = {MOVED}")
     except sqlite3.Error as error:
-        log.warning("%s: it cannot be marked as taken over: %s. Delete it.", path, error)
+        log.warning("%s: it cannot be marked as imported: %s. Delete it.", path, error)

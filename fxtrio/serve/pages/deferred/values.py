@@ -188,7 +188,7 @@ async def deliver(page: PageEvent, deferred: Sequence[DeferredValue], send: Send
     lost = [name.decode("latin-1") for name, _ in draft.raw_headers[sent:]]
     if lost:
         log.warning(
-            "%s: its deferred values have set %s when the headers were sent. Let the loader do it.",
+            "%s: its deferred values set %s after the headers were sent. Set it in the loader.",
             page.place,
             ", ".join(lost),
         )

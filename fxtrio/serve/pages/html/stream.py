@@ -340,7 +340,7 @@ class _PageStream:
         if lost:
             request = self._page.event.request_id
             log.warning(
-                "%s: came to %s when the page was on its way with status %d (request %s). "
+                "%s: set %s after the page was sent with status %d (request %s), so it is lost. "
                 "Let it end within timeouts.shell, or remove the loading.fxl.",
                 deferred.loader.place,
                 ", ".join(lost),

@@ -86,5 +86,5 @@ async def open_background(*, capacity: int) -> AsyncIterator[Background]:
         background = Background(nursery, capacity)
         yield background
         if background._running:
-            log.error("%d responses' background tasks were cut off", background._running)
+            log.error("cancelled the background tasks of %d responses", background._running)
         nursery.cancel_scope.cancel()
