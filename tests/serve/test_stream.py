@@ -230,7 +230,7 @@ async def test_what_a_late_loader_has_set_is_told_in_the_log(
     told = [record.message for record in caplog.records if "so it is lost" in record.message]
     assert told == [
         f"pages/index.fxl: load(): set {what} after the page was sent with status 200 "
-        f"(request {response.headers['x-request-id']}). "
+        f"(request {response.headers['x-request-id']}), so it is lost. "
         "Let it end within timeouts.shell, or remove the loading.fxl."
     ]
 

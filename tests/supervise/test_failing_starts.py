@@ -128,4 +128,4 @@ async def test_a_loop_that_stands_still_at_the_end_is_named() -> None:
     async with serve("blocks_at_the_end", shutdown=1.0, graceful=0.5) as running:
         running.kill()
         assert await running.exit_code() == 1
-        await running.wait_for("still works: the event loop at .*/tests/supervise/apps.py:")
+        await running.wait_for("still working: the event loop at .*/tests/supervise/apps.py:")
