@@ -1,0 +1,44 @@
+"""What streams cost a server process, and how soon their values are on screen.
+
+    python -m benchmarks.streams [PART ...]
+
+The parts are those of `PARTS`, all without any. Builds an application in a temporary folder and
+serves it with `fx serve`. `resume` needs redis-server, `screen` needs nginx, openssl and Chromium.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from benchmarks.streams.costs import idle, rounds, unread, value
+from benchmarks.streams.resume import resume
+from benchmarks.streams.screen import screen
+from benchmarks.streams.site import write_site
+
+PARTS: dict[str, Callable[[Path], str]] = {
+    "value": value,
+    "idle": idle,
+    "rounds": rounds,
+    "unread": unread,
+    "resume": resume,
+    "screen": screen,
+}
+
+
+def main() -> None:
+    """Measure what is asked for, and print a line for each part."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.streams")
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    asked = parser.parse_args().parts or list(PARTS)
+    with tempfile.TemporaryDirectory(prefix="fx-bench-streams-") as folder:
+        root = Path(folder) / "app"
+        write_site(root)
+        for part in asked:
+            print(f"{part}: {PARTS[part](root)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
