@@ -418,3 +418,13 @@ async def get(request):
 def test_a_frame_returns_what_was_published() -> None:
     for message in ({"a": [1, None, "ü"]}, ["x"], "[1]", "ü", b"\xff"):
         assert encode_message(message).data == message
+
+
+async def test_an_event_of_a_channel_without_a_log_has_no_id() -> None:
+    frame = encode_message({"n": 1})
+    frame.ident = (1, 0)  # as PostgreSQL numbers all messages
+    feed = Feed("news", Member(), capacity=8, most=1000, log=None)
+    feed.begin(None)
+    feed.offer(frame)
+    assert await feed.take() == Event({"n": 1}, None)
+    feed.close()

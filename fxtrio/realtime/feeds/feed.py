@@ -229,7 +229,8 @@ class Feed:
             if self._last is not None and ident <= self._last:
                 return None
             self._last = ident
-        return Event(frame.data, format_id(ident))
+        # An id that no log knows would only be answered with Missed.
+        return Event(frame.data, None if self.log is None else format_id(ident))
 
     async def _replay(self) -> None:
         """Read the next part of the log."""
