@@ -13,9 +13,6 @@ APART = (  # with their reasons
     # They are for contributors, or tests write or compare them word by word.
     "docs/architecture.md",
     "docs/decisions/",
-    "docs/security.md",
-    "docs/wire.md",
-    "docs/reference/promises.md",
     # The contract, which is quoted.
     "docs/reference/runtime-api.md",
 )
