@@ -44,14 +44,21 @@ def main() -> int:
         console.print(str(error), style="red", markup=False)
         return 2
     try:
-        return _run(plan, contenders, console)
+        return _run(plan, contenders, console, markdown=options.markdown)
     except KeyboardInterrupt:
         console.print("[yellow]interrupted[/yellow]")
         return 130
 
 
-def _run(plan: Plan, contenders: tuple[Contender, ...], console: Console) -> int:
+def _run(plan: Plan, contenders: tuple[Contender, ...], console: Console, *, markdown: bool) -> int:
     results = Results(plan, machine.facts(), datetime.now().astimezone(), contenders)
+    share = float(results.machine["busy_before"])
+    if share > machine.QUIET:
+        console.print(
+            f"The machine is not quiet: {share:.0%} of its cores are busy with other work. "
+            "Compare ratios within this run only.",
+            style="yellow",
+        )
     try:
         for family, contender in {c.family: c for c in contenders}.items():
             console.print(f"[dim]installing {family}[/dim]")
@@ -69,7 +76,7 @@ def _run(plan: Plan, contenders: tuple[Contender, ...], console: Console) -> int
     for number in range(1, plan.rounds + 1):
         turn = Round(plan, number, tell=partial(console.print, style="dim"), fail=fail)
         results.visits += turn.run(contenders)
-    report.show(results, console)
+    report.show(results, console, markdown=markdown)
     console.print(f"written to {results.write()}")
     return 1 if results.failures else 0
 
@@ -85,8 +92,11 @@ def _parse() -> argparse.Namespace:
     amount = parser.add_argument_group("how much")
     amount.add_argument("--seconds", type=float, help=f"of load per work, {FULL:g} if not told")
     amount.add_argument("--rounds", type=int, help="of all contenders, 3 if not told")
-    amount.add_argument("--connections", type=_names, default=("1", "32"), metavar="N,…")
+    amount.add_argument(
+        "--connections", type=_names, default=("1", "4", "32", "256"), metavar="N,…"
+    )
     amount.add_argument("--quick", action="store_true", help=f"{QUICK:g} s, 1 round")
+    parser.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     return parser.parse_args()
 
 

@@ -6,17 +6,29 @@ from collections.abc import Callable, Iterable
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from benchmarks.judge import Judgement, judge
 from benchmarks.results import Key, Median, Medians, Results
 
 NONE = "-"
 RIVALS = ("pyxle", "pyxle-production")
+PLAIN = "starlette"
+"""A server with templates and no framework, whose CPU time others are compared with."""
 
 
-def show(results: Results, console: Console) -> None:
+def show(results: Results, console: Console, *, markdown: bool = False) -> None:
     """Print rates, latency, CPU, what servers cost, and the targets."""
     medians = results.medians()
+
+    def put(title: str, table: Table) -> None:
+        if markdown:
+            console.print(f"\n### {title}\n\n{as_markdown(table)}", markup=False, soft_wrap=True)
+        else:
+            console.print(f"\n[bold]{title}[/bold]")
+            width = console.measure(table, options=console.options.update(width=10_000)).maximum
+            console.width = max(width, console.width)  # rich breaks cells that do not fit
+            console.print(table, soft_wrap=True)
 
     def rate(key: Key) -> str:
         return _rate(medians, key)
@@ -27,22 +39,30 @@ def show(results: Results, console: Console) -> None:
         else (
             ("answers a second (times Pyxle as shipped / production)", rate),
             ("p50 / p99 in milliseconds", lambda key: _latency(medians[key])),
-            ("CPU microseconds per answer", lambda key: _cpu(medians[key])),
+            ("CPU microseconds per answer (times Starlette)", lambda key: _cpu(medians, key)),
         )
     ):
         for connections in results.plan.connections:
             noun = "connection" if connections == 1 else "connections"
-            console.print(f"\n[bold]{title}, {connections} {noun}[/bold]")
-            console.print(_table(results, medians, connections, cell))
+            put(f"{title}, {connections} {noun}", _table(results, medians, connections, cell))
     if results.plan.extras:
-        console.print("\n[bold]jobs and WebSockets[/bold]")
-        console.print(_extras(results))
-    console.print("\n[bold]servers[/bold]")
-    console.print(_servers(results))
+        put("jobs and WebSockets", _extras(results))
+    put("servers", _servers(results))
     judgements = list(judge(results))
     if judgements:
-        console.print("\n[bold]targets[/bold]")
-        console.print(_targets(judgements))
+        put("targets", _targets(judgements))
+
+
+def as_markdown(table: Table) -> str:
+    """Return a table in the syntax of GitHub, numbers at the right."""
+    columns = [[_plain(column.header), *map(_plain, column.cells)] for column in table.columns]
+    rows = [f"| {' | '.join(row)} |" for row in zip(*columns, strict=True)]
+    marks = ("---:" if column.justify == "right" else "---" for column in table.columns)
+    return "\n".join([rows[0], f"| {' | '.join(marks)} |", *rows[1:]])
+
+
+def _plain(cell: object) -> str:
+    return Text.from_markup(str(cell)).plain.replace("|", "\\|")
 
 
 def _table(
@@ -74,11 +94,16 @@ def _latency(median: Median) -> str:
     return f"{median.p50:.2f} / {median.p99:.2f}"
 
 
-def _cpu(median: Median) -> str:
-    parts = [f"{used:,.0f} {program}" for program, used in median.cpu.items() if used >= 0.5]
+def _cpu(medians: Medians, key: Key) -> str:
+    used = medians[key].cpu
+    parts = [f"{each:,.0f} {program}" for program, each in used.items() if each >= 0.5]
     if len(parts) > 1:
-        parts.append(f"= {sum(median.cpu.values()):,.0f}")
-    return " + ".join(parts[:-1]) + f" {parts[-1]}" if len(parts) > 1 else "".join(parts)
+        parts.append(f"= {sum(used.values()):,.0f}")
+    text = " + ".join(parts[:-1]) + f" {parts[-1]}" if len(parts) > 1 else "".join(parts)
+    rival = medians.get((PLAIN, *key[1:]))
+    if rival is None or key[0] == PLAIN or not sum(rival.cpu.values()):
+        return text
+    return f"{text} ({sum(used.values()) / sum(rival.cpu.values()):.2f})"
 
 
 def _servers(results: Results) -> Table:

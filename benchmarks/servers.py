@@ -111,6 +111,7 @@ def ask(server: Server, call: Call, *, body: str | None = None) -> bytes:
     if body is not None:
         call = attrs.evolve(call, body=body)
     headers = {**call.headers, **(server.proof if call.method != "GET" else {})}
+    headers.pop("Accept-Encoding", None)  # what is wanted is looked for in the text
     status, answer = _ask(server.base, call, headers)
     missing = _missing(call, status, answer)
     if missing:

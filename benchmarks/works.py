@@ -29,6 +29,30 @@ class Call:
     body: str = ""
 
 
+BROWSER: Mapping[str, str] = {
+    "sec-ch-ua": '"Chromium";v="130", "Google Chrome";v="130", "Not?A_Brand";v="99"',
+    "sec-ch-ua-mobile": "?0",
+    "sec-ch-ua-platform": '"Linux"',
+    "Upgrade-Insecure-Requests": "1",
+    "User-Agent": "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) "
+    "Chrome/130.0.0.0 Safari/537.36",
+    "Accept": "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,"
+    "image/apng,*/*;q=0.8",
+    "Sec-Fetch-Site": "none",
+    "Sec-Fetch-Mode": "navigate",
+    "Sec-Fetch-User": "?1",
+    "Sec-Fetch-Dest": "document",
+    "Accept-Encoding": "gzip, deflate, br, zstd",
+    "Accept-Language": "en-US,en;q=0.9",
+}
+"""What Chrome sends for the first page of a visit; wrk itself sends a host and nothing else."""
+
+
+def from_browser(call: Call) -> Call:
+    """Return a call as a browser makes it."""
+    return attrs.evolve(call, headers={**BROWSER, **call.headers})
+
+
 @attrs.frozen
 class Target:
     """What ``contender`` should do: ``times`` as much as ``rival`` in the same run."""
@@ -68,6 +92,12 @@ WORKS = (
         "what client navigation loads for table",
         (Target("fxtrio", "pyxle-production", 6),),
     ),
+    Work(
+        "hello-chrome",
+        "hello with all headers of a browser",
+        (Target("fxtrio", "starlette", 1),),
+    ),
+    Work("table-chrome", "table with all headers of a browser"),
     Work("echo", "an action that answers JSON with JSON", (Target("fxtrio", "pyxle", 2),)),
     Work("hello.md", "a page as Markdown", (Target("fxtrio", "pyxle", 3),)),
     Work("llms.txt", "the list of pages for agents", (Target("fxtrio", "pyxle", 5),)),
@@ -87,9 +117,13 @@ ECHO_ANSWER = ('"ok":true', '"name":"x"')
 
 def page_calls(*, navigation: Mapping[str, str]) -> dict[str, Call]:
     """Return the calls of a framework that navigates by a header on the page's own URL."""
+    hello = Call(path="/hello", contains=GREETING)
+    table = Call(path="/table", contains=LAST_ROW, least=30_000)
     return {
-        "hello": Call(path="/hello", contains=GREETING),
-        "table": Call(path="/table", contains=LAST_ROW, least=30_000),
+        "hello": hello,
+        "table": table,
+        "hello-chrome": from_browser(hello),
+        "table-chrome": from_browser(table),
         "nav-hello": Call(path="/hello", headers=navigation, contains=GREETING_DATA),
         "nav-table": Call(path="/table", headers=navigation, contains=LAST_ROW_DATA, least=13_000),
     }

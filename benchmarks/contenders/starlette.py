@@ -12,6 +12,7 @@ from benchmarks.works import (
     LAST_ROW,
     LAST_ROW_DATA,
     Call,
+    from_browser,
 )
 
 FAMILY = "starlette"
@@ -19,9 +20,13 @@ FAMILY = "starlette"
 
 def contenders() -> tuple[Contender, ...]:
     """Return Starlette on uvicorn with uvloop and httptools."""
+    hello = Call(path="/hello", contains=GREETING)
+    table = Call(path="/table", contains=LAST_ROW, least=30_000)
     calls = {
-        "hello": Call(path="/hello", contains=GREETING),
-        "table": Call(path="/table", contains=LAST_ROW, least=30_000),
+        "hello": hello,
+        "table": table,
+        "hello-chrome": from_browser(hello),
+        "table-chrome": from_browser(table),
         "nav-hello": Call(path="/hello.json", contains=GREETING_DATA),
         "nav-table": Call(path="/table.json", contains=LAST_ROW_DATA, least=13_000),
         "echo": Call(path="/echo", method="POST", body=ECHO_BODY, contains=ECHO_ANSWER),

@@ -4,16 +4,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from datetime import datetime
+from io import StringIO
 from pathlib import Path
 
 import psutil
 import pytest
+from rich.console import Console
 
-from benchmarks import processes
+from benchmarks import machine, processes
 from benchmarks.cache import app_folder
 from benchmarks.contenders import choose
 from benchmarks.judge import judge
 from benchmarks.measure import Plan, Sample, Visit
+from benchmarks.report import show
 from benchmarks.results import Results
 from benchmarks.works import WORKS, Call
 
@@ -127,3 +130,26 @@ def test_memory_and_cpu_are_those_of_the_whole_tree(family):
     parent, child = family
     assert processes.memory_mb(parent.pid) > processes.memory_mb(child.pid) > 0
     assert set(processes.cpu_seconds(parent.pid)) == {"python"}
+
+
+def test_tables_are_markdown_on_request_and_never_wrapped(results):
+    for markdown in (True, False):
+        out = StringIO()
+        show(results, Console(file=out, width=20), markdown=markdown)
+        lines = out.getvalue().splitlines()
+        assert any("work" in line and "pyxle" in line and "fxtrio" in line for line in lines)
+        if markdown:
+            assert any(line.startswith("| --- | ---: |") for line in lines)
+            assert any(line.startswith("| hello | 800 (8.0)") for line in lines)
+
+
+def test_the_calls_of_a_browser_are_the_same_but_for_their_headers():
+    for contender in choose((), with_next=True):
+        plain, browser = contender.calls["hello"], contender.calls.get("hello-chrome")
+        if browser is not None:
+            assert (browser.path, browser.contains) == (plain.path, plain.contains)
+            assert len(browser.headers) >= 12
+
+
+def test_the_share_of_busy_cores_is_measured():
+    assert 0 <= machine.busy(0.05) <= 1
