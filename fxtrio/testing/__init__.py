@@ -6,8 +6,9 @@ Re-exported as `fx.testing`.
 Begin with `open`; `client` is the HTTP side.
 """
 
-from fxtrio.testing.client import ActionResult, Client, PageData, TestResponse
+from fxtrio.testing.client import ActionResult, Client, TestResponse
 from fxtrio.testing.open import open_app
+from fxtrio.testing.page_data import DeferredResult, PageData, PageStream
 from fxtrio.testing.real_server import RealClockNeeded, TestServer, ToolMissing, open_server
 from fxtrio.testing.repeatable import repeatable
 from fxtrio.testing.socket import SocketClosed, SocketRefused, TestSocket
@@ -15,7 +16,9 @@ from fxtrio.testing.socket import SocketClosed, SocketRefused, TestSocket
 __all__ = [
     "ActionResult",
     "Client",
+    "DeferredResult",
     "PageData",
+    "PageStream",
     "RealClockNeeded",
     "SocketClosed",
     "SocketRefused",

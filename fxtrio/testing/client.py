@@ -26,6 +26,14 @@ from fxtrio.testing.events import (
     is_event_stream,
     read_events,
 )
+from fxtrio.testing.page_data import (
+    LineReader,
+    PageData,
+    PageStream,
+    deferred_result,
+    is_in_lines,
+    page_data,
+)
 from fxtrio.testing.socket import TestSocket, open_socket
 from fxtrio.testing.unwrap_groups import ungrouped
 
@@ -33,6 +41,9 @@ HeaderArgument = Mapping[str, str]
 
 _SAME_ORIGIN = {"sec-fetch-site": "same-origin"}
 """What a browser sends from the app's own pages: the CSRF check passes."""
+
+
+_NAVIGATION = {NAVIGATION.decode(): "1"}
 
 
 class AnswerUnreadable(FxtrioError):
@@ -87,25 +98,6 @@ class ActionResult:
     headers: Headers
     values: list[Any] = attrs.field(factory=list)
     """What an action that streams yielded."""
-
-
-@attrs.frozen
-class PageData:
-    """What the loaders of a page gave, without any rendering."""
-
-    status: int
-    data: dict[str, Any]
-    layout_data: dict[str, Any]
-    head: list[Any]
-    error: str
-    """The message of the error boundary; "" for a page."""
-
-    redirect: str
-    """Where a loader or a route hook sends the visitor, in an answer with status 200; "" for
-    a page."""
-
-    payload: dict[str, Any]
-    """The whole navigation payload."""
 
 
 def _envelope(response: TestResponse, call: str, remedy: str) -> dict[str, Any]:
@@ -275,21 +267,46 @@ class Client:
     async def load_page(self, url: str, *, headers: HeaderArgument | None = None) -> PageData:
         """Run the loaders of the page at ``url`` and return what they gave, without a render.
 
+        Deferred values are awaited.
+
         Raises AnswerUnreadable when ``url`` is no page's, or a route hook answers itself.
         """
-        response = await self.get(url, headers={**(headers or {}), NAVIGATION.decode(): "1"})
+        response = await self.get(url, headers={**(headers or {}), **_NAVIGATION})
+        if is_in_lines(response.headers):
+            first, *lines = map(stdlib_json.loads, response.body.splitlines())
+            page = page_data(response.status, first)
+            for line in lines:
+                page.add(deferred_result(line))
+            return page
         call = f"load_page({url!r})"
         payload = _envelope(response, call, "Name the URL of a page, or use get()")
-        props = payload.get("props", {})
-        return PageData(
-            response.status,
-            props.get("data", {}),
-            props.get("layoutData", {}),
-            payload.get("head", []),
-            payload.get("error", ""),
-            payload.get("redirect", ""),
-            payload,
-        )
+        return page_data(response.status, payload)
+
+    def stream_page(
+        self, url: str, *, headers: HeaderArgument | None = None
+    ) -> AbstractAsyncContextManager[PageStream]:
+        """Run the loaders of the page at ``url``, and read its deferred values as they come.
+
+        Leaving the block disconnects the client, which cancels the others. Raises
+        AnswerUnreadable for a page without deferred values.
+        """
+        return ungrouped(self._stream_page(url, headers))
+
+    @asynccontextmanager
+    async def _stream_page(
+        self, url: str, headers: HeaderArgument | None
+    ) -> AsyncIterator[PageStream]:
+        given = {**(headers or {}), **_NAVIGATION}
+        async with self.stream("GET", url, headers=given) as response:
+            if not is_in_lines(response.headers):
+                whole = b"".join([chunk async for chunk in response])
+                media = response.headers.get("content-type", "without a type")
+                remedy = "Use load_page() for a page without deferred values"
+                raise AnswerUnreadable(
+                    f"stream_page({url!r})", response.status, media, whole, remedy
+                )
+            lines = LineReader(response)
+            yield PageStream(page_data(response.status, await anext(lines)), lines)
 
     async def action(
         self,

@@ -20,6 +20,7 @@ from fx.testing import open_app
 from fxtrio.runtime import defer
 from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
+from fxtrio.testing.client import AnswerUnreadable
 from tests.trees import page, write_tree
 
 NAVIGATION = {"x-fx-navigation": "1"}
@@ -221,6 +222,30 @@ async def test_each_has_the_time_of_a_loader(
     ]
     assert values[1][2]["statusCode"] == 504
     assert "defer('others'): took longer than 5 s" in caplog.text
+
+
+async def test_tests_read_all_values_or_one_after_the_other(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    root = project(tmp_path, layout=True)
+    async with open_app(root, open_renderer=open_renderer) as client:
+        whole = await client.load_page("/?name=missing")
+        start = trio.current_time()
+        async with client.stream_page("/") as stream:
+            assert stream.page.data == {"title": "Middlemarch"}
+            async for key, value, error, layout in stream:
+                if key == "reviews":
+                    break
+                assert (key, value, error, layout) == ("menu", ["menu"], None, 0)
+        assert trio.current_time() - start == 4
+        with pytest.raises(AnswerUnreadable, match="Use load_page"):
+            async with client.stream_page("/?deep"):
+                pass
+    assert whole.data["others"][0] == "others"
+    assert whole.layout_data == {"name": "Shop", "menu": ["menu"]}
+    assert whole.failed["reviews"]["message"] == "No reviews today."
+    assert stream.page.data["reviews"][0] == "reviews"
+    assert "others" not in stream.page.data
 
 
 async def test_layouts_defer_too(tmp_path: Path, autojump_clock: MockClock) -> None:
