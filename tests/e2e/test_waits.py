@@ -34,7 +34,30 @@ SITE = {
             LIKES.append(data["by"])
             return {}
 
-        import { useAction } from "fx/client";
+        @action
+        async def like_as(request):
+            by = (await request.form())["by"]
+            if by == "nobody":
+                raise ActionError("Sign in first.", 403)
+            LIKES.extend(by)
+            return {}
+
+        import { Form, useAction } from "fx/client";
+
+        function Name() {
+          return (
+            <Form action="like_as" reset onSuccess={() => {}}
+              optimistic={(data, form) => ({ count: data.count + form.get("by").length })}>
+              {({ optimistic, error, pending }) => (
+                <>
+                  <output id="in-form">{optimistic.count} {String(pending)} {error}</output>
+                  <input id="by" name="by" />
+                  <button id="send">send</button>
+                </>
+              )}
+            </Form>
+          );
+        }
 
         export default function Likes({ data }) {
           const like = useAction("like", {
@@ -46,6 +69,7 @@ SITE = {
               <h1>{title}</h1>
               <output id="shown">{count}</output>
               <output id="stored">{data.count}</output>
+              <Name />
               <button id="like" onClick={() => like({ by: "a" })}>like</button>
               <button id="fail" onClick={() => like({ by: "nobody" })}>fail</button>
               <p id="error">{like.error ?? "none"}</p>
@@ -424,6 +448,20 @@ def test_three_quick_clicks_give_three_and_a_failure_gives_the_true_value_back(
     expect(page.locator("#shown")).to_have_text("3")
     expect(page.locator("#error")).to_have_text("Sign in first.")
     expect(page.locator("h1")).to_have_text("Likes")
+
+    form = page.locator("#in-form")
+    for by, expected, after, stays in (
+        ("me", "5 true", "5 false", ""),
+        ("nobody", "11 true", "5 false Sign in first.", "nobody"),
+    ):
+        held.clear()
+        page.locator("#by").fill(by)
+        page.locator("#send").click()
+        expect(form).to_have_text(expected)
+        held[0].continue_()
+        expect(form).to_have_text(after)
+        expect(page.locator("#stored")).to_have_text("5")
+        expect(page.locator("#by")).to_have_value(stays)
     assert [one for one in visitor.complaints if "403" not in one] == []
     page.context.close()
 

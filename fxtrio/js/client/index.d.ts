@@ -116,6 +116,11 @@ export type ActionFormProps<Result = any> = PlainFormProps & {
   reset?: boolean;
   /** Load the page's data anew after success: yes, unless there is an `onSuccess`. */
   refresh?: boolean;
+  /**
+   * The keys of the page's `data` that the submission changes, or a function of the data and the
+   * form's that returns them. The children get the data with them as `optimistic`.
+   */
+  optimistic?: Record<string, any> | ((data: any, form: FormData) => Record<string, any>);
   /** Of an action that streams: what `data` becomes with the next value. */
   reduce?: (all: any, value: any) => any;
   /** Of an action that streams: what `data` is before the first value. */
@@ -123,7 +128,7 @@ export type ActionFormProps<Result = any> = PlainFormProps & {
   onSuccess?: (data: Result) => void;
   /** `data` is that of the `ActionError`; `{}` without. */
   onError?: (message: string, fields: Fields, data: Record<string, any>) => void;
-  children?: ReactNode | ((state: FormState<Result> & Stoppable) => ReactNode);
+  children?: ReactNode | ((state: FormState<Result> & Stoppable & Expected) => ReactNode);
 };
 
 /** A form whose fields become the query of a page. */

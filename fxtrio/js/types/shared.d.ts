@@ -79,24 +79,27 @@ export type ActionOf<Own extends Acting, Name, Page> = Extract<
 /** The `data` of a form, whose values a property may reduce. */
 type Reduced<Of extends Known> = Of extends { value: any } ? any : Data<Of>;
 
-type OwnFormProps<Name, Page, Of extends Known> = Omit<
+type OwnFormProps<Name, Page, Of extends Known, D> = Omit<
   base.ActionFormProps,
-  'action' | 'page' | 'onSuccess' | 'onError' | 'children'
+  'action' | 'page' | 'onSuccess' | 'onError' | 'optimistic' | 'children'
 > & {
   action: Name;
   page?: Page & PagePath<Page>;
   onSuccess?: (data: Of['result']) => void;
   onError?: (message: string, fields: Fields<Of['fields']>, data: any) => void;
-  children?: ReactNode | ((state: State<Of, Reduced<Of>> & { values: base.Values }) => ReactNode);
+  optimistic?: base.Optimistic<D, FormData>['optimistic'];
+  children?:
+    | ReactNode
+    | ((state: State<Of, Reduced<Of>> & base.Expected<D> & { values: base.Values }) => ReactNode);
 };
 
 /** A form whose actions are known, and the paths that it may lead to. */
-export interface Form<Own extends Acting, Path extends string> {
+export interface Form<Own extends Acting, Path extends string, D = any> {
   <const To extends string | undefined = undefined>(
     props: Omit<base.SearchFormProps, 'action'> & { action?: To & HrefOrNone<Path, To> },
   ): ReactElement;
   <const Name extends NameOf<Own, Page>, const Page extends string | undefined = undefined>(
-    props: OwnFormProps<Name, Page, ActionOf<Own, Name, Page>>,
+    props: OwnFormProps<Name, Page, ActionOf<Own, Name, Page>, D>,
   ): ReactElement;
 }
 

@@ -6,6 +6,7 @@ import { flushSync } from 'react-dom';
 import { actionUrl } from './action-call.js';
 import { useRoute } from '../contexts.js';
 import { useFormFocus } from './form-focus.js';
+import { useOptimisticData } from './optimistic.js';
 import { Reading } from './reading.js';
 import { SearchForm } from './search-form.js';
 import { stateOf, UNCALLED, useActionCall, useLatestReading } from './use-action.js';
@@ -20,9 +21,10 @@ import { stateOf, UNCALLED, useActionCall, useLatestReading } from './use-action
  *   onError?: (message: string, fields: Record<string, string[]>, data: Record<string, any>) => void,
  *   refresh?: boolean,
  *   reset?: boolean,
+ *   optimistic?: import('./optimistic.js').Change,
  *   reduce?: import('./reading.js').Reduce,
  *   initial?: any,
- *   children?: import('react').ReactNode | ((state: FormState & { stop: () => void }) => import('react').ReactNode),
+ *   children?: import('react').ReactNode | ((state: FormState & { stop: () => void, optimistic: any }) => import('react').ReactNode),
  *   method?: 'post' | 'POST',
  * }} ActionFormProps
  * @typedef {ActionFormProps | import('./search-form.js').SearchFormProps} FormProps
@@ -57,6 +59,9 @@ export function Form(props) {
  * Of an action that streams, `data` is what `reduce` has made of its values so far, beginning
  * with `initial`; without them it is the last value. `stop()` ends it.
  *
+ * `optimistic` says what the data of the page will be, from its data and the form's: the children
+ * get it as `optimistic`. The data is always loaded anew then.
+ *
  * `values` has what was typed into a form that was sent without JavaScript and failed, for
  * `defaultValue`; with JavaScript the fields keep it by themselves.
  *
@@ -64,12 +69,13 @@ export function Form(props) {
  */
 function ActionForm(props) {
   const { action, page, onSuccess, onError, refresh, reset = false, children, ...others } = props;
-  const { reduce, initial, ...rest } = others;
+  const { reduce, initial, optimistic, ...rest } = others;
   const { state: shown, base, runtime } = useRoute('Form');
   const [state, setState] = useState(() => initialState(shown.actionData, action));
   const call = useActionCall(action, page);
   const { latest: busy, stop } = useLatestReading();
   const holdFocus = useFormFocus(state);
+  const { expected, during } = useOptimisticData('Form', optimistic);
   const submit = async (/** @type {import('react').FormEvent<HTMLFormElement>} */ event) => {
     rest.onSubmit?.(/** @type {any} */ (event));
     if (event.defaultPrevented) return;
@@ -83,7 +89,7 @@ function ActionForm(props) {
     const data = new FormData(form, /** @type {SubmitEvent} */ (event.nativeEvent).submitter);
     holdFocus(form);
     setState((before) => ({ ...before, pending: true }));
-    const result = await call(data, reading);
+    const result = await during(data, () => call(data, reading));
     busy.current = null;
     const after = stateOf(result, reading);
     if (reading.thrown.length > 0) throw reading.thrown[0];
@@ -96,8 +102,7 @@ function ActionForm(props) {
     flushSync(() => setState({ ...after, values: NO_VALUES }));
     if (reset) form.reset();
     onSuccess?.(after.data);
-    const again = refresh ?? onSuccess === undefined;
-    if (again && result.redirect === undefined) await runtime?.router.refresh();
+    if (reloads({ refresh, onSuccess, optimistic }, result)) await runtime?.router.refresh();
   };
 
   return createElement(
@@ -110,8 +115,20 @@ function ActionForm(props) {
       method: 'post',
       onSubmit: submit,
     },
-    typeof children === 'function' ? children({ ...state, stop }) : children,
+    typeof children === 'function' ? children({ ...state, stop, optimistic: expected }) : children,
   );
+}
+
+/**
+ * Whether the page's data is to be loaded anew after success. For what was expected of it, it has
+ * been already.
+ *
+ * @param {Pick<ActionFormProps, 'refresh' | 'onSuccess' | 'optimistic'>} props
+ * @param {import('./action-call.js').ActionResult} result
+ */
+function reloads({ refresh, onSuccess, optimistic }, result) {
+  if (optimistic !== undefined || result.redirect !== undefined) return false;
+  return refresh ?? onSuccess === undefined;
 }
 
 /**

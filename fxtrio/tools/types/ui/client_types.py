@@ -102,7 +102,7 @@ def page_module(page: PageTypes, number: int, slots: Iterable[str] | None, tier:
             'import type { $Path, $Shared, $SharedOptional } from "fx/client";',
             'import type { At, PagePath } from "fx/elsewhere";',
             *_calls_anywhere(tier),
-            "export const Form: shared.Form<$Own, $Path>;",
+            "export const Form: shared.Form<$Own, $Path, $Data>;",
         ]
         lines += _messages(page, number)
         lines += _streams(page, printer)
