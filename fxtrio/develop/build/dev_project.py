@@ -38,6 +38,7 @@ from fxtrio.develop.build.page_cache import PageFiles
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
+from fxtrio.develop.reload.ignored import BUILT
 from fxtrio.develop.reload.watcher import Changes
 from fxtrio.develop.report.diagnostic_dedup import ToldOnce
 from fxtrio.develop.report.overlay_errors import Shown, shown_failure
@@ -185,6 +186,10 @@ class Workshop:
         found = await trio.to_thread.run_sync(sort, changes.files)
         if found.settings or restart:
             restart = restart or f"{found.settings[0]} has changed"
+            if BUILT in found.settings or found.pages or found.structure:
+                # A new process could only try the former build, which is not what it will serve.
+                self.miss(changes)
+                return Applied(restart=restart)
             return await self._start_anew(changes, swap, restart)
         if found.packages and await self._vite.has_other_packages():
             self.miss(changes)
