@@ -5,10 +5,9 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-import httpx
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.support import Server, visit
+from tests.e2e.support import Server, pause, read_text, visit
 
 
 def hydrated(page: Page) -> None:
@@ -21,7 +20,8 @@ def wait_for(server: Server, text: str, count: int = 1) -> None:
     give_up = time.monotonic() + 60
     while server.output().count(text) < count:
         assert time.monotonic() < give_up, server.output()
-        httpx.get(f"{server.url}/readyz", timeout=60)
+        read_text(f"{server.url}/readyz")
+        pause()
 
 
 def edit(project: Path, old: str, new: str) -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser
 
 from tests.e2e.support import CHROMIUM, CHROMIUM_FLAGS, Server, visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.shared_dev]
 
 ATTACK = """async (victim) => {
   const got = {};

@@ -11,7 +11,7 @@ from tests.cli.in_browser import edit, hydrated, open_home
 from tests.e2e.support import Server, visit
 from tests.trees import write_tree
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.shared_dev]
 
 WORD = "export const Word = () => <b>a word</b>;\n"
 

@@ -8,13 +8,12 @@ import sys
 import time
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.cli.firsts import DATABASE, FIRSTS, HOME, IN_TURN, First
 from tests.cli.in_browser import hydrated, wait_for
-from tests.e2e.support import Server, fx, serving, visit
+from tests.e2e.support import Server, fx, pause, read_text, serving, visit
 from tests.ports import free_port
 from tests.trees import write_tree
 
@@ -37,8 +36,9 @@ def project(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
 def wait_for_text(server: Server, text: str) -> None:
     """Wait until the home page has it, whoever serves meanwhile."""
     give_up = time.monotonic() + 60
-    while text not in httpx.get(server.url, timeout=60).text:
+    while text not in read_text(server.url):
         assert time.monotonic() < give_up, server.output()
+        pause()
 
 
 @pytest.mark.nightly
@@ -69,6 +69,7 @@ def add_and_remove(first: First, browser: Browser, server: Server, project: Path
     give_up = time.monotonic() + 60
     while first.then is not None and not first.then(server, page):
         assert time.monotonic() < give_up, server.output()
+        pause()
 
     for file in project.iterdir():  # and the last of its kind is removed
         if file.is_dir() and not file.name.startswith("."):
@@ -88,6 +89,7 @@ def test_a_migration_is_run_when_it_is_written_and_not_when_it_is_begun(
 ) -> None:
     write_tree(project, DATABASE)
     wait_for(server, "fx.config.json has changed")
+    wait_for(server, "started in", 2)
     fx("db", "new", "words", cwd=project)
     wait_for(server, "migrations/0001_words.sql is to be run")
     wait_for(server, "started in", 3)
@@ -105,6 +107,6 @@ def test_a_project_may_begin_with_nothing(tmp_path: Path) -> None:
             assert time.monotonic() < give_up, server.output()
             saves += 1
             write_tree(tmp_path, {"notes.css": f"/* {saves} */\n"})
-            httpx.get(server.url, timeout=60)
+            read_text(server.url)
         write_tree(tmp_path, {"pages/index.fxl": HOME})
         wait_for_text(server, "Bare")

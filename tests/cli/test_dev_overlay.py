@@ -10,8 +10,9 @@ from playwright.sync_api import Browser, expect
 from tests.cli.in_browser import edit, hydrated, open_home, place_of, wait_for
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, visit
+from tests.short import amount
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.shared_dev]
 
 
 def test_a_mistake_is_shown_until_it_is_put_right(
@@ -121,7 +122,7 @@ def test_an_error_of_a_loader_is_shown_though_the_other_half_is_new_and_right(
     right = file.read_text("utf-8")
     wrong = right.replace('{"notes": NOTES}', '{"notes": NOTES[99]}')
 
-    for number in range(5):
+    for number in range(amount(3, long=8)):
         file.write_text(wrong.replace("<h1>Notes</h1>", f"<h1>Notes {number}</h1>"), "utf-8")
         expect(page.locator("h1")).to_have_text(f"Notes {number}")
         expect(overlay.locator("p")).to_contain_text("IndexError")

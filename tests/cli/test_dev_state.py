@@ -10,10 +10,11 @@ from playwright.sync_api import Browser, expect
 
 from tests.cli.in_browser import hydrated, wait_for
 from tests.e2e.support import Server, visit
+from tests.short import amount
 
 pytestmark = pytest.mark.browser
 
-EDITS = 50
+EDITS = amount(20, long=50)
 
 PAGE = """from itertools import count
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.e2e.support import Server, _pause, fx, nodes_of, served
+from tests.e2e.support import Server, fx, nodes_of, pause, served
 from tests.trees import write_tree
 
 LAYOUT = "export default ({ children }) => <main>{children}</main>;\n"
@@ -60,7 +60,7 @@ def kill_renderer(server: Server) -> None:
         found = [pid for pid in nodes_of(server.process.pid) if pid != node]
         if found and psutil.Process(found[0]).status() != psutil.STATUS_ZOMBIE:
             return
-        _pause()
+        pause()
     raise AssertionError("no process has taken its place")
 
 
