@@ -42,8 +42,11 @@ settings.load_profile("of the run")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Run three files more than there are cores: tests wait a lot, for processes and clocks."""
-    return count_cores() + 3
+    """Run two files more than there are cores: tests wait a lot, for processes and clocks.
+
+    Each process collects all tests and starts a browser and stores: some 20 seconds of a core.
+    """
+    return count_cores() + 2
 
 
 @pytest.hookimpl(wrapper=True)
