@@ -28,6 +28,20 @@ class Generated:
     the reader is busy with a batch, one more value. Then the generator waits at its ``yield``.
     """
 
+    __slots__ = (
+        "_batch",
+        "_encoded",
+        "_generator",
+        "_is_abandoned",
+        "_is_over",
+        "_is_writing",
+        "_opened",
+        "_place",
+        "_reader",
+        "_size",
+        "error",
+    )
+
     def __init__(
         self,
         opened: Callable[[], Awaitable[AsyncGenerator[Any, None]]],

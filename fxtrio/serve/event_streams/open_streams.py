@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from math import inf
 
 import trio
@@ -24,22 +23,32 @@ class StreamsFull(Busy):
 
 
 class OpenStream:
-    """One of them. Its task waits inside of `until`, which the shutdown cuts short."""
+    """One of them, as a block. Its task waits inside of `until`, which the shutdown cuts short."""
 
-    def __init__(self, closes_at: float, source: str) -> None:
+    # Most streams wait for hours: without generators around them each takes less memory.
+    __slots__ = ("_open", "_waiting", "closes_at", "source")
+
+    def __init__(self, closes_at: float, source: str, open_streams: set[OpenStream]) -> None:
         self.source = source
         """The file of a `@stream`; "" for an action."""
 
-        self._waiting: trio.CancelScope | None = None
         self.closes_at = closes_at
         """When the stream has to end (`trio.current_time`); infinity before the shutdown."""
 
-    @contextmanager
-    def until(self, deadline: float) -> Iterator[None]:
-        """Cancel the block at ``deadline``, or when the stream has to end."""
-        with trio.CancelScope(deadline=min(deadline, self.closes_at)) as self._waiting:
-            yield
-        self._waiting = None
+        self._open = open_streams
+        self._waiting: trio.CancelScope | None = None
+
+    def __enter__(self) -> OpenStream:
+        self._open.add(self)
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._open.discard(self)
+
+    def until(self, deadline: float) -> trio.CancelScope:
+        """Return a block that is cancelled at ``deadline``, or when the stream has to end."""
+        self._waiting = trio.CancelScope(deadline=min(deadline, self.closes_at))
+        return self._waiting
 
     @property
     def is_closing(self) -> bool:
@@ -66,21 +75,16 @@ class OpenStreams:
     def __len__(self) -> int:
         return len(self._open)
 
-    @contextmanager
-    def admit(self, source: str = "") -> Iterator[OpenStream]:
-        """Count a stream for the length of the block. Raises StreamsFull.
+    def admit(self, source: str = "") -> OpenStream:
+        """Return a stream that is counted for the length of its block. Raises StreamsFull.
 
         ``source`` is the file of a `@stream`, which its client continues elsewhere: it ends at once
         at a shutdown.
         """
         if len(self._open) >= self._capacity:
             raise StreamsFull(self._capacity)
-        stream = OpenStream(self._reads_close_at if source else self._closes_at, source)
-        self._open.add(stream)
-        try:
-            yield stream
-        finally:
-            self._open.discard(stream)
+        closes_at = self._reads_close_at if source else self._closes_at
+        return OpenStream(closes_at, source, self._open)
 
     def close(self, *, grace: float) -> None:
         """Let `@stream`s end at once, and actions after ``grace`` seconds.

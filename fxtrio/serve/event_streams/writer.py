@@ -43,6 +43,8 @@ class EventWriter:
     whoever runs the stream watches for the disconnect itself.
     """
 
+    __slots__ = ("_event", "_is_read", "_place", "_preface", "_sent_headers", "begun")
+
     def __init__(self, event: RequestEvent, place: str, *, preface: bytes = b"") -> None:
         """``preface`` goes in front of the first event."""
         self._event = event
