@@ -33,8 +33,15 @@ class Deferred(Generic[T]):
         return f"defer({getattr(self._function, '__qualname__', self._function)})"
 
     async def call(self) -> T:
-        """Call the function, and return its result."""
-        return await self._function(*self._arguments)
+        """Call the function, and return its result. Raises TypeError for one that is not async."""
+        result: Any = self._function(*self._arguments)
+        if not inspect.isawaitable(result):
+            raise TypeError(
+                f"{self!r}: returned {result!r:.80} ({type(result).__name__}), which cannot be "
+                "awaited. Pass a function that is defined with 'async def' and does not yield."
+            )
+        value: T = await result
+        return value
 
 
 def defer(

@@ -199,7 +199,10 @@ async def _run(page: PageEvent, value: DeferredValue) -> Came | Raised:
     limit = page.site.config.timeouts.loader
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
-            return Came(await value.call.call())
+            result = await value.call.call()
+            if isinstance(result, Redirect):
+                raise result
+            return Came(result)
         except BaseException as raised:  # application code
             return _known(application_error(raised), value)
     return Raised(DeadlinePassed(value.place, limit))
