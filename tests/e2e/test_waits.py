@@ -592,6 +592,31 @@ def test_a_navigation_shows_deferred_values_and_leaving_cancels_them(
     assert visitor.complaints == []
 
 
+def test_back_scrolls_when_deferred_values_have_made_the_page_long_enough(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    publish = """() => fetch("/api/__actions/books/first/publish", {
+      method: "POST", headers: { "content-type": "application/json" }, body: '{"id": "first"}' })"""
+    page.goto(f"{site.url}/books/first?count=200", wait_until="commit")
+    page.wait_for_function(HYDRATED)
+    page.locator("#publish").click()
+    expect(page.locator("#reviews li")).to_have_count(200)
+    page.get_by_text("second").scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    page.get_by_text("second").click()
+    expect(page.locator("h1")).to_have_text("Book second")
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Book first")
+    expect(page.locator("#wait")).to_be_visible()
+    assert page.evaluate("scrollY") < before
+    page.evaluate(publish)
+    page.wait_for_function("before => Math.abs(scrollY - before) <= 1", arg=before)
+    assert before > 1000
+    assert visitor.complaints == []
+
+
 @pytest.mark.parametrize("navigates", [True, False])
 def test_a_deferred_value_that_fails_shows_the_nearest_error_page(
     site: Server, browser: Browser, navigates: bool

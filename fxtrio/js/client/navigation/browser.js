@@ -9,6 +9,8 @@ import { keyOf } from './urls.js';
 const POSITIONS = 'fx-scroll';
 /** Entries of the history that are remembered, the oldest go first. */
 const MOST_ENTRIES = 100;
+/** By these a visitor scrolls. */
+const INPUTS = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
 const LEAVABLE = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
 
 /** One window's history. `start` begins to listen; `stop` ends it. */
@@ -35,6 +37,9 @@ export class Browser {
     this.#shown = { entry: this.#entry, key: keyOf(this.url()) };
   }
 
+  /** Ends the wait for a page that is still too short for its position. */
+  #endRestoring = () => {};
+
   start() {
     const { history, location } = this.#window;
     if (this.#entry === '') {
@@ -52,6 +57,7 @@ export class Browser {
     this.#window.removeEventListener('popstate', this.#popped);
     this.#window.removeEventListener('pagehide', this.#leaving);
     this.#window.removeEventListener('pageshow', this.#take);
+    this.#endRestoring();
     this.#leaving();
   }
 
@@ -96,6 +102,7 @@ export class Browser {
   /** @param {Arrival} arrival */
   arrive({ url, scroll, moved }) {
     const { document } = this.#window;
+    this.#endRestoring();
     const before = this.#shown;
     this.#shown = { entry: this.#entry, key: keyOf(url) };
     const typed = this.#typed.get(this.#entry);
@@ -105,12 +112,34 @@ export class Browser {
     if (target !== null) {
       target.scrollIntoView();
     } else if (scroll !== 'keep') {
-      const [left, top] = kept ?? [0, 0];
-      this.#window.scrollTo({ left, top, behavior: 'instant' });
+      this.#scrollTo(kept ?? [0, 0]);
     }
     if (target !== null) focusOn(target);
     else if (moved) focusOnPage(document);
     if (moved) announce(document);
+  }
+
+  /**
+   * Scroll to a position. A page that is too short for it gets longer when its deferred values
+   * come: then again, until the visitor scrolls.
+   *
+   * @param {[left: number, top: number]} position
+   */
+  #scrollTo([left, top]) {
+    const window = this.#window;
+    window.scrollTo({ left, top, behavior: 'instant' });
+    if (window.scrollY >= top - 1) return;
+    const observer = new ResizeObserver(() => {
+      window.scrollTo({ left, top, behavior: 'instant' });
+      if (window.scrollY >= top - 1) this.#endRestoring();
+    });
+    this.#endRestoring = () => {
+      observer.disconnect();
+      for (const input of INPUTS) window.removeEventListener(input, this.#endRestoring, true);
+      this.#endRestoring = () => {};
+    };
+    for (const input of INPUTS) window.addEventListener(input, this.#endRestoring, true);
+    observer.observe(window.document.body);
   }
 
   #popped = () => {
