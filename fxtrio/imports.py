@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from fxtrio import runtime
@@ -75,7 +75,7 @@ class Imports:
         before = sys.modules.get(module.__name__)
         sys.modules[module.__name__] = module  # where type hints and pickle look
         try:
-            exec(compile(text, str(path), "exec", dont_inherit=True), module.__dict__)
+            exec(self._compiled(text, path), module.__dict__)
         except BaseException as error:
             if before is None:
                 del sys.modules[module.__name__]
@@ -84,6 +84,10 @@ class Imports:
             error.add_note(f"fxtrio was importing {source}")
             raise
         return module.__dict__
+
+    def _compiled(self, text: bytes, path: Path) -> CodeType:
+        code: CodeType = compile(text, str(path), "exec", dont_inherit=True)
+        return code
 
 
 @contextmanager

@@ -68,6 +68,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"server/supervise", "tools/lsp"}),
     frozenset({"develop"}),
     frozenset({"cli", "testing"}),
+    frozenset({"simulation"}),
     frozenset({"__main__", "__init__", *WINGS}),
 )
 """Parts of the package, from the ground up. A part imports from the layers below its own."""
@@ -86,6 +87,7 @@ SHARED_BY_COMPILE = {
 """All that `compile` may know of the rest."""
 
 MAY_COMPILE = {
+    "simulation",
     "compile",
     "develop",
     "tools/project_checks",

@@ -55,7 +55,8 @@ class NoRender:
 
 
 @asynccontextmanager
-async def _open_no_render() -> AsyncIterator[Renderer]:
+async def open_no_render() -> AsyncIterator[Renderer]:
+    """Open a renderer that needs no Node."""
     yield NoRender()
 
 
@@ -65,7 +66,7 @@ def open_app(
     render: bool = False,
     mode: Literal["production", "development"] = "development",
     data: str | Path | None = None,
-    open_renderer: Any = _open_no_render,
+    open_renderer: Any = open_no_render,
     **settings: Any,
 ) -> AbstractAsyncContextManager[Client]:
     """Run the project in ``root`` for the length of the block.

@@ -25,7 +25,7 @@ EXTRAS = {
         "fxtrio/uploads.py",
     ),
     "redis": ("fxtrio/policy/redis_counts.py", "fxtrio/realtime/stores/redis"),
-    "test": ("fxtrio/testing/",),
+    "test": ("fxtrio/simulation/", "fxtrio/testing/"),
 }
 """Where the packages of an extra may be imported: nothing else needs them."""
 

@@ -17,7 +17,7 @@ from fxtrio.compression import codings
 from fxtrio.compression.codings import available, smallest_first
 from fxtrio.compression.precompressed import compress_build
 from fxtrio.config import load_config
-from fxtrio.testing.open import _open_no_render
+from fxtrio.testing.open import open_no_render
 from tests.compression.decode import decoded
 from tests.trees import page, write_tree
 
@@ -35,7 +35,7 @@ async def served(root: Path, **settings: Any) -> AsyncIterator[Client]:
     config = load_config(root, **settings)
     manifest = compile_server(root, config, build, mode="production")
     compress_build(build, manifest.assets.client, root / config.public_dir)
-    app = assemble(root, config, build, manifest, open_renderer=_open_no_render)
+    app = assemble(root, config, build, manifest, open_renderer=open_no_render)
     async with app.router.lifespan_context(app):
         yield Client(app)
 
@@ -127,7 +127,7 @@ async def test_a_file_that_was_changed_after_the_build_is_what_it_is_now(tmp_pat
     (tmp_path / "public/site.css").write_text(STYLE.upper())
     config = load_config(tmp_path)
     manifest = compile_server(tmp_path, config, tmp_path / "build", mode="production")
-    app = assemble(tmp_path, config, tmp_path / "build", manifest, open_renderer=_open_no_render)
+    app = assemble(tmp_path, config, tmp_path / "build", manifest, open_renderer=open_no_render)
     async with app.router.lifespan_context(app):
         found = await Client(app).get("/site.css", headers={"accept-encoding": "br"})
     assert decoded("br", found.body).decode() == STYLE.upper()

@@ -1,0 +1,119 @@
+"""What holds at the end of each run, for every app."""
+
+from __future__ import annotations
+
+import logging
+import re
+import sqlite3
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+import trio
+
+from fxtrio.simulation.ledger import read_committed
+from fxtrio.simulation.servers.connection import Connection, describe
+from fxtrio.simulation.servers.process import Process
+
+_OWN_TASKS = frozenset({"<init>", "entry_queue_task", "task"})
+_TRIOS = ("trio._", "<TrioToken")
+_TASKS = "fx.tasks"
+_DROPPED = re.compile(r"\((\d+)\)")
+
+
+class InvariantBroken(AssertionError):
+    """Something does not hold that holds for every app. The message says what."""
+
+
+def check(processes: Sequence[Process], records: Sequence[logging.LogRecord], file: Path) -> None:
+    """Look at what processes have left behind. Raises InvariantBroken."""
+    found = [
+        *_tasks(),
+        *(problem for process in processes for problem in _process(process)),
+        *_jobs(processes, records),
+        *_transactions(processes, file),
+    ]
+    if found:
+        raise InvariantBroken("\n".join(found))
+
+
+def _tasks() -> Iterable[str]:
+    """No task outlives what began it."""
+    root = trio.lowlevel.current_root_task()
+    assert root is not None
+    for nursery in root.child_nurseries:
+        for task in nursery.child_tasks:
+            if task is not trio.lowlevel.current_task() and not _is_trios(task):
+                yield f"The task {task.name} is left after the shutdown."
+
+
+def _is_trios(task: trio.lowlevel.Task) -> bool:
+    return task.name.rpartition(".")[2] in _OWN_TASKS or task.name.startswith(_TRIOS)
+
+
+def _process(process: Process) -> Iterable[str]:
+    """Each response has one status and an end; connections and subscriptions are gone."""
+    for connection in process.finished:
+        yield from _connection(connection)
+    if process.killed:
+        return
+    for database in process.databases:
+        with suppress(sqlite3.ProgrammingError):  # it is closed
+            database.execute("select 1")
+            yield f"{process.name} has left a connection to its database open."
+    statistics = getattr(process.handle.broker, "statistics", None)
+    if statistics is not None and statistics().subscriptions:
+        yield f"{statistics().subscriptions} subscriptions are left after the shutdown."
+
+
+def _connection(connection: Connection) -> Iterable[str]:
+    name = describe(connection)
+    if connection.killed:
+        return
+    if connection.failure is not None:
+        yield f"{name} left the app with {connection.failure!r}."
+    if connection.scope["type"] != "http":
+        return
+    if len(connection.statuses) > 1:
+        yield f"{name} was answered with several statuses: {connection.statuses}."
+    elif connection.statuses and not connection.ended and not connection.left:
+        yield f"{name} was answered with a response that has no end."
+
+
+def _jobs(processes: Sequence[Process], records: Sequence[logging.LogRecord]) -> Iterable[str]:
+    """Each job that `enqueue` accepted ran, or is named in the log."""
+    named = sum(_named(record) for record in records if record.name == _TASKS)
+    unfinished = 0
+    for process in processes:
+        statistics = process.handle.tasks.statistics()
+        if process.killed:
+            continue
+        if statistics.waiting or statistics.running:
+            yield f"{process.name} has shut down with jobs: {statistics}."
+        unfinished += statistics.failed + statistics.cancelled
+    if named < unfinished:
+        yield f"{unfinished} jobs failed or were cancelled, and {named} of them are in the log."
+
+
+def _named(record: logging.LogRecord) -> int:
+    message = record.getMessage()
+    if message.startswith("Dropped at shutdown"):
+        return sum(int(count) for count in _DROPPED.findall(message))
+    return message.startswith("Job ")
+
+
+def _transactions(processes: Sequence[Process], file: Path) -> Iterable[str]:
+    """What succeeded is in the database, and what failed is not."""
+    answered = [
+        connection
+        for process in processes
+        for connection in process.finished
+        if connection.transactional and connection.ended and connection.statuses
+    ]
+    committed = read_committed(file) if answered else set()
+    for connection in answered:
+        name, status = describe(connection), connection.statuses[0]
+        if status < 400 and connection.number not in committed:
+            yield f"{name} was answered with {status}, and its transaction is not in the database."
+        if status >= 400 and connection.number in committed:
+            yield f"{name} was answered with {status}, and its transaction is in the database."

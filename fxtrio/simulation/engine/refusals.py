@@ -1,0 +1,115 @@
+"""Refuses what cannot be simulated: sockets, other processes, threads beside the event loop.
+
+By Python's audit events, whatever library an attempt comes from. An audit hook cannot be removed;
+this one does nothing outside of a simulation. Starts of threads are no such event before 3.13.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from types import FrameType
+from typing import Any
+
+import attrs
+
+from fxtrio.errors import FxtrioError
+from fxtrio.tracebacks import is_application
+
+_EVENTS = {
+    "socket.connect": "a connection is opened",
+    "socket.bind": "a socket is opened",
+    "socket.getaddrinfo": "a host name is looked up",
+    "socket.gethostbyname": "a host name is looked up",
+    "subprocess.Popen": "a process is started",
+    "os.posix_spawn": "a process is started",
+    "os.fork": "a process is started",
+    "os.system": "a process is started",
+}
+
+
+class NotSimulated(FxtrioError):
+    """The application does something that a simulation cannot repeat."""
+
+    def __init__(self, place: str, what: str) -> None:
+        super().__init__(
+            f"{place}: {what}, which a simulation cannot repeat. Put something in its place for "
+            "the test, or test it with 'open_app'."
+        )
+        self.place = place
+
+
+@attrs.define
+class _Refusal:
+    call: Callable[[NotSimulated], None] | None = None
+    """Gets the error of a refusal while a simulation runs, whichever thread it is in."""
+
+    allowed: Callable[[], bool] | None = None
+
+
+_refusal = _Refusal()
+
+begun_at = threading.local()
+"""``place`` is where the application began what runs in this thread."""
+
+
+@contextmanager
+def refusing(call: Callable[[NotSimulated], None], allowed: Callable[[], bool]) -> Iterator[None]:
+    """Raise NotSimulated where this process does what cannot be simulated, unless ``allowed``.
+
+    ``call`` gets the error, too: the application may catch it.
+    """
+    _install()
+    threads: Any = threading.Thread
+    start = threads.start
+
+    def start_refused(thread: threading.Thread) -> None:
+        _require("a thread is started")
+        start(thread)
+
+    _refusal.call, _refusal.allowed, threads.start = call, allowed, start_refused
+    try:
+        yield
+    finally:
+        _refusal.call, _refusal.allowed, threads.start = None, None, start
+
+
+@cache
+def _install() -> None:
+    sys.addaudithook(_audit)
+
+
+def _audit(event: str, args: object) -> None:
+    what = _EVENTS.get(event)
+    if what is not None:
+        _require(what)
+
+
+def _require(what: str) -> None:
+    """Raise NotSimulated in a simulation."""
+    call, allowed = _refusal.call, _refusal.allowed
+    if call is None or (allowed is not None and allowed()):
+        return
+    error = NotSimulated(place_of(sys._getframe(2)), what)
+    call(error)
+    raise error
+
+
+def place_of(frame: FrameType | None) -> str:
+    """Return file and line of the application's innermost frame, else of the innermost one.
+
+    In a worker thread it is where the application began it.
+    """
+    innermost = frame
+    while frame is not None:
+        if is_application(frame.f_code.co_filename):
+            break
+        frame = frame.f_back
+    begun = getattr(begun_at, "place", "")
+    if frame is None and begun:
+        return str(begun)
+    found = frame or innermost
+    return "?" if found is None else f"{found.f_code.co_filename}:{found.f_lineno}"

@@ -1,0 +1,110 @@
+"""Decides step by step which task runs, and between which steps something else happens."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable
+from hashlib import blake2b
+from itertools import count
+
+import attrs
+from trio.lowlevel import Task
+
+from fxtrio.simulation.engine.strategies import InOrder, Strategy
+from fxtrio.simulation.engine.trio_internals import is_stuck, requeue
+
+_IDLE = 20
+"""Turns of the event loop without a step and a deadline, after which nothing will happen."""
+
+
+@attrs.define(eq=False)
+class Scheduler:
+    """An `Ordering` of Trio's tasks that is a function of its strategy alone."""
+
+    _strategy: Strategy
+    _limit: int | None = None
+    """The step from which on the oldest task runs first; None for never."""
+
+    steps: int = 0
+    """How many steps tasks have made."""
+
+    held: dict[Task, None] = attrs.field(factory=dict)
+    """Runnable tasks that are not to run, since `is_frozen` says so."""
+
+    is_frozen: Callable[[Task], bool] | None = None
+    """Whether a task stays where it is, as in a process that was killed."""
+
+    _hash: blake2b = attrs.field(factory=lambda: blake2b(digest_size=8))
+    _due: list[tuple[int, int, Callable[[], None]]] = attrs.field(factory=list)
+    _numbers: count[int] = attrs.field(factory=count)
+    _idle: int = 0
+    _on_turn: Callable[[], None] = lambda: None
+    _on_stuck: Callable[[], None] = lambda: None
+
+    def bind(self, on_turn: Callable[[], None], on_stuck: Callable[[], None]) -> None:
+        """Call ``on_turn`` before each turn of the event loop.
+
+        ``on_stuck`` is called when no task can run, and no deadline is left for one to wait for.
+        """
+        self._on_turn, self._on_stuck = on_turn, on_stuck
+
+    @property
+    def digest(self) -> str:
+        """A hash of the names of all tasks in the order of their steps."""
+        return self._hash.hexdigest()
+
+    def call_at(self, step: int, call: Callable[[], None]) -> None:
+        """Call a function between two steps, before the one after ``step``."""
+        heapq.heappush(self._due, (step, next(self._numbers), call))
+
+    def call_in(self, steps: int, call: Callable[[], None]) -> None:
+        """Call a function that many steps from now."""
+        self.call_at(self.steps + steps, call)
+
+    def shuffle(self, batch: list[Task]) -> None:
+        """Leave in ``batch`` what runs now, last one first."""
+        self._on_turn()
+        while self._due and self._due[0][0] <= self.steps:
+            heapq.heappop(self._due)[2]()
+        tasks = batch if self.is_frozen is None else self._without_frozen(batch)
+        if tasks:
+            self._idle = 0
+            batch[:] = self._chosen(tasks)
+            return
+        batch.clear()
+        self._idle += 1
+        if self._idle >= _IDLE and is_stuck():
+            self._idle = 0
+            self._on_stuck()
+
+    def release(self) -> None:
+        """Let all tasks run that were held."""
+        self.is_frozen = None
+        requeue(self.held)
+        self.held.clear()
+
+    def _chosen(self, tasks: list[Task]) -> list[Task]:
+        """Return the tasks that run now, last one first, and let the others wait."""
+        strategy = self._strategy
+        if self._limit is not None and self.steps >= self._limit:
+            strategy = InOrder()
+        everyone = list(tasks)
+        chosen = strategy.choose(tasks)
+        if self._due:
+            chosen = chosen[: max(self._due[0][0] - self.steps, 1)]
+        if len(chosen) < len(everyone):
+            now = set(chosen)
+            requeue(task for task in everyone if task not in now)
+        self.steps += len(chosen)
+        self._hash.update("\n".join([task.name for task in chosen]).encode())
+        return chosen[::-1]
+
+    def _without_frozen(self, batch: list[Task]) -> list[Task]:
+        assert self.is_frozen is not None
+        tasks = []
+        for task in batch:
+            if self.is_frozen(task):
+                self.held[task] = None
+            else:
+                tasks.append(task)
+        return tasks

@@ -1,0 +1,165 @@
+"""Worker threads that run in turn with the event loop, so that nothing runs side by side.
+
+A thread begins at a step that the seed chooses. While it runs, the event loop stands still; when it
+calls into the loop by `trio.from_thread`, it stands still until it has its answer. Threads with
+code of the application are real ones, since that is what it relies on (thread locals, no current
+task). What the framework itself does in threads runs within the event loop's: a switch of threads
+waits for the machine.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from contextvars import copy_context
+from typing import Any
+
+import attrs
+import outcome
+import trio
+
+from fxtrio.simulation.engine import trio_internals
+from fxtrio.simulation.engine.refusals import begun_at, place_of
+
+DEADLINE = 30.0
+"""How long a thread may run before it counts as stuck (seconds of the real clock)."""
+
+_WITHIN_LOOP = (
+    "fxtrio.compression",
+    "fxtrio.db",
+    "fxtrio.markdown",
+    "fxtrio.plugins.auth",
+    "fxtrio.serve.openapi",
+    "fxtrio.serve.request",
+)
+"""Modules whose calls in threads never call into the event loop."""
+
+Delay = Callable[[], tuple[int, float]]
+"""Returns after how many steps and seconds of the virtual clock a thread begins."""
+
+
+class ThreadStuck(Exception):
+    """A worker thread does not return."""
+
+    def __init__(self, name: str | None) -> None:
+        super().__init__(
+            f"The worker thread {name!r} has run for {DEADLINE:g} s. In a simulation nothing runs "
+            "beside it: it must not wait for a task other than by 'trio.from_thread'."
+        )
+
+
+@attrs.define(eq=False)
+class _Worker:
+    """One call in a thread."""
+
+    work: Callable[[], Any]
+    deliver: Callable[[Any], object]
+    name: str | None
+    owner: Threads
+    place: str
+    """Where the application began it; "" for what runs within the event loop's thread."""
+
+    begun: bool = False
+    _go: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(0))
+    _back: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(0))
+
+    def begin(self) -> None:
+        """Run the call until it ends, or waits for the event loop. Called by the loop."""
+        if self.place:
+            self.resume()
+            return
+        with trio_internals.outside_of_run():
+            result = outcome.capture(self.work)
+            self.deliver(result)
+
+    def resume(self) -> None:
+        """Run the thread until it ends, or waits for the event loop. Called by the loop."""
+        if self.begun:
+            self._go.release()
+        else:
+            self.begun = True
+            self.owner.starting = True
+            try:
+                trio_internals.start_thread(self._work, self._deliver, self.name)
+            finally:
+                self.owner.starting = False
+        if not self._back.acquire(timeout=DEADLINE):
+            raise ThreadStuck(self.name)
+
+    def pause(self) -> None:
+        """Let the event loop run until it resumes this thread. Called by the thread."""
+        self._back.release()
+        self._go.acquire()
+
+    def _work(self) -> Any:
+        _current.worker, begun_at.place = self, self.place
+        return self.work()
+
+    def _deliver(self, result: Any) -> None:
+        try:
+            self.deliver(result)
+        finally:
+            _current.worker, begun_at.place = None, ""
+            self._back.release()
+
+
+@attrs.define(eq=False)
+class _Reply:
+    """Takes the place of the queue on which a thread waits for the event loop."""
+
+    _worker: _Worker
+    _values: list[Any] = attrs.field(factory=list)
+
+    def put_nowait(self, value: Any) -> None:
+        """Pass a result to the thread, and let it run. Called by the event loop."""
+        self._values.append(value)
+        self._worker.resume()
+
+    def get(self) -> Any:
+        """Wait for the result. Called by the thread."""
+        self._worker.pause()
+        return self._values.pop()
+
+
+@attrs.define(eq=False)
+class Threads:
+    """Runs worker threads one at a time. See `trio_internals.threads_by`."""
+
+    _delay: Delay
+    starting: bool = False
+    """Whether a thread is being started here, and not by the application."""
+
+    def start(
+        self, work: Callable[[], Any], deliver: Callable[[Any], object], name: str | None = None
+    ) -> None:
+        """Begin a call in a thread, in a while."""
+        function = trio_internals.function_of(work)
+        module = getattr(getattr(function, "func", function), "__module__", None) or ""
+        within = module.startswith(_WITHIN_LOOP)
+        worker = _Worker(work, deliver, name, self, "" if within else place_of(sys._getframe()))
+        steps, seconds = self._delay()
+        # The context says to which process the thread belongs.
+        trio.lowlevel.spawn_system_task(
+            _begin, worker, steps, seconds, name="thread", context=copy_context()
+        )
+
+    def send(self, token: Any, message: Any) -> Any:
+        """Carry a call of `trio.from_thread` to the event loop."""
+        worker: _Worker | None = getattr(_current, "worker", None)
+        if worker is not None:
+            object.__setattr__(message, "queue", _Reply(worker))
+        return trio_internals.send_message(token, message)
+
+
+_current = threading.local()
+
+
+async def _begin(worker: _Worker, steps: int, seconds: float) -> None:
+    # A system task is cancelled at the end of the run; a thread ends also then.
+    with trio.CancelScope(shield=True):
+        for _ in range(steps):
+            await trio.lowlevel.checkpoint()
+        if seconds:
+            await trio.sleep(seconds)
+    worker.begin()

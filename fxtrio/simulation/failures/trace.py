@@ -1,0 +1,85 @@
+"""What the tasks of a run did: every step's name, and a reader's view of the last ones."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from pathlib import Path
+
+import attrs
+import trio
+from trio.lowlevel import Task
+
+from fxtrio.simulation.engine.scheduler import Scheduler
+from fxtrio.simulation.servers.process import current_process
+from fxtrio.tracebacks import is_application
+
+_LAST = 40
+"""Steps that are described (count)."""
+
+
+@attrs.frozen
+class Step:
+    """One step of a task of the application."""
+
+    number: int
+    time: float
+    task: str
+    place: str
+    """Where it waits now: file, line and function; "" where it has ended."""
+
+
+@attrs.define(eq=False)
+class Trace(trio.abc.Instrument):
+    """Records a run. Tasks without code of the application are named only."""
+
+    _scheduler: Scheduler
+    names: list[str] = attrs.field(factory=list)
+    """The task of each step."""
+
+    last: deque[Step] = attrs.field(factory=lambda: deque[Step](maxlen=_LAST))
+
+    def after_task_step(self, task: Task) -> None:
+        """Record where a task waits now."""
+        self.names.append(task.name)
+        place = place_of(task)
+        if not place:
+            return
+        process = task.context.get(current_process)
+        name = task.name if process is None else f"{task.name} in {process.name}"
+        self.last.append(Step(len(self.names), trio.current_time(), name, place))
+
+    def lines(self) -> list[str]:
+        """Return the last steps, one a line; repeated ones are left out."""
+        lines: list[str] = []
+        before: tuple[str, str] | None = None
+        for step in self.last:
+            if (step.task, step.place) != before:
+                lines.append(f"{step.number:6} {step.time:9.3f} s  {step.task}: {step.place}")
+            before = step.task, step.place
+        return lines
+
+
+def place_of(task: Task) -> str:
+    """Return where in the application a task waits; "" where it does not, or has ended."""
+    found = ""
+    for frame, line in task.iter_await_frames():
+        code = frame.f_code
+        if is_application(code.co_filename) and not _is_ours(code.co_filename):
+            found = f"{os.path.relpath(code.co_filename)}:{line} {code.co_name}"
+    return found
+
+
+def first_difference(one: Trace, other: Trace) -> str:
+    """Return where two runs that should be the same are not."""
+    for number, (a, b) in enumerate(zip(one.names, other.names, strict=False), 1):
+        if a != b:
+            return f"at step {number}, {a!r} ran the first time and {b!r} the second time"
+    return f"one run had {len(one.names)} steps, and the other one {len(other.names)}"
+
+
+_HERE = f"{Path(__file__).parents[2]}{os.sep}"
+
+
+def _is_ours(file: str) -> bool:
+    return file.startswith(_HERE)

@@ -1,0 +1,58 @@
+"""Options of pytest for simulations. Pytest loads it, so that it imports next to nothing."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from fxtrio.simulation.simulate import Seeds
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--fx-seed`` and ``--fx-seeds``."""
+    group = parser.getgroup("fxtrio", "simulations")
+    group.addoption(
+        "--fx-seed", type=int, default=None, metavar="N", help="simulate this seed alone"
+    )
+    group.addoption(
+        "--fx-seeds",
+        type=int,
+        default=None,
+        metavar="N",
+        help="simulate N seeds of each test",
+    )
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Share the seeds of a test out among the workers of pytest-xdist."""
+    if "fx_seeds" not in metafunc.fixturenames:
+        return
+    config = metafunc.config
+    workers = getattr(config, "workerinput", {}).get("workercount", 1)
+    if workers > 1 and config.getoption("--fx-seed") is None:
+        shares = [f"share-{number + 1}-of-{workers}" for number in range(workers)]
+        metafunc.parametrize("fx_seeds", range(workers), ids=shares, indirect=True)
+
+
+@pytest.fixture
+def fx_seeds(request: pytest.FixtureRequest) -> Seeds:
+    """Return the seeds that a simulated test runs."""
+    from fxtrio.simulation.simulate import Seeds
+
+    one = request.config.getoption("--fx-seed")
+    count = request.config.getoption("--fx-seeds")
+    if one is not None:
+        return Seeds(one, 1)
+    workers = getattr(request.config, "workerinput", {}).get("workercount", 1)
+    first = getattr(request, "param", 0)
+    return Seeds(first, count, workers if workers > 1 else 1)
+
+
+def pytest_unconfigure() -> None:
+    """Remove what simulations have compiled."""
+    loaded = sys.modules.get("fxtrio.simulation.simulate")
+    if loaded is not None:
+        loaded.close_all()

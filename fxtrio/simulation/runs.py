@@ -1,0 +1,245 @@
+"""One run: a fresh app, a seeded scheduler, virtual time, and the checks at its end."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import attrs
+import trio
+from trio.testing import MockClock
+
+from fxtrio.simulation.checks import check
+from fxtrio.simulation.engine.randomness import START, Calendar, open_calendar, seeded
+from fxtrio.simulation.engine.refusals import NotSimulated, refusing
+from fxtrio.simulation.engine.scheduler import Scheduler
+from fxtrio.simulation.engine.strategies import ByPriority, Shuffled, Strategy, StrategyName
+from fxtrio.simulation.engine.threads import Threads
+from fxtrio.simulation.engine.trio_internals import ordered_by, threads_by
+from fxtrio.simulation.failures.trace import Trace
+from fxtrio.simulation.faults import Fault, FaultPlan, Faults
+from fxtrio.simulation.replaced import recorded_log, replaced
+from fxtrio.simulation.servers.prepared_app import PreparedApp
+from fxtrio.simulation.servers.processes import Servers
+from fxtrio.simulation.servers.store import MessageStore
+from fxtrio.simulation.world import World, WorldClock
+
+Scenario = Callable[..., Awaitable[object]]
+"""A test: an async function of a `World`, and of fixtures."""
+
+LIMIT = 3600.0
+"""How long a run may last (seconds of the virtual clock)."""
+
+
+_LINGER = 10.0
+"""How long tasks of the framework may outlast the app that they were begun for (seconds)."""
+
+
+class Stuck(Exception):
+    """Every task waits for another one, and no deadline is left."""
+
+
+@attrs.frozen(kw_only=True)
+class Options:
+    """How a scenario is run."""
+
+    faults: Faults
+    strategy: StrategyName = "random"
+    depth: int = 3
+    """For how many orderings ``pct`` looks."""
+
+    processes: int = 1
+    arguments: dict[str, Any] = attrs.field(factory=dict)
+    """Fixtures of the test, by name."""
+
+    length: int = 0
+    """How many steps a run has, about; for ``pct``."""
+
+
+@attrs.frozen(kw_only=True)
+class Variant:
+    """A run that is shorter than the one its seed leads to."""
+
+    without: frozenset[str] = frozenset()
+    """Names of faults that do not happen."""
+
+    absent: frozenset[str] = frozenset()
+    """Names of visitors that do not come."""
+
+    ordered_from: int | None = None
+    """The step from which on the oldest task runs first."""
+
+    schedule: int = 0
+    """Another order of steps for each number: one visitor less changes what an order means."""
+
+
+@attrs.frozen(kw_only=True)
+class Run:
+    """What a run came to."""
+
+    seed: int
+    error: BaseException | None
+    steps: int
+    seconds: float
+    """Of the virtual clock."""
+
+    digest: str
+    faults: tuple[Fault, ...]
+    visitors: tuple[str, ...]
+    """All that the test has asked for."""
+
+    absent: frozenset[str]
+    """Those that did not come, since the run was shortened."""
+
+    trace: Trace | None
+    log: tuple[str, ...]
+
+
+@attrs.define(eq=False)
+class Runner:
+    """Runs one scenario of an app, once for each call of `run`."""
+
+    scenario: Scenario
+    app: PreparedApp
+    options: Options
+
+    def run(
+        self,
+        seed: int,
+        variant: Variant | None = None,
+        *,
+        traced: bool = False,
+        keep: bool = False,
+    ) -> Run:
+        """Run the scenario. The same arguments give the same run.
+
+        With ``keep`` the following runs begin with its database.
+        """
+        variant = variant or Variant()
+        folder = self.app.new_folder()
+        plan = FaultPlan(self.options.faults, str(seed), variant.without)
+        scheduler = Scheduler(self._strategy(seed, variant), limit=variant.ordered_from)
+        clock, trace = MockClock(autojump_threshold=0), Trace(scheduler) if traced else None
+        visitors: list[str] = []
+        refusals: list[NotSimulated] = []
+        error: BaseException | None = None
+        threads = Threads(plan.delay)
+        with ExitStack() as stack:
+            enter = stack.enter_context
+            log = enter(recorded_log())
+            enter(seeded(str(seed)))
+            enter(ordered_by(scheduler))
+            enter(threads_by(threads.start, threads.send))
+            shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
+            enter(replaced(shared))
+            calendar = enter(open_calendar())
+            enter(refusing(refusals.append, lambda: threads.starting))
+            main = _Main(
+                self, seed, variant, folder, plan, scheduler, calendar, visitors, log.records
+            )
+            try:
+                trio.run(main.run, clock=clock, instruments=[trace] if trace else [])
+            except Exception as caught:
+                error = only(caught)
+        if keep and error is None:
+            self.app.keep_database(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+        return Run(
+            seed=seed,
+            error=refusals[0] if refusals else error,
+            steps=scheduler.steps,
+            seconds=clock.current_time(),
+            digest=scheduler.digest,
+            faults=tuple(plan.happened.values()),
+            visitors=tuple(visitors),
+            absent=variant.absent,
+            trace=trace,
+            log=tuple(log.lines()),
+        )
+
+    def _strategy(self, seed: int, variant: Variant) -> Strategy:
+        random = Random(f"{seed} schedule {variant.schedule}")
+        options = self.options
+        if options.strategy == "random" or variant.schedule:
+            return Shuffled(random)
+        return ByPriority.started(random, depth=options.depth, length=options.length)
+
+
+@attrs.frozen(eq=False)
+class _Main:
+    """The main task of a run."""
+
+    _runner: Runner
+    _seed: int
+    _variant: Variant
+    _folder: Path
+    _plan: FaultPlan
+    _scheduler: Scheduler
+    _calendar: Calendar
+    _visitors: list[str]
+    _records: list[logging.LogRecord]
+
+    async def run(self) -> None:
+        """Start the app, run the scenario, shut the app down, and look at what is left."""
+        with trio.CancelScope() as whole:
+            stuck = False
+
+            def on_stuck() -> None:
+                nonlocal stuck
+                stuck = True
+                whole.cancel()
+
+            self._scheduler.bind(self._on_turn, on_stuck)
+            async with trio.open_nursery() as nursery:
+                servers = await self._serve(nursery)
+                await trio.sleep(_LINGER)
+                check(servers.all, self._records, self._folder / "app.db")
+                nursery.cancel_scope.cancel()
+        if stuck:
+            raise Stuck("Every task waits for another one, and no deadline is left.")
+
+    async def _serve(self, nursery: trio.Nursery) -> Servers:
+        seed, runner = self._seed, self._runner
+        random = Random(f"{seed} servers")
+        servers = Servers(
+            runner.app,
+            self._folder,
+            self._plan,
+            self._scheduler,
+            random,
+            nursery,
+            runner.options.processes,
+        )
+        await servers.start()
+        world = World(
+            seed,
+            Random(seed),
+            WorldClock(self._calendar),
+            servers,
+            self._plan,
+            self._scheduler,
+            self._variant.absent,
+            self._visitors,
+        )
+        try:
+            with trio.fail_after(LIMIT):
+                await runner.scenario(world, **runner.options.arguments)
+            await servers.stop()
+        finally:
+            self._scheduler.release()  # tasks of killed processes can end now
+        return servers
+
+    def _on_turn(self) -> None:
+        self._calendar.move_to(START + trio.current_time())
+
+
+def only(error: BaseException) -> BaseException:
+    """Return the only error of groups; of several, the first."""
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    return error

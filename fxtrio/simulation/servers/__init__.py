@@ -1,0 +1,1 @@
+"""The app's processes in a simulation, their connections, and the store that they share."""

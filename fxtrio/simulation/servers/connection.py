@@ -1,0 +1,136 @@
+"""A connection between a client and a process of the app, in place of a socket."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+import attrs
+import trio
+from starlette.types import Message, Receive, Scope, Send
+
+Pause = Callable[[], float]
+"""Returns how long the client takes to read on (seconds); 0 for a client that reads at once."""
+
+
+class ConnectionLost(ConnectionResetError):
+    """The process was killed, or has shut down, within its response.
+
+    Before the response it is a ConnectionResetError.
+    """
+
+
+@attrs.define(eq=False)
+class Connection:
+    """One request, or one WebSocket."""
+
+    scope: Scope
+    number: int
+    """Of the run, from 1 on."""
+
+    _pause: Pause
+    _inbox: tuple[trio.MemorySendChannel[Message], trio.MemoryReceiveChannel[Message]] = (
+        attrs.field(factory=lambda: trio.open_memory_channel[Message](1))
+    )
+    _outbox: tuple[trio.MemorySendChannel[Message], trio.MemoryReceiveChannel[Message]] = (
+        attrs.field(factory=lambda: trio.open_memory_channel[Message](0))
+    )
+    statuses: list[int] = attrs.field(factory=list)
+    """The statuses that the app sent; one, unless it is a WebSocket."""
+
+    ended: bool = False
+    """Whether the app has sent the end of its response."""
+
+    left: bool = False
+    """Whether the client has left."""
+
+    transactional: bool = False
+    """Whether it is answered by an action with ``transaction=True``."""
+
+    killed: bool = False
+    """Whether its process was killed."""
+
+    failure: BaseException | None = None
+    """What has left the app, other than a cancellation."""
+
+    _begun: bool = False
+
+    # --- the client's side
+
+    async def exchange(self, receive: Receive, send: Send) -> None:
+        """Carry messages of a client to the process, and back. Raises ConnectionLost."""
+        began = False
+        try:
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(self._carry, receive)
+                async for message in self._outbox[1]:
+                    began = self.scope["type"] == "http"
+                    pause = self._pause()
+                    if pause:
+                        await trio.sleep(pause)
+                    try:
+                        await send(message)
+                    except OSError:  # the client has left the block of its WebSocket
+                        break
+                nursery.cancel_scope.cancel()
+        finally:
+            self.left = True
+            self._inbox[0].close()
+            self._outbox[1].close()
+        # Without a status the client itself says that there was no response.
+        if began and not self.ended:
+            raise ConnectionLost("The server has closed the connection within its response.")
+
+    def cut(self) -> None:
+        """Let the client see that there is nobody any more."""
+        self.killed = True
+        self._outbox[0].close()
+
+    async def _carry(self, receive: Callable[[], Awaitable[Message]]) -> None:
+        while True:
+            message = await receive()
+            try:
+                await self._inbox[0].send(message)
+            except (trio.BrokenResourceError, trio.ClosedResourceError):
+                return
+            if message["type"].endswith("disconnect"):
+                return
+
+    # --- the server's side
+
+    async def receive(self) -> Message:
+        """Return the next message of the client, as an ASGI server does."""
+        begun, self._begun = self._begun, True
+        try:
+            return await self._inbox[1].receive()
+        except trio.EndOfChannel:
+            if self.scope["type"] == "websocket":
+                if not begun:  # the handshake was there before the client left
+                    return {"type": "websocket.connect"}
+                return {"type": "websocket.disconnect", "code": 1006}
+            return {"type": "http.disconnect"}
+
+    async def send(self, message: Message) -> None:
+        """Pass a message to the client. Raises OSError when it has left."""
+        kind = message["type"]
+        if kind in {"http.response.start", "websocket.http.response.start"}:
+            self.statuses.append(message["status"])
+        try:
+            await self._outbox[0].send(dict(message))
+        except trio.BrokenResourceError:
+            if self.scope["type"] == "websocket":
+                raise OSError("the client has left") from None
+        if kind.startswith("websocket"):
+            self.ended = True  # it may be closed at any time
+        elif kind == "http.response.body" and not message.get("more_body"):
+            self.ended = True
+
+    def close(self) -> None:
+        """The app has returned: the client gets no more."""
+        self._outbox[0].close()
+        self._inbox[1].close()
+
+
+def describe(connection: Connection) -> str:
+    """Return what a connection is for, as a trace names it."""
+    scope = connection.scope
+    return f"{scope.get('method', 'WebSocket')} {scope['path']} ({connection.number})"

@@ -1,0 +1,169 @@
+"""An app that is compiled once, and whose state is new in each process of a simulation."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path, PurePath
+from types import CodeType
+from typing import Any
+
+import attrs
+
+from fxtrio.app import Application, import_code, put_together
+from fxtrio.compile.build import compile_server
+from fxtrio.config import Config, env_files, load_config
+from fxtrio.config.brokers import broker_kind
+from fxtrio.errors import FxtrioError
+from fxtrio.imports import Imports, resolve
+from fxtrio.jobs.running.job_clock import JobClock
+from fxtrio.manifest import Manifest
+from fxtrio.plugins.load import load_plugins
+from fxtrio.serve.request.bodies import starlette_bodies
+from fxtrio.serve.request.response import starlette_files
+from fxtrio.simulation.engine.randomness import START
+from fxtrio.simulation.ledger import create_table
+from fxtrio.temporary_folders import open_temporary_folder
+from fxtrio.testing.open import open_no_render, with_plugins
+
+_KEY = "a key of simulations, which protects nothing"
+_INSTALLED = ("site-packages", "dist-packages", ".venv", "venv", "node_modules")
+
+
+class SettingNotSimulated(FxtrioError):
+    """The settings name a server, which a simulation cannot repeat."""
+
+    def __init__(self, setting: str, cause: str, remedy: str) -> None:
+        super().__init__(f"{setting}: {cause}. {remedy}.")
+        self.setting = setting
+
+
+class _CachedImports(Imports):
+    """Compiles each file once, and runs it for each process."""
+
+    def __init__(self, root: Path, build: Path, codes: dict[tuple[Path, bytes], CodeType]) -> None:
+        super().__init__(root, build)
+        self._codes = codes
+
+    def _compiled(self, text: bytes, path: Path) -> CodeType:
+        code = self._codes.get((path, text))
+        if code is None:
+            code = self._codes[path, text] = super()._compiled(text, path)
+        return code
+
+
+@attrs.define(eq=False)
+class PreparedApp:
+    """A compiled project. Made by `prepare`; its files are removed by `close`."""
+
+    root: Path
+    config: Config
+    manifest: Manifest
+    folder: Path
+    _stack: ExitStack
+    _codes: dict[tuple[Path, bytes], CodeType] = attrs.field(factory=dict)
+    _database: Path | None = None
+    """A database in which all migrations have been run, once there is one."""
+
+    _next: int = 0
+
+    def new_folder(self) -> Path:
+        """Make the folder of a run, with its database."""
+        self._next += 1
+        folder = self.folder / f"run-{self._next}"
+        folder.mkdir()
+        if self._database is not None:
+            shutil.copyfile(self._database, folder / "app.db")
+        return folder
+
+    def keep_database(self, folder: Path) -> None:
+        """Let the following runs begin with the database of a run that has ended."""
+        found = folder / "app.db"
+        if found.exists():
+            self._database = self.folder / "migrated.db"
+            shutil.copyfile(found, self._database)
+            create_table(self._database)
+
+    def make_app(self, folder: Path) -> Application:
+        """Return the app as another process would import it, with its database in ``folder``."""
+        config = self.config
+        if config.database.url:
+            url = f"sqlite:///{folder / 'app.db'}"
+            database = attrs.evolve(config.database, url=url, migrate="run")
+            config = attrs.evolve(config, database=database)
+        self._forget_modules()
+        imports = _CachedImports(self.root, self.folder / "build", self._codes)
+        code = import_code(imports, config, self.manifest)
+        plugins = load_plugins(config, root=self.root, resolve=resolve)
+        app = Application(
+            put_together(self.root, config, self.manifest, code, plugins),
+            root=self.root,
+            build=self.folder / "build",
+            plugins=plugins,
+            open_renderer=open_no_render,
+        )
+        for plugin in plugins:
+            plugin.isolate(folder / "data")
+        app.job_clock = JobClock(START, fixed=True)
+        return app
+
+    def close(self) -> None:
+        """Remove all files."""
+        self._stack.close()
+
+    def _forget_modules(self) -> None:
+        """Let the project's modules be imported anew, so that what they hold is new."""
+        below = f"{self.root}{os.sep}"
+        for name, module in list(sys.modules.items()):
+            file = getattr(module, "__file__", None)
+            # There may be thousands of modules, and nearly all are elsewhere.
+            if isinstance(file, str) and file.startswith(below) and _is_of_app(file[len(below) :]):
+                del sys.modules[name]
+
+
+def _is_of_app(file: str) -> bool:
+    """Whether a file of a project belongs to the app, and not to its tests or an environment."""
+    *folders, name = PurePath(file).parts
+    if name == "conftest.py" or name.startswith("test_") or "tests" in folders[:1]:
+        return False
+    return not any(folder in _INSTALLED for folder in folders)
+
+
+def prepare(root: Path, settings: Mapping[str, Any]) -> PreparedApp:
+    """Compile the project in ``root``.
+
+    Raises ConfigInvalid, CompileFailed, and SettingNotSimulated for settings that name a server.
+    """
+    with ExitStack() as stack:
+        folder = stack.enter_context(open_temporary_folder("fxtrio-simulation-"))
+        stack.enter_context(env_files(root))
+        config = load_config(root, **with_plugins(root, dict(settings)))
+        _require_simulated(config)
+        if not config.secret_keys:
+            config = attrs.evolve(config, secret_keys=(_KEY,))
+        (folder / "build").mkdir()
+        manifest = compile_server(root, config, folder / "build", mode="production")
+        starlette_bodies.install()
+        starlette_files.install()
+        return PreparedApp(root, config, manifest, folder, stack.pop_all())
+    raise AssertionError  # an ExitStack suppresses nothing here
+
+
+def _require_simulated(config: Config) -> None:
+    url = config.database.url
+    if url and not url.startswith("sqlite"):
+        raise SettingNotSimulated(
+            "database.url",
+            "a simulation cannot repeat what a database server does",
+            "Pass database={'url': 'sqlite:///app.db'} to simulate, or test it with 'open_app'",
+        )
+    if broker_kind(config.realtime.broker) is not None:
+        raise SettingNotSimulated(
+            "realtime.broker",
+            "a simulation cannot repeat what a server of messages does",
+            "Pass realtime={'broker': 'memory'} to simulate; several processes share a simulated "
+            "store",
+        )

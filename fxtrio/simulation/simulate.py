@@ -1,0 +1,175 @@
+"""`simulate`: runs a test once for each seed, and says what it takes to see a failure again."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from fxtrio.simulation.engine.strategies import StrategyName
+from fxtrio.simulation.failures.report import report
+from fxtrio.simulation.failures.shortening import shorten
+from fxtrio.simulation.failures.trace import first_difference
+from fxtrio.simulation.faults import NO_FAULTS, Faults
+from fxtrio.simulation.runs import Options, Run, Runner, Scenario
+from fxtrio.simulation.servers.prepared_app import PreparedApp, prepare
+from fxtrio.simulation.world import World
+
+
+class NotRepeatable(AssertionError):
+    """The same seed has led to two different runs."""
+
+    def __init__(self, seed: int, difference: str) -> None:
+        super().__init__(
+            f"seed {seed} does not repeat: {difference}. Something there depends on chance that "
+            "the seed does not decide: the order of a set, 'id()', a clock or a random generator "
+            "of a library in C, or state that is left from the run before."
+        )
+        self.seed = seed
+
+
+@attrs.frozen
+class Seeds:
+    """Which seeds are run."""
+
+    first: int = 0
+    count: int | None = None
+    """None for as many as the test asks for."""
+
+    step: int = 1
+    """Distance of one seed to the next; more than 1 where workers share them."""
+
+    def of(self, count: int) -> range:
+        """Return the seeds for a test that asks for ``count``."""
+        wanted = count if self.count is None else self.count
+        return range(self.first, wanted if self.first < wanted else self.first + 1, self.step)
+
+
+def simulate(
+    root: str | Path,
+    *,
+    seeds: int = 200,
+    faults: Faults | None = None,
+    strategy: StrategyName = "random",
+    depth: int = 3,
+    processes: int = 1,
+    **settings: Any,
+) -> Callable[[Scenario], Callable[..., None]]:
+    """Run an async test of a `World` once for each seed: ``@simulate(ROOT, seeds=200)``.
+
+    The project in ``root`` is compiled once, and started anew for each seed: with ``processes``
+    of it on one database, in an order of steps that the seed decides, on a clock that passes time
+    only when every task waits. ``faults`` says what goes wrong, and how often; all of it by
+    default. ``strategy`` is ``"random"``, or ``"pct"`` for defects that need ``depth`` steps in
+    one order. ``settings`` are those of `open_app`.
+
+    The test fails with the error of the first seed that does. A note says which one, what had
+    gone wrong, what the last steps were, and how to run it again. The decorated function is not
+    async; fixtures are those of its other parameters.
+    """
+    path = Path(root).resolve()
+
+    def decorate(scenario: Scenario) -> Callable[..., None]:
+        def run(fx_seeds: Seeds, **fixtures: Any) -> None:
+            options = Options(
+                faults=Faults() if faults is None else faults,
+                strategy=strategy,
+                depth=depth,
+                processes=processes,
+                arguments=fixtures,
+            )
+            runner = Runner(scenario, prepared_app(path, settings), options)
+            run_seeds(_with_length(runner), fx_seeds.of(seeds))
+
+        return _as_test(run, scenario)
+
+    return decorate
+
+
+def run_seeds(runner: Runner, seeds: range) -> list[Run]:
+    """Run a scenario with each seed. Raises what the first failing run has raised."""
+    runs: list[Run] = []
+    for seed in seeds:
+        found = runner.run(seed)
+        if found.error is not None:
+            raise _explained(runner, found)
+        if not runs:  # once is enough to see that chance is not decided by the seed
+            _require_same(runner, found)
+        runs.append(found)
+    return runs
+
+
+def _with_length(runner: Runner) -> Runner:
+    """Tell ``pct`` how many steps a run has, about: the same whichever seeds are run."""
+    if runner.options.strategy == "random":
+        return runner
+    shuffled = attrs.evolve(runner.options, strategy="random", faults=NO_FAULTS)
+    length = attrs.evolve(runner, options=shuffled).run(0).steps
+    return attrs.evolve(runner, options=attrs.evolve(runner.options, length=length))
+
+
+def _require_same(runner: Runner, found: Run) -> None:
+    """Run a seed once more. Raises NotRepeatable."""
+    if runner.run(found.seed).digest != found.digest:
+        raise _not_repeatable(runner, found.seed)
+
+
+def _not_repeatable(runner: Runner, seed: int) -> NotRepeatable:
+    one, other = (runner.run(seed, traced=True).trace for _ in range(2))
+    assert one is not None
+    assert other is not None
+    return NotRepeatable(seed, first_difference(one, other))
+
+
+def _explained(runner: Runner, found: Run) -> BaseException:
+    """Return the error of a run with a note that says how to see it again."""
+    again = runner.run(found.seed, traced=True)
+    if again.digest != found.digest or again.error is None:
+        return _not_repeatable(runner, found.seed)
+    shortest = shorten(again, lambda variant: runner.run(found.seed, variant, traced=True))
+    assert shortest.error is not None
+    shortest.error.add_note(report(runner.scenario, again, shortest))
+    return shortest.error
+
+
+_apps: dict[tuple[Path, str], PreparedApp] = {}
+
+
+def prepared_app(root: Path, settings: dict[str, Any]) -> PreparedApp:
+    """Return the compiled project; the same for all tests with these settings."""
+    key = root, repr(sorted(settings.items(), key=lambda item: item[0]))
+    if key not in _apps:
+        prepared = prepare(root, settings)
+        # Once without any fault: migrations run, and what the app itself fails with is plain.
+        first = Runner(_do_nothing, prepared, Options(faults=NO_FAULTS)).run(0, keep=True)
+        if first.error is not None:
+            prepared.close()
+            raise first.error
+        _apps[key] = prepared
+    return _apps[key]
+
+
+async def _do_nothing(world: World) -> None:
+    """Start the app, and shut it down."""
+
+
+def close_all() -> None:
+    """Remove what was compiled."""
+    while _apps:
+        _apps.popitem()[1].close()
+
+
+def _as_test(run: Callable[..., None], scenario: Scenario) -> Callable[..., None]:
+    """Return ``run`` with the name of ``scenario``, and with its parameters but for the world."""
+    functools.update_wrapper(run, scenario)
+    del run.__wrapped__  # type: ignore[attr-defined]  # pytest would look at its parameters
+    given = list(inspect.signature(scenario).parameters.values())[1:]
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [inspect.Parameter("fx_seeds", kind), *given]
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {}
+    return run

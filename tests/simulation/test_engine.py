@@ -1,0 +1,217 @@
+"""The engine: orders of steps, threads in turn with the event loop, chance, and refusals."""
+
+from __future__ import annotations
+
+import os
+import random
+import secrets
+import socket
+import subprocess
+import sys
+import threading
+import time
+import uuid
+from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+import trio
+from trio.testing import MockClock
+
+from fxtrio.simulation.engine.randomness import START, open_calendar, seeded
+from fxtrio.simulation.engine.refusals import NotSimulated, refusing
+from fxtrio.simulation.engine.scheduler import Scheduler
+from fxtrio.simulation.engine.strategies import ByPriority, InOrder, Shuffled, Strategy
+from fxtrio.simulation.engine.threads import Threads
+from fxtrio.simulation.engine.trio_internals import ordered_by, threads_by
+
+
+def run(main: Callable[[], Awaitable[object]], strategy: Strategy) -> tuple[object, Scheduler]:
+    """Run a function under a strategy."""
+    scheduler = Scheduler(strategy)
+    threads = Threads(lambda: (0, 0.0))
+    with ordered_by(scheduler), threads_by(threads.start, threads.send):
+        return trio.run(main, clock=MockClock(autojump_threshold=0)), scheduler
+
+
+async def letters() -> str:
+    """Return the order in which three tasks make two steps each."""
+    found: list[str] = []
+
+    async def write(letter: str) -> None:
+        for _ in range(2):
+            found.append(letter)
+            await trio.lowlevel.checkpoint()
+
+    async with trio.open_nursery() as nursery:
+        for letter in "abc":
+            nursery.start_soon(write, letter)
+    return "".join(found)
+
+
+def test_in_order_the_oldest_task_is_first() -> None:
+    assert run(letters, InOrder())[0] == "abcabc"
+
+
+def test_shuffled_orders_differ_by_seed_and_repeat() -> None:
+    orders = [run(letters, Shuffled(Random(seed)))[0] for seed in range(60)]
+    assert orders == [run(letters, Shuffled(Random(seed)))[0] for seed in range(60)]
+    assert len(set(orders)) > 25
+    # Also those that batches alone do not give: two steps of one task before another's first.
+    assert any(str(order).startswith(("aa", "bb", "cc")) for order in orders)
+
+
+def test_the_digest_is_that_of_the_order() -> None:
+    def digest(seed: int) -> str:
+        return run(letters, Shuffled(Random(seed)))[1].digest
+
+    assert digest(1) == digest(1)
+    assert digest(1) != digest(2)
+
+
+def test_by_priority_one_task_runs_as_long_as_it_can() -> None:
+    strategy = ByPriority.started(Random(1), depth=1, length=10)
+    order = run(letters, strategy)[0]
+    assert isinstance(order, str)
+    assert sorted(order[::2]) == ["a", "b", "c"]
+    assert order[0] == order[1]
+
+
+def test_a_task_of_high_priority_that_only_spins_gives_way() -> None:
+    async def main() -> str:
+        done = False
+
+        async def spin() -> None:
+            while not done:
+                await trio.lowlevel.checkpoint()
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(spin)
+            for _ in range(5):
+                await trio.lowlevel.checkpoint()
+            done = True
+        return "ended"
+
+    assert run(main, ByPriority.started(Random(0), depth=1, length=10))[0] == "ended"
+
+
+def test_nothing_can_happen_any_more_is_seen() -> None:
+    scheduler = Scheduler(InOrder())
+
+    async def main() -> None:
+        with trio.CancelScope() as scope:
+            scheduler.bind(lambda: None, scope.cancel)
+            await trio.sleep_forever()
+
+    with ordered_by(scheduler):
+        trio.run(main, clock=MockClock(autojump_threshold=0))
+
+
+def test_calls_happen_between_two_steps() -> None:
+    steps: list[int] = []
+    scheduler = Scheduler(InOrder())
+
+    async def main() -> None:
+        scheduler.call_in(3, lambda: steps.append(scheduler.steps))
+        async with trio.open_nursery() as nursery:
+            for _ in range(5):
+                nursery.start_soon(trio.lowlevel.checkpoint)
+
+    with ordered_by(scheduler):
+        trio.run(main, clock=MockClock(autojump_threshold=0))
+    assert len(steps) == 1
+
+
+def test_a_thread_runs_in_turn_with_the_event_loop_and_calls_into_it() -> None:
+    async def double(number: int) -> int:
+        await trio.sleep(60)
+        return 2 * number
+
+    def in_thread() -> tuple[int, int, str]:
+        doubled = trio.from_thread.run(double, 4)
+        name = trio.from_thread.run_sync(lambda: threading.current_thread().name)
+        return doubled, trio.from_thread.run(double, doubled), name
+
+    async def main() -> object:
+        found: list[object] = []
+
+        async def call() -> None:
+            found.append(await trio.to_thread.run_sync(in_thread))
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(3):
+                nursery.start_soon(call)
+        return found, trio.current_time()
+
+    name = threading.current_thread().name
+    assert run(main, Shuffled(Random(5)))[0] == ([(8, 16, name)] * 3, 120.0)
+
+
+def test_an_abandoned_thread_ends_with_the_run() -> None:
+    ended: list[str] = []
+
+    def in_thread() -> None:
+        trio.from_thread.run(trio.sleep, 10)
+        ended.append("thread")
+
+    async def main() -> None:
+        with trio.move_on_after(1):
+            await trio.to_thread.run_sync(in_thread, abandon_on_cancel=True)
+        await trio.sleep(20)
+
+    run(main, InOrder())
+    assert ended == ["thread"]
+
+
+def test_an_error_in_a_thread_is_raised() -> None:
+    async def main() -> None:
+        await trio.to_thread.run_sync(int, "no number")
+
+    with pytest.raises(ValueError, match="no number"):
+        run(main, InOrder())
+
+
+def test_what_python_draws_depends_on_the_seed() -> None:
+    def drawn(seed: str) -> tuple[object, ...]:
+        with seeded(seed):
+            return uuid.uuid4(), secrets.token_hex(8), os.urandom(4), random.random()
+
+    assert drawn("1") == drawn("1")
+    assert not set(drawn("1")) & set(drawn("2"))
+    assert os.urandom(8) != os.urandom(8)
+
+
+def test_the_time_of_day_is_that_of_the_run() -> None:
+    with open_calendar() as calendar:
+        assert time.time() == START
+        calendar.move_to(START + 90)
+        assert datetime.now(UTC) == datetime(2030, 1, 1, 0, 1, 30, tzinfo=UTC)
+        assert time.localtime().tm_year in {2029, 2030}
+    assert datetime.now(UTC).year != 2030
+
+
+def connect() -> None:
+    with socket.socket() as one:
+        one.connect(("127.0.0.1", 9))
+
+
+@pytest.mark.parametrize(
+    ("act", "what"),
+    [
+        (connect, "a connection is opened"),
+        (lambda: socket.getaddrinfo("localhost", 80), "a host name is looked up"),
+        (lambda: subprocess.run([sys.executable, "-V"], check=False), "a process is started"),
+        (lambda: threading.Thread(target=print).start(), "a thread is started"),
+    ],
+)
+def test_what_cannot_be_repeated_is_refused_with_its_place(
+    act: Callable[[], object], what: str
+) -> None:
+    found: list[NotSimulated] = []
+    with refusing(found.append, lambda: False), pytest.raises(NotSimulated, match=what) as caught:
+        act()
+    assert "test_engine.py:" in str(caught.value)
+    assert found == [caught.value]
+    assert subprocess.run([sys.executable, "-c", ""], check=False, timeout=60).returncode == 0
