@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-import sys
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
@@ -17,11 +16,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
 
-from fxtrio.db.engine import Cursor, Engine, EngineSql, Result, Rows
+from fxtrio.db.engine import Cursor, Engine, EngineSql, Result
 from fxtrio.db.errors import CommitUnknown, DatabaseBusy, TransactionConflict
 from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
-from fxtrio.db.rows import Make, row_maker
-from fxtrio.db.transaction import Transaction, check_inside
+from fxtrio.db.rows import Stream, row_maker
+from fxtrio.db.transaction import Transaction, check_inside, log_long, opening_place
 from fxtrio.isolation import Isolation
 
 if TYPE_CHECKING:
@@ -32,7 +31,6 @@ Row = TypeVar("Row")
 log = logging.getLogger("fx.db")
 
 _current: ContextVar[Transaction | None] = ContextVar("fx-db", default=None)
-_OWN = tuple(__file__.replace("database", name) for name in ("database", "proxy", "retrying"))
 
 
 class Database:
@@ -269,7 +267,7 @@ class Database:
             return
         transaction = Transaction(self._engine, isolation=isolation, conflicts=conflicts)
         token = _current.set(transaction)
-        place = self._place()
+        place = opening_place() if self._log_after < inf else ""
         try:
             yield
         except BaseException as error:
@@ -281,8 +279,9 @@ class Database:
             await transaction.end(None)
         finally:
             _current.reset(token)
-            self._log_long_transaction(place, transaction.began)
-        _call_all(transaction)
+            if place:
+                log_long(transaction, place, self._log_after)
+        transaction.call_waiting()
 
     def after_commit(self, func: Callable[..., object], *args: Any) -> None:
         """Call ``func(*args)`` after the current transaction commits; at once without one.
@@ -333,56 +332,6 @@ class Database:
             return await connection.run(sql, args)
         finally:
             engine.release(connection)
-
-    def _place(self) -> str:
-        """Return where the application opens a transaction, if long ones are logged."""
-        if self._log_after == inf:
-            return ""
-        frame = sys._getframe(1)
-        while frame.f_back and (frame.f_code.co_filename in _OWN or _is_contextlib(frame)):
-            frame = frame.f_back
-        return f"{frame.f_code.co_filename}:{frame.f_lineno}"
-
-    def _log_long_transaction(self, place: str, began: float | None) -> None:
-        lasted = 0.0 if began is None else trio.current_time() - began
-        if lasted > self._log_after:
-            log.warning(
-                "%s: a transaction lasted %.1f s, and held a connection. Wait for other things "
-                "before it or after it.",
-                place,
-                lasted,
-            )
-
-
-def _is_contextlib(frame: Any) -> bool:
-    return bool(frame.f_code.co_filename == inspect.getsourcefile(asynccontextmanager))
-
-
-class Stream(AsyncIterator[Row]):
-    """Rows that come in parts. Valid until its block ends."""
-
-    def __init__(self, cursor: Rows, make: Make) -> None:
-        self._cursor = cursor
-        self._make = make
-        self._rows: list[Sequence[Any]] = []
-
-    async def __anext__(self) -> Row:
-        """Return the next row."""
-        if not self._rows:
-            self._rows = list(reversed(await self._cursor.fetch()))
-            if not self._rows:
-                raise StopAsyncIteration
-        row: Row = self._make(self._rows.pop())
-        return row
-
-
-def _call_all(transaction: Transaction) -> None:
-    """Call the functions that waited for the commit; errors do not affect the others."""
-    for func, args in transaction.after:
-        try:
-            func(*args)
-        except BaseException:  # application code
-            log.exception("db.after_commit: %r failed; the transaction is committed", func)
 
 
 def limited(database: Database, seconds: float) -> Database:

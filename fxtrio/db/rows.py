@@ -1,4 +1,4 @@
-"""Converts rows to the type that the caller requests.
+"""Rows of the type that the caller requests, all at once or in parts.
 
 These are dicts, `TypedDict`, attrs classes, dataclasses and pydantic models.
 """
@@ -7,16 +7,28 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, NotRequired, Required, get_args, get_origin, get_type_hints, is_typeddict
+from typing import (
+    Any,
+    NotRequired,
+    Required,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
 from uuid import UUID
 
 import attrs
 
+from fxtrio.db.engine import Rows
 from fxtrio.db.errors import RowMismatch
+
+Row = TypeVar("Row")
 
 Make = Callable[[Sequence[Any]], Any]
 """Builds a row's object from its values, which are in the order of the columns."""
@@ -149,3 +161,21 @@ def _from_json(kind: Any) -> Callable[[Any, Any], Any]:
 
 
 _NESTED: tuple[Any, ...] = (list, tuple, dict)
+
+
+class Stream(AsyncIterator[Row]):
+    """Rows that come in parts. Valid until its block ends."""
+
+    def __init__(self, cursor: Rows, make: Make) -> None:
+        self._cursor = cursor
+        self._make = make
+        self._rows: list[Sequence[Any]] = []
+
+    async def __anext__(self) -> Row:
+        """Return the next row."""
+        if not self._rows:
+            self._rows = list(reversed(await self._cursor.fetch()))
+            if not self._rows:
+                raise StopAsyncIteration
+        row: Row = self._make(self._rows.pop())
+        return row

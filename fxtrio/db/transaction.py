@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
+import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, cast
@@ -21,6 +23,8 @@ LIMIT = 5.0
 log = logging.getLogger("fx.db")
 
 After = tuple[Callable[..., object], tuple[Any, ...]]
+
+_OWN = tuple(__file__.replace("transaction", name) for name in ("database", "proxy", "retrying"))
 
 
 @attrs.define(eq=False)
@@ -152,6 +156,14 @@ class Transaction:
             self._spoiled = "nested transactions of two tasks overlapped"
             raise TransactionAborted(self._spoiled)
 
+    def call_waiting(self) -> None:
+        """Call the functions that waited for the commit; errors do not affect the others."""
+        for func, args in self.after:
+            try:
+                func(*args)
+            except BaseException:  # application code
+                log.exception("db.after_commit: %r failed; the transaction is committed", func)
+
     @property
     def has_ended(self) -> bool:
         """Whether the server has no transaction any more, although the connection is there."""
@@ -250,3 +262,28 @@ def check_inside(outer: Transaction, isolation: Isolation | None) -> None:
     has = outer.isolation or outer.engine.isolation
     if isolation is not None and LEVELS.index(isolation) > LEVELS.index(cast("Isolation", has)):
         raise IsolationTooLate(isolation, has)
+
+
+def opening_place() -> str:
+    """Return the file and line of the application that opens a transaction."""
+    frame = sys._getframe(1)
+    while frame.f_back and (frame.f_code.co_filename in _OWN or _is_contextlib(frame)):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+def _is_contextlib(frame: Any) -> bool:
+    return bool(frame.f_code.co_filename == inspect.getsourcefile(asynccontextmanager))
+
+
+def log_long(transaction: Transaction, place: str, seconds: float) -> None:
+    """Log a transaction that lasted longer than ``seconds``."""
+    began = transaction.began
+    lasted = 0.0 if began is None else trio.current_time() - began
+    if lasted > seconds:
+        log.warning(
+            "%s: a transaction lasted %.1f s, and held a connection. Wait for other things "
+            "before it or after it.",
+            place,
+            lasted,
+        )

@@ -21,7 +21,7 @@ from fxtrio.tools.types.inference.expressions import value_of
 from fxtrio.tools.types.inference.members import annotation_in, iterated, known
 from fxtrio.tools.types.inference.narrowing import narrow
 from fxtrio.tools.types.inference.operators import operated
-from fxtrio.tools.types.inference.scope import Scope, root_of
+from fxtrio.tools.types.inference.scope import Scope, changed_in
 from fxtrio.tools.types.inference.values import (
     NEVER,
     Dict,
@@ -307,53 +307,6 @@ def _loaded(target: ast.expr) -> ast.expr:
 def _takes_all(cases: list[ast.match_case]) -> bool:
     last = cases[-1]
     return isinstance(last.pattern, ast.MatchAs) and last.pattern.pattern is None and not last.guard
-
-
-def changed_in(node: ast.AST) -> set[str]:
-    """Return the names whose objects the code inside of ``node``, a definition, may change."""
-    found: set[str] = set()
-    for one in ast.walk(node):
-        if isinstance(one, ast.Nonlocal | ast.Global):
-            found.update(one.names)
-        elif isinstance(one, ast.Name) and isinstance(one.ctx, ast.Load):
-            found.add(one.id)
-        elif isinstance(one, ast.Subscript | ast.Attribute) and not isinstance(one.ctx, ast.Load):
-            found.add(root_of(one))
-    return found
-
-
-def bound_in(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """Return the names that a function binds, its parameters included."""
-    found: set[str] = set()
-    waiting: list[ast.AST] = [*function.body, function.args]
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.arg):
-            found.add(node.arg)
-        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
-            found.add(node.id)
-        elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name.partition(".")[0])
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
-            found.add(node.name)
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-        elif not isinstance(node, ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
-    return frozenset(found - _declared_global(function))
-
-
-def _declared_global(function: ast.AST) -> set[str]:
-    return {
-        name for node in ast.walk(function) if isinstance(node, ast.Global) for name in node.names
-    }
-
-
-def rebound_inside(function: ast.FunctionDef | ast.AsyncFunctionDef) -> frozenset[str]:
-    """Return the names of a function that functions inside of it assign."""
-    return frozenset(
-        name for node in ast.walk(function) if isinstance(node, ast.Nonlocal) for name in node.names
-    )
 
 
 _NONE = ast.Constant(None, lineno=1, col_offset=0)

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.requests import Request
 
 from fxtrio.tools.types.inference.expressions import value_of
-from fxtrio.tools.types.inference.flow_inference import Flow, bound_in, rebound_inside
+from fxtrio.tools.types.inference.flow_inference import Flow
 from fxtrio.tools.types.inference.members import known
 from fxtrio.tools.types.inference.module_values import named
 from fxtrio.tools.types.inference.scope import (
@@ -22,6 +22,8 @@ from fxtrio.tools.types.inference.scope import (
     Arguments,
     Reader,
     Scope,
+    bound_in,
+    rebound_inside,
 )
 from fxtrio.tools.types.inference.values import (
     NONE,
