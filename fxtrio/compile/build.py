@@ -1,6 +1,6 @@
 """A project in, a build folder out: generated Python, bundles, the manifest.
 
-The folder is made beside the old one and takes its place at the end, so a build
+The folder is created beside the old one and takes its place at the end, so a build
 that fails leaves the previous one as it was. What that one's visitors and servers may still
 need is in the new one, too (`previous_build`).
 """
@@ -38,7 +38,7 @@ from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, Mode, dump_manifest
 
 Report = Callable[[str], None]
 Look = Callable[[CheckedProject], Awaitable[list[Problem]]]
-"""Returns what is wrong beside the pages of a project, `placed`."""
+"""Returns the problems beside the pages of a project, `placed`."""
 Finish = Callable[[Path, Manifest], None]
 
 

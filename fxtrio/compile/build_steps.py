@@ -40,14 +40,14 @@ def write_halves(pages: Iterable[CheckedPage], folder: Path) -> None:
 
 
 def remove_halves(sources: Iterable[str], folder: Path) -> None:
-    """Remove both halves of page files that are gone from a build folder."""
+    """Remove both halves of deleted page files from a build folder."""
     for source in sources:
         (folder / "server" / f"{source}.py").unlink(missing_ok=True)
         (folder / "ui" / f"{source}.tsx").unlink(missing_ok=True)
 
 
 def remove_other_halves(pages: Collection[CheckedPage], folder: Path) -> None:
-    """Remove from a build folder what is of no page of ``pages``."""
+    """Remove the files of all pages but ``pages`` from a build folder."""
     wanted = {folder / "ui" / f"{page.module.source}.tsx" for page in pages}
     wanted |= {folder / page.module.code for page in pages if page.module.code is not None}
     for name in ("ui", "server"):
@@ -66,7 +66,7 @@ def bundle_plan(
     *,
     seed: str = "",
 ) -> BundlePlan:
-    """Return what is to be bundled of a project, whose halves stand in ``folder``."""
+    """Return the plan of a bundle for a project whose halves are in ``folder``."""
     return BundlePlan(
         root=root,
         staging=folder,

@@ -1,4 +1,4 @@
-"""What is wrong with a file, and where: one shape for people, editors and the build."""
+"""Problems of files, with their places: one shape for people, editors and the build."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Problem:
     """1-based, in characters; 0 like ``line``."""
 
     message: str
-    """What is wrong, without a full stop."""
+    """The cause, without a full stop."""
 
     remedy: str
     """What to do about it, without a full stop."""
@@ -68,19 +68,19 @@ class Problem:
 def frame_of(lines: Iterable[tuple[int, str]], line: int, column: int) -> str:
     """Return numbered ``lines``, with a mark below ``column`` (1-based) of ``line``.
 
-    Of long lines the part around the column is shown.
+    Long lines are cut to the part around the column.
     """
     width = len(str(line + 1))
     cut = column - _WIDEST // 2 if column > _WIDEST else 0
     column -= cut
-    shown = []
+    framed = []
     for number, whole in lines:
         content = whole[cut : cut + _WIDEST]
-        shown.append(f"{number:{width}} | {content}")
+        framed.append(f"{number:{width}} | {content}")
         if number == line:
             before = "".join("\t" if char == "\t" else " " for char in content[: column - 1])
-            shown.append(f"{'':{width}} | {before:<{column - 1}}^")
-    return "\n".join(shown)
+            framed.append(f"{'':{width}} | {before:<{column - 1}}^")
+    return "\n".join(framed)
 
 
 def of_kind(kind: FindingKind, problems: Iterable[Problem]) -> list[Problem]:

@@ -113,7 +113,7 @@ def check_project(root: Path, config: Config, memory: CheckedTexts | None = None
 
 
 def check_actions(root: Path) -> tuple[tuple[ActionModule, ...], list[Problem]]:
-    """Return the modules of actions of the project in ``root``, and what is wrong with them.
+    """Return the modules of actions of the project in ``root``, and their problems.
 
     Files of the folder without an action are no business of the framework.
     """
@@ -140,7 +140,7 @@ def streams_of_page(root: Path, source: str) -> tuple[str, ...]:
 def _check_actions(
     file: ActionFile, source: SourceText, root: Path
 ) -> tuple[ActionModule, list[Problem]]:
-    """Return a module of actions; without one, what is wrong with the file is not told."""
+    """Return a module of actions; without one, problems of the file are not reported."""
     parsed = parse_module(source.text)
     if isinstance(parsed, Broken):
         return ActionModule(source=file.source, name=file.name, actions=()), (
@@ -173,7 +173,7 @@ class CheckedTexts:
         return done
 
     def forget(self, sources: Iterable[str]) -> None:
-        """Drop files that are gone."""
+        """Drop deleted files."""
         for source in sources:
             self._known.pop(source, None)
 
@@ -304,7 +304,7 @@ def _broken_python(source: SourceText, broken: Broken) -> Problem:
 
 
 def tree_problems(tree: PageTree, config: Config) -> list[Problem]:
-    """Return what is wrong with the names and places of a project's files."""
+    """Return the problems of the names and places of a project's files."""
     problems = [_problem_of_tree(error, config) for error in tree.problems]
     if not (problems or tree.sources or tree.api):
         remedy = f"Write {config.pages_dir}/index.fxl, the page at '/'"

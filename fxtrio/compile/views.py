@@ -92,7 +92,7 @@ class _Planner:
         return self._known[key]
 
     def _innermost(self, layouts: tuple[LayoutFile, ...]) -> tuple[LayoutFile, ...]:
-        """Return the layouts from the last standalone one on: what is around it is left out."""
+        """Return the layouts from the last standalone one on: those around it are left out."""
         for index in reversed(range(len(layouts))):
             if layouts[index].source in self._standalone:
                 return layouts[index:]

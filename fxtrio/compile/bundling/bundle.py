@@ -70,7 +70,7 @@ class BundlePlan:
     views: tuple[BundleView, ...]
 
     seed: str = ""
-    """Mixed into the build id: a digest of what is not bundled (server halves, settings)."""
+    """Mixed into the build id: a digest of server halves and settings."""
 
 
 @attrs.frozen(kw_only=True)

@@ -23,13 +23,13 @@ class BundleProblem:
     """1-based, in characters; 0 like ``line``."""
 
     message: str
-    """What is wrong, and what to do about it."""
+    """The cause, and the remedy."""
 
     frame: str = attrs.field(default="", order=False)
     """The lines around the place, with a mark; "" when there are none."""
 
     def __str__(self) -> str:
-        """Return ``path:line:column: message``, without what is not known."""
+        """Return ``path:line:column: message``, without the parts that are unknown."""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
         head = f"{place}: {self.message}" if place else self.message
         return f"{head}\n{indent(self.frame, '  ')}" if self.frame else head
@@ -44,7 +44,7 @@ class BundleFailed(FxtrioError):
 
 
 class BundlerCrashed(FxtrioError):
-    """The bundler ended without saying what is wrong with the project: a defect."""
+    """The bundler ended without reporting a problem of the project: a defect."""
 
     def __init__(self, code: int, output: str) -> None:
         super().__init__(

@@ -32,7 +32,7 @@ class Installation:
     """Where they belong; ``node_modules`` is in it."""
 
     name: str
-    """What users are told that it is."""
+    """Its name in messages."""
 
     package: bytes
     """Its ``package.json``."""

@@ -26,7 +26,7 @@ def part_of_lock(lock: bytes, names: tuple[str, ...]) -> tuple[bytes, bytes]:
         place = unread.pop()
         if place not in found:
             entry = packages[place]
-            # npm leaves out what is marked so.
+            # npm leaves out packages with this mark.
             found[place] = {key: value for key, value in entry.items() if key != "dev"}
             unread += _places_needed(packages, place, entry)
     wanted = {name: packages[_MODULES + name]["version"] for name in names}

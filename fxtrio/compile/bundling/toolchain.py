@@ -51,10 +51,10 @@ class ToolchainFailed(FxtrioError):
     """The bundler and React could not be installed into the cache folder."""
 
     def __init__(
-        self, folder: Path, cause: str, remedy: str, output: str = "", *, shown: bool = True
+        self, folder: Path, cause: str, remedy: str, output: str = "", *, in_message: bool = True
     ) -> None:
-        """``shown`` says whether npm's ``output`` is part of the message."""
-        end = f"\n{output}" if output and shown else ""
+        """``in_message`` says whether npm's ``output`` is part of the message."""
+        end = f"\n{output}" if output and in_message else ""
         super().__init__(f"{folder}: {cause}. {remedy}.{end}")
         self.folder = folder
         self.cause = cause
@@ -90,7 +90,7 @@ async def ensure_installed(wanted: Installation, report: Callable[[str], None]) 
 
 
 async def _install(wanted: Installation, report: Callable[[str], None]) -> None:
-    """Put what is wanted in its folder. The lock is held."""
+    """Install the packages in their folder. The lock is held."""
     started = time.monotonic()
     folder = wanted.folder
     node = find_node()
@@ -151,13 +151,13 @@ async def _run_npm(node: Node, part: Path, folder: Path) -> None:
         if any(code in output for code in codes):
             registry = f" {found[1]}" if (found := _REGISTRY.search(output)) else ""
             cause = cause.format(registry=registry, packages=_packages(part))
-            raise ToolchainFailed(folder, cause, remedy, output[-_TAIL:], shown=False)
+            raise ToolchainFailed(folder, cause, remedy, output[-_TAIL:], in_message=False)
     cause = f"npm ended with code {done.returncode}"
     raise ToolchainFailed(folder, cause, "See its output below", output[-_TAIL:])
 
 
 def _packages(part: Path) -> str:
-    """Return what was asked for, for messages: names and versions."""
+    """Return the requested packages for messages: names and versions."""
     wanted: dict[str, str] = json.loads((part / "package.json").read_bytes())["dependencies"]
     return ", ".join(f"{name} {version}" for name, version in wanted.items())
 

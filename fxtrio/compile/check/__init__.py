@@ -1,1 +1,1 @@
-"""What the two halves of a page declare, and what is wrong with them."""
+"""The declarations of the two halves of a page, and their problems."""

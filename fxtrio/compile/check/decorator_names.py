@@ -28,7 +28,7 @@ class Marks:
     _targets: dict[str, str] = attrs.field(
         factory=lambda: {mark: name for name, mark in _MARKS.items()}
     )
-    """Name to what it stands for, in dotted form; "" for what is no part of `fx`."""
+    """Name to its meaning, in dotted form; "" for a name that is not of `fx`."""
 
     def of(self, decorator: ast.expr) -> Mark | None:
         """Return the mark that a decorator sets, if it is one: ``@server``, ``@server(…)``."""

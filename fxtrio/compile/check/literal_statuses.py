@@ -1,6 +1,6 @@
 """Statuses that Python code writes down and no response can have. Pure.
 
-Called by `python_declarations` for what loaders return, and by `project` for what is raised.
+Called by `python_declarations` for results of loaders, and by `project` for raised errors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is wrong with the Python modules that pages use.
+"""Problems of the Python modules that pages use.
 
 That is their syntax, names of the framework that they do not import, and code of Pyxle or
 asyncio, which fails or means something else here. Called with the other looks

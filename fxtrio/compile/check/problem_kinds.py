@@ -44,7 +44,7 @@ class FindingKind(Enum):
     """What passes between the two halves of a page does not fit."""
 
     UNKNOWN_TYPES = "unknown-types"
-    """What is not known of the types (``--strict``)."""
+    """Types that are unknown (``--strict``)."""
 
     PYTHON_TYPES = "python-types"
     """What mypy, pyright or pyrefly says of the Python halves."""

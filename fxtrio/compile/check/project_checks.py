@@ -36,7 +36,7 @@ _NEXT = re.compile(r"from\s+[\"']next(/|[\"'])|export\s+(async\s+)?function\s+(m
 
 
 def surrounding_problems(root: Path, config: Config) -> list[Problem]:
-    """Return what is wrong around the pages of the project in ``root``."""
+    """Return the problems around the pages of the project in ``root``."""
     read = _read_package(root)
     if isinstance(read, Problem):
         return of_kind(FindingKind.AROUND, [read])

@@ -76,7 +76,7 @@ def modules_used(
 
 
 def read_module(file: Path, root: Path) -> tuple[SourceText, ast.Module] | None:
-    """Return a module of the project with its text; None for one that is gone or broken."""
+    """Return a module of the project with its text; None for one that is missing or broken."""
     match _read(file, root):
         case SourceText() as source, ast.Module() as module:
             return source, module
@@ -84,7 +84,7 @@ def read_module(file: Path, root: Path) -> tuple[SourceText, ast.Module] | None:
 
 
 def _read(file: Path, root: Path) -> tuple[SourceText, ast.Module | Broken] | None:
-    """Return a module with what it parses to; None for one that is gone, or not in UTF-8."""
+    """Return a module with its syntax tree; None for one that is missing, or not in UTF-8."""
     try:
         source = read_bytes(file.read_bytes(), file.relative_to(root).as_posix())
     except OSError:

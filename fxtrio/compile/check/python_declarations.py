@@ -1,4 +1,4 @@
-"""The Python half of a page file in, what it declares and what is wrong with it out. Pure.
+"""The Python half of a page file in, its declarations and problems out. Pure.
 
 Called by `project`; the result becomes the file's entry in the manifest.
 """
@@ -82,7 +82,7 @@ class _Reader:
     """Follows a module from top to bottom, as Python does when it runs it."""
 
     def __init__(self, source: SourceText, kind: Kind | None = None) -> None:
-        """``kind`` is that of a page file by its name, unless it is given."""
+        """``kind`` is by default that of a page file, by its name."""
         self.loaders: list[tuple[str, int]] = []
         """Names of the `@server` functions and their lines."""
 

@@ -57,12 +57,12 @@ NAMES: dict[str, str] = {
     "PageCache": _CACHE,
     "RedisCacheBackend": _CACHE,
 }
-"""Name to what is written here: code, or a sentence that begins with a capital."""
+"""Name to its equivalent here: code, or a sentence that begins with a capital."""
 
 _SAME = frozenset(
     {*_RUNTIME.split(), *_TASKS.split(), *_REALTIME.split(), "ChannelHandle", "InProcessBroker"}
 )
-"""Names of which what is written here is the same thing, if under another name."""
+"""Names whose equivalent here is the same thing under another name."""
 
 _MODULES = {
     "pyxle": "import fx",
@@ -115,7 +115,7 @@ def module_remedy(module: str) -> str:
 
 
 def same_as(module: str, name: str) -> tuple[str, str] | None:
-    """Return the module and the name of what is the same here; None when there is no such thing."""
+    """Return the module and the name of its equivalent here; None when there is none."""
     if module == "pyxle_db" and name in ("get_database", "DatabaseError"):
         return "fx.db", name
     if module.partition(".")[0] == "pyxle" and name in _SAME:

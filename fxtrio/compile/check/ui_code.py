@@ -38,7 +38,7 @@ async def check_ui(
     """Return the problems of the UI halves of a project, and of the components they import.
 
     ``root`` is the project folder. Without Node or the toolchain they stay unchecked, and
-    ``report`` is told so; it also gets a line for each thing that takes time. Raises
+    ``report`` gets a message about it, and a line for each step that takes time. Raises
     BundlerCrashed for a defect.
     """
     if not any(page.whole for page in project.pages):
@@ -54,7 +54,7 @@ async def check_ui(
 
 @attrs.frozen
 class UiProblems:
-    """What is wrong with the UI code of a project."""
+    """The problems of the UI code of a project."""
 
     certain: tuple[Problem, ...] = ()
     """For which it cannot work: imports that lead nowhere, actions that do not exist."""
@@ -106,12 +106,12 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
 
 
 def ui_file(page: CheckedPage) -> dict[str, Any]:
-    """Return a page file that divides into halves as Node is told of it."""
+    """Return a page file that divides into halves, in the form for Node."""
     return {
         "path": page.module.source,
         "text": page.ui,
         "python": _python_names(page),
-        # Elsewhere a form is for the page that is shown, whichever it is.
+        # Elsewhere a form is for the current page, whichever it is.
         "actions": page.module.actions if kind_of(page.module.source) == "page" else None,
     }
 

@@ -18,10 +18,10 @@ _POLL = 0.1  # Seconds between attempts: a wait that can be cancelled needs no t
 
 @asynccontextmanager
 async def open_file_lock(path: Path, *, waiting: Callable[[], None]) -> AsyncIterator[None]:
-    """Hold the lock of ``path`` for the block; the file is made and stays.
+    """Hold the lock of ``path`` for the block; the file is created and stays.
 
     ``waiting`` is called once when another process holds it. Raises OSError when
-    the file cannot be made.
+    the file cannot be created.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

@@ -28,14 +28,14 @@ class Former:
 
 
 def take_over(target: Path, staging: Path, *, build_id: str) -> None:
-    """Link what the build in ``target`` may still be asked for into the one in ``staging``.
+    """Link files of the build in ``target`` that may still be requested into ``staging``.
 
     The same build once more takes over what that one had: nothing becomes older by it. Raises
     OSError.
     """
     try:
         manifest = load_manifest(target)
-    except ManifestUnreadable:  # there is none, or another version of fxtrio made it
+    except ManifestUnreadable:  # there is none, or it is of another version of fxtrio
         return
     inherited = set(_read(target).files)
     is_same = manifest.build_id == build_id
@@ -64,7 +64,7 @@ def _own_files(build: Path, manifest: Manifest) -> set[str]:
 
 
 def _link(source: Path, target: Path) -> bool:
-    """Link a file, or copy it where that is not possible; False when it is there or gone."""
+    """Link a file, or copy it where that is not possible; False if it exists or is missing."""
     if target.exists() or not source.exists():
         return False
     target.parent.mkdir(parents=True, exist_ok=True)

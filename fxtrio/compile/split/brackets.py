@@ -1,4 +1,4 @@
-"""What is open while UI code is read: brackets, templates, JSX elements.
+"""The brackets, templates and JSX elements that are open while UI code is read.
 
 The base of `jsx_elements` and `scanner`: it owns the place in the text, the stack, and
 what happens when the two do not fit together.
@@ -69,7 +69,7 @@ class OpenBracket(NamedTuple):
     """Of a JSX element; "" for a fragment and for brackets."""
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         """How it starts, for messages."""
         is_element = self.kind in (BracketKind.TAG, BracketKind.CHILDREN)
         return f"<{self.name}>" if is_element else f"'{self.kind.opener}'"
@@ -117,7 +117,7 @@ class Brackets:
         self.stack.append(OpenBracket(kind, offset, name))
 
     def leave_with_value(self) -> None:
-        """Close what is on top of the stack; it was an operand."""
+        """Close the top of the stack; it was an operand."""
         self.stack.pop()
         self.operand = True
         self.last = "value"
@@ -146,7 +146,7 @@ class Brackets:
         where = ""
         if python is not None:
             where = f" before the Python of line {self.source.line_of(python)}"
-        message = f"{frame.shown} is never closed{where}"
+        message = f"{frame.text} is never closed{where}"
         self.report(frame.offset, message, frame.remedy)
         self.stack.clear()
         if python is None:
@@ -155,7 +155,7 @@ class Brackets:
     def mismatch(self, closer: str, offset: int) -> None:
         """Report a closing bracket or tag that does not fit, and go on at Python.
 
-        When it closes something further out, what is on top of the stack is to blame.
+        When it closes something further out, the top of the stack is to blame.
         """
         if not self.stack:
             self.give_up(offset, f"'{closer}' closes nothing", "Remove it")
@@ -163,8 +163,8 @@ class Brackets:
         frame = self.stack[-1]
         if any(closer == other.closer for other in self.stack):
             where = f"before the '{closer}' of line {self.source.line_of(offset)}"
-            self.give_up(frame.offset, f"{frame.shown} is never closed {where}", frame.remedy)
+            self.give_up(frame.offset, f"{frame.text} is never closed {where}", frame.remedy)
             return
         line = self.source.line_of(frame.offset)
-        message = f"'{closer}' does not close the {frame.shown} of line {line}"
+        message = f"'{closer}' does not close the {frame.text} of line {line}"
         self.give_up(offset, message, f"Write '{frame.closer}'")

@@ -42,7 +42,7 @@ class FormattedString(NamedTuple):
     """Offset behind it."""
 
     newer: bool
-    """Whether what is within its braces needs Python 3.12."""
+    """Whether the code in its braces needs Python 3.12."""
 
 
 def prefix_of(text: str, quote: int) -> str:

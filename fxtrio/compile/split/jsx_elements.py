@@ -8,7 +8,7 @@ import attrs
 
 from fxtrio.compile.split.brackets import BracketKind, Brackets
 
-# Letters of all scripts. Classes say what is left out: those of all else take long to compile.
+# Letters of all scripts. Negated classes, since positive ones take long to compile.
 _NAME = r"[^\x00-\#%-@\[-^`{-\x7f][^\x00-\#%-,/;-@\[-^`{-\x7f]*+"
 _START = re.compile(rf"<\s*+(?:(?P<name>{_NAME})|(?=>))")
 _END = re.compile(rf"</\s*+(?P<name>{_NAME})?\s*+>")
@@ -43,7 +43,7 @@ class JsxReader(Brackets):
     """Reads tags and children; `scanner` reads the code between them."""
 
     _last_closing: dict[str, int] | None = attrs.field(init=False, default=None)
-    """Name to offset of the last closing tag with that name; made when first needed."""
+    """Name to offset of the last closing tag with that name; filled when first needed."""
 
     def enter_element(self, offset: int) -> bool:
         """Open the element that starts at ``offset``; False when no element starts there."""
@@ -127,7 +127,7 @@ class JsxReader(Brackets):
         tag = self.stack[-1]
         name = _START.match(self.source.text, tag.offset)
         if name is None or name.end() != offset:
-            self.give_up(tag.offset, f"the tag {tag.shown} has no end", "Add '>'")
+            self.give_up(tag.offset, f"the tag {tag.text} has no end", "Add '>'")
             return False
         depth = 0
         for found in _TYPES.finditer(self.source.text, offset):
@@ -147,7 +147,7 @@ class JsxReader(Brackets):
             message = f"the string that starts with {quote} has no end"
             self.give_up_all(self.offset, message, f"Add {quote}")
         else:
-            tag = self.stack[-1].shown
+            tag = self.stack[-1].text
             self.give_up(
                 self.offset,
                 f"{text[self.offset]!r} does not belong in the tag {tag}",

@@ -71,7 +71,7 @@ _PYTHON_STRING = re.compile(
     r"|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|#[^\n]*+"
 )
 _REST_OF_LINE = re.compile(
-    r"(?P<kept>\\.|\"(?:[^\"\\\n]|\\.)*+(?!\")|'(?:[^'\\\n]|\\.)*+(?!'))"
+    r"(?P<rest>\\.|\"(?:[^\"\\\n]|\\.)*+(?!\")|'(?:[^'\\\n]|\\.)*+(?!'))"
     r"|\"(?:[^\"\\\n]|\\.)*+\"|'(?:[^'\\\n]|\\.)*+'|#[^\n]*+"
 )
 """What stands behind a quote that nothing ends: other strings, and comments."""
@@ -140,7 +140,7 @@ def has_ui_token(code: str) -> bool:
 def _without_text(string: re.Match[str]) -> str:
     """Return what remains of a string: of one without an end, whose quote may be none, much."""
     rest: str | None = string["endless"]
-    return '""' if rest is None else rest[0] + _REST_OF_LINE.sub(r"\g<kept>", rest[1:])
+    return '""' if rest is None else rest[0] + _REST_OF_LINE.sub(r"\g<rest>", rest[1:])
 
 
 def first_name(text: str, offset: int) -> str:

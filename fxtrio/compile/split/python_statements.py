@@ -27,7 +27,7 @@ Python stops at a thousand."""
 TOO_DEEP = "it is nested too deeply"
 
 _PARSING = threading.RLock()
-"""Held by whoever parses: see `parse_source`. Which warnings are told is the process's, too."""
+"""Held while parsing: see `parse_source`. The filters of warnings are the process's, too."""
 
 MARKER = re.compile(r"(?m)^# --- ui ---[ \t]*$")
 
@@ -174,7 +174,7 @@ def parse_source(code: str) -> ast.Module:
     """Return a module as `ast.parse` does, one thread after the other.
 
     Its grammar is that of the Python that runs. Python 3.11 and 3.12 count the depth of all
-    trees that are made at the same time together, and fail when another thread comes in between.
+    trees that are built at the same time together, and fail when threads interleave.
     Raises SyntaxError for what has more than MOST_DEPTH levels as well, so that whoever walks
     through a tree need not fear its depth.
     """

@@ -61,7 +61,7 @@ class Stop(NamedTuple):
 
 @attrs.define
 class Scanner(JsxReader):
-    """Reads UI code. `next_line` moves on; `restart` begins anew at a statement."""
+    """Reads UI code. `next_line` moves on; `restart` begins again at a statement."""
 
     exports: list[int] = attrs.field(init=False, factory=list)
     """Offsets of the word ``export`` outside of brackets."""
@@ -202,7 +202,7 @@ class Scanner(JsxReader):
             self.never_closed()
 
     def _stray(self) -> Stop | None:
-        """Handle what is no token: a quote or comment without an end, or an odd character."""
+        """Handle a quote or comment without an end, or an odd character."""
         text, offset = self.source.text, self.offset
         char = text[offset]
         if char in "\"'":

@@ -1,4 +1,4 @@
-"""``type Name = …``: a type alias of Python or of TypeScript, told apart by its text. Pure.
+"""``type Name = …``: a type alias of Python or of TypeScript, distinguished by its text. Pure.
 
 Both languages have this statement, so what it says decides. In this order:
 

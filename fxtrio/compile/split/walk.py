@@ -1,4 +1,4 @@
-"""What is known of a page file while it is split: the names of its halves, and what is in doubt.
+"""State of splitting a page file: the names of its halves, and problems.
 
 `halves` walks through the file. At each offset it asks the reader of the current language
 (`python_reader`, `ui_reader`) for the `Piece` that begins there; the readers share one `Walk`.
@@ -38,7 +38,7 @@ class Half(Enum):
 
 
 class Piece(NamedTuple):
-    """A part of the file, from the offset that a reader was asked about."""
+    """A part of the file, from the offset that a reader was called with."""
 
     end: int
     """Offset behind it; that offset itself if nothing of this language begins there."""

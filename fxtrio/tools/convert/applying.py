@@ -93,12 +93,12 @@ def _some(paths: list[str]) -> str:
 class _Undo:
     """What puts a half done conversion back."""
 
-    made: list[Path] = attrs.field(factory=list)
+    created: list[Path] = attrs.field(factory=list)
     former: dict[Path, Path] = attrs.field(factory=dict)
     """Where a file was, and where it is meanwhile."""
 
     def put_back(self) -> None:
-        for path in self.made:
+        for path in self.created:
             path.unlink(missing_ok=True)
         for path, aside in self.former.items():
             if aside.exists():
@@ -130,7 +130,7 @@ def write(conversion: Conversion) -> None:
             undo.former[path] = aside  # before it is: an interrupt may come at any line
             path.replace(aside)
         for target, part in parts.items():
-            undo.made.append(target)
+            undo.created.append(target)
             part.replace(target)
     except BaseException as error:  # an interrupt, too, leaves nothing half done
         undo.put_back()

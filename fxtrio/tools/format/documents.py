@@ -78,15 +78,15 @@ async def format_documents(
     documents = {path: _read(read_text(text, path)) for path, text in texts.items()}
     answers: dict[Half, dict[Path, str | Unformatted]] = {}
 
-    def asked(half: Half) -> dict[Path, str]:
+    def texts_of(half: Half) -> dict[Path, str]:
         halves = ((path, document.halves.get(half)) for path, document in documents.items())
         return {root / path: joined.text for path, joined in halves if joined is not None}
 
     async def ask_ruff() -> None:
-        answers["python"] = await format_python(root, asked("python"))
+        answers["python"] = await format_python(root, texts_of("python"))
 
     async def ask_prettier() -> None:
-        answers["ui"] = await format_ui(root, asked("ui"), report=report, static=static, run=run)
+        answers["ui"] = await format_ui(root, texts_of("ui"), report=report, static=static, run=run)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ask_ruff)

@@ -26,7 +26,7 @@ _MOST_BLANK = 2  # lines, and as many around definitions (pycodestyle E302, E305
 class BordersLost(Exception):
     """A formatter has moved or dropped the comments between the runs of a half.
 
-    ``line`` is where a run begins that cannot be told from the one before (1-based).
+    ``line`` is where a run begins that cannot be distinguished from the one before (1-based).
     """
 
     def __init__(self, line: int) -> None:
@@ -98,7 +98,7 @@ def join(runs: Sequence[Lines], half: Half) -> WholeHalf:
 def cut(runs: Sequence[Lines], half: Half, formatted: str) -> list[Lines]:
     """Return ``runs`` with the texts of a half as they are in ``formatted``.
 
-    Raises BordersLost when they cannot be told.
+    Raises BordersLost when they cannot be found.
     """
     mark = _mark(runs, half)
     wanted = [run for run in runs if run.half == half]

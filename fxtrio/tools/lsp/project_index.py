@@ -1,7 +1,7 @@
 """The index of each project: its files, the types that its Python halves give, and what in
 its UI halves does not fit them.
 
-It is found when a project is opened and after each save, from what is saved: code that is
+It is found when a project is opened and after each save, from saved files: code that is
 being written is never run.
 """
 

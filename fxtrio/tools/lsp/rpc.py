@@ -136,7 +136,7 @@ class TrioProtocol(JsonRPCProtocol):
     async def ask(self, method: str, params: Any) -> Any:
         """Return the result of a request. Cancelling it cancels it there, too.
 
-        Raises JsonRpcException when it is refused, and ConnectionLost.
+        Raises JsonRpcException for an error response, and ConnectionLost.
         """
         if self._nursery is None:
             raise ConnectionLost(self.name)
@@ -248,7 +248,7 @@ class MessageSink:
     """A stream as pygls writes to one: at once, while `run` sends what was written.
 
     When the other side reads nothing for SEND_TIMEOUT, or so much waits that it cannot be of
-    use any more, `run` ends, and what is written is dropped.
+    use any more, `run` ends, and later messages are dropped.
     """
 
     def __init__(self, stream: trio.abc.SendStream) -> None:

@@ -28,7 +28,7 @@ class EditedText(TextDocument):
     """An open file. Only ``\\n``, ``\\r\\n`` and ``\\r`` end a line, as in editors.
 
     pygls takes a form feed or U+2028 for an end, too, so that edits behind one would land
-    elsewhere, and misplaces what is behind the end of a last line.
+    elsewhere, and misplaces positions behind the end of a last line.
     """
 
     def apply_change(self, change: types.TextDocumentContentChangeEvent) -> None:

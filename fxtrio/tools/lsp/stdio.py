@@ -27,7 +27,7 @@ async def serve_editor(receive: trio.abc.ReceiveStream, send: trio.abc.SendStrea
 async def serve_stdio() -> int:
     """Answer the editor that has started this process; see `serve_editor`.
 
-    What is printed meanwhile goes to stderr, which editors keep as a log.
+    Prints go to stderr meanwhile, which editors write to a log.
     """
     sys.stdout.flush()
     receive = trio.lowlevel.FdStream(os.dup(0))

@@ -34,7 +34,7 @@ def documented(
 
     ``query`` is an attrs class or dataclass whose attributes are the query parameters;
     ``responses`` are further statuses, each with what it means; ``bearer`` says that a token is
-    asked for, in ``Authorization: Bearer …``. On a route hook it holds for every action and
+    required, in ``Authorization: Bearer …``. On a route hook it holds for every action and
     endpoint that the hook guards.
     """
     said = Documented(query=query, responses=dict(responses or {}), bearer=bearer)

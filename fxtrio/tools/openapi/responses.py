@@ -15,7 +15,7 @@ INVALID = "fx.InvalidBody"
 
 _FIELDS: Schema = {
     "type": "object",
-    "description": "The path of a field, such as items.0.price, to what is wrong with it.",
+    "description": "The path of a field, such as items.0.price, to its messages.",
     "additionalProperties": {"type": "array", "items": {"type": "string"}},
 }
 

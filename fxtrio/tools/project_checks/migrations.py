@@ -27,7 +27,7 @@ CONNECT_TIMEOUT = 3.0
 async def migration_problems(root: Path, config: Config, *, connects: bool) -> list[Problem]:
     """Return mistakes of the files, and files that have changed since they were run.
 
-    A database that is not there, or does not answer, is asked nothing, and none is without
+    A database that does not exist, or does not answer, is not queried, and none is without
     ``connects``: the settings of a project may name anybody's.
     """
     url = config.database.url

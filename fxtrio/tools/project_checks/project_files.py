@@ -29,7 +29,7 @@ async def beside_problems(
     """Return problems of packages, migrations, open endpoints, extras, boundaries, and of the
     modules that pages use, `placed`.
 
-    With ``connects`` a database is asked which migrations it has run.
+    With ``connects`` the database is queried for the migrations that it has run.
     """
     around = await trio.to_thread.run_sync(surrounding_problems, root, config)
     modules = await trio.to_thread.run_sync(module_problems, root, config, project)

@@ -1,6 +1,6 @@
 """A process that has imported the module of a task, and forks for each order.
 
-So the project is imported anew each time, and fxtrio once. `ForkServer` is the side that asks;
+So the project is imported each time, and fxtrio once. `ForkServer` is the client's side;
 `serve_orders` is what runs in the process. It reads frames from standard input, each a length
 and an order, and writes one for each: see `HEAD`. It ends with its standard input, and so does
 what it has forked.

@@ -63,7 +63,7 @@ def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
 
 
 def _no_module(module: str, root: Path) -> tuple[str, str]:
-    """Return what is wrong with an import of ``module``, and what to do."""
+    """Return the problem of an import of ``module``, and its remedy."""
     first = module.partition(".")[0]
     own = {file.stem for file in root.glob("*.py")}
     own |= {file.parent.name for file in root.glob("*/__init__.py")}

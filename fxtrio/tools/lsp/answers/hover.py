@@ -52,8 +52,8 @@ def _key_text(types: PageTypes, thing: KeyThing) -> str | None:
         parts.append(f"From the {side}{', ' if places else ''}{', '.join(places)}.")
     elif places:
         parts.append(f"Written in {', '.join(places)}.")
-    shown = {one.shape.name for one in thing.keys if isinstance(one.shape, Named)}
-    named = [one for one in types.definitions if one.name in shown]
+    mentioned = {one.shape.name for one in thing.keys if isinstance(one.shape, Named)}
+    named = [one for one in types.definitions if one.name in mentioned]
     if named:
         parts.insert(1, _code("ts", printer.definitions(named).strip()))
     return "\n\n".join(parts)

@@ -1,8 +1,8 @@
 """Maps the results of a language server from the file that it knows to the page. Pure.
 
-A server is asked about one half of a page, as a file of its own language (`virtual_document`).
+A server answers about one half of a page, as a file of its own language (`virtual_document`).
 Positions in its results are positions in that file, and some have no counterpart in the page:
-code that fxtrio generates around a half. A range that is merely shown is left out then; an edit
+code that fxtrio generates around a half. A range that is only displayed is left out then; an edit
 that would change such code is rejected, and with it the whole rename.
 """
 
@@ -19,7 +19,7 @@ from fxtrio.tools.lsp.documents.virtual_document import Projection
 from fxtrio.tools.types.ui.virtual_project import FOLDER
 
 GENERATED = f"/{FOLDER.as_posix()}/"
-"""Part of the URIs of generated files, in which nothing is shown or changed."""
+"""Part of the URIs of generated files, in which nothing is displayed or changed."""
 
 _WORD_END = re.compile(r"(?<![\w$])[\w$]+\Z")
 

@@ -199,8 +199,8 @@ class Checking:
             others = [one for one in saved.others if live is None or one not in saved.types]
             problems += moved(others, saved.places, places)
         if live is not None:
-            told = moved(live.problems, live.places, places)
-            problems = list(_each_place_once((problems, told)))
+            current = moved(live.problems, live.places, places)
+            problems = list(_each_place_once((problems, current)))
         self._show(file, looked.document.version, problems, places)
 
     async def _alone(self, view: PageView) -> list[Problem]:
@@ -257,6 +257,6 @@ def _each_place_once(kinds: Iterable[Sequence[Problem]]) -> Iterator[Problem]:
     """Yield the problems of all kinds, of two kinds at one place those of the first."""
     taken: set[tuple[str, int, int]] = set()
     for found in kinds:
-        told = [one for one in found if (one.path, one.line, one.column) not in taken]
-        taken.update((one.path, one.line, one.column) for one in told)
-        yield from told
+        new = [one for one in found if (one.path, one.line, one.column) not in taken]
+        taken.update((one.path, one.line, one.column) for one in new)
+        yield from new

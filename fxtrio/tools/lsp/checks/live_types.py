@@ -1,7 +1,7 @@
 """What does not fit the types in a page as it is being written, saved or not.
 
-The compiler's own server is asked, about virtual files in a folder that names nothing but pages
-that are open: so small a program is compiled while somebody types. What is told of its answers
+The compiler's own server checks virtual files in a folder that names nothing but pages
+that are open: so small a program is compiled while somebody types. The reported part of its results
 is what `fx typecheck` would tell.
 """
 

@@ -28,7 +28,7 @@ async def check_whole(
     """Return all problems of the project in ``root``; None when they could not be found.
 
     Their paths are relative to ``root``. ``static`` leaves the project's code alone.
-    ``report`` gets what is no problem of the project. Cancelling it kills the process.
+    ``report`` gets messages that are no problems of the project. Cancelling it kills the process.
     """
     command = [*COMMAND, *(["--static"] if static else [])]
     run = partial(

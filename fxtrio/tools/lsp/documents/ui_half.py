@@ -1,6 +1,6 @@
 """The UI half of one version of a page, which further versions share while it stays the same.
 
-Most edits leave one half as it is: what is known of that half is not found out again.
+Most edits leave one half as it is: the knowledge of that half is reused.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class UiText:
         """The same without elements: those of an earlier text, moved, where that is possible.
 
         Right for completion, which cannot wait. After a tag that was only begun it is also closer
-        to what is meant than reading the text as it stands.
+        to the intention than reading the text as it stands.
         """
         moved = None if self._before is None else moved_places(*self._before, self.text)
         return self.places if moved is None else moved

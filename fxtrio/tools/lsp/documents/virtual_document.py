@@ -1,6 +1,6 @@
 """The half of a page as a file of its own language, for the servers of that language. Pure.
 
-What is written stands where it stands in the page, but for what had to be put in; places go
+Text has the same place as in the page, except behind insertions; places go
 back and forth through `Projection`.
 """
 
@@ -106,7 +106,7 @@ def language_at(view: PageView, line: int) -> Language:
 def project(view: PageView, language: Language, known: KnownProject | None = None) -> Projection:
     """Return a half of a page. Statements that do not parse yet are Python.
 
-    A UI half has the types of what is ``known``: it stands among the files that `fx typecheck`
+    A UI half has the types that are ``known``: it stands among the files that `fx typecheck`
     has written, once it has.
     """
     file = view.root / view.path

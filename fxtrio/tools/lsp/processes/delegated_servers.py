@@ -1,7 +1,7 @@
 """The user's own language servers, queried about the halves of pages as files of one language.
 
 Each project has at most one process for each language, started with the first question and
-started again when it dies, a few times. It knows the files that were asked about, as they are
+started again when it dies, a few times. It has the files of earlier requests open, as they are
 then; nothing is written to the disk.
 """
 
@@ -46,7 +46,7 @@ class _Server:
 
     process: SupervisedProcess
     asking: trio.Lock = attrs.field(factory=trio.Lock)
-    shown: dict[str, tuple[int, str]] = attrs.field(factory=dict)
+    opened: dict[str, tuple[int, str]] = attrs.field(factory=dict)
     """Version and text by URI, of the process that runs now."""
 
     pages: dict[str, tuple[str, Projection]] = attrs.field(factory=dict)
@@ -109,7 +109,7 @@ class DelegatedServers:
     async def diagnose(self, root: Path, file: Path, text: str) -> list[dict[str, Any]] | None:
         """Return the mistakes that fxtrio's own TypeScript finds in a file with another text.
 
-        None when it is not asked, or does not answer.
+        None when it does not support the request, or does not answer.
         """
         is_own = self.commands.get("typescript") is None
         server = self._server(root, "typescript") if is_own else None
@@ -166,10 +166,10 @@ async def _show(server: _Server, file: Path, text: str) -> None:
     uri = file.as_uri()
     async with server.asking:
         await server.process.wait_ready()
-        version, before = server.shown.get(uri, (0, None))
+        version, before = server.opened.get(uri, (0, None))
         if before == text:
             return
-        server.shown[uri] = version + 1, text
+        server.opened[uri] = version + 1, text
         if before is None:
             item = {"uri": uri, "languageId": _IDS[file.suffix], "version": 1}
             server.process.notify("textDocument/didOpen", {"textDocument": {**item, "text": text}})
@@ -181,7 +181,7 @@ async def _show(server: _Server, file: Path, text: str) -> None:
 
 async def _greet(peer: TrioProtocol, root: Path, server: _Server) -> None:
     """Tell a server that was just started which project it is for."""
-    server.shown.clear()
+    server.opened.clear()
     uri = root.as_uri()
     markdown = ["markdown", "plaintext"]
     await peer.ask(

@@ -38,7 +38,7 @@ async def _greet_nobody(connection: TrioProtocol) -> None:
 class SupervisedProcess:
     """One process, over all its lives. Runs while `run` does.
 
-    ``greet`` is awaited at the start of each life, before anything is asked. ``report`` gets
+    ``greet`` is awaited at the start of each life, before any request. ``report`` gets
     a line when a life has ended. ``env`` is its environment, by default this
     process's. ``answers`` has what the process may ask, by method.
     """
@@ -69,7 +69,7 @@ class SupervisedProcess:
         self._given_up = False
 
     def __repr__(self) -> str:
-        state = "given up" if self._given_up else "runs" if self._connection else "starts"
+        state = "failed" if self._given_up else "runs" if self._connection else "starts"
         return f"<SupervisedProcess {self.name!r}: {state}, starts={self.starts}>"
 
     async def request(self, method: str, params: Any) -> Any:
@@ -144,7 +144,7 @@ class SupervisedProcess:
 
     async def _talk(self, process: trio.Process) -> str:
         """Ask and answer until the process ends; returns why, "" when it just has."""
-        assert process.stdout is not None and process.stdin is not None  # pipes, as asked for
+        assert process.stdout is not None and process.stdin is not None  # pipes, as requested
         receive, send = process.stdout, process.stdin
         connection = Answerer(self.name, self._answers).protocol
         cause = ""
@@ -174,7 +174,7 @@ class SupervisedProcess:
         return cause
 
     async def _log_lines(self, process: trio.Process) -> None:
-        assert process.stderr is not None  # a pipe, as asked for
+        assert process.stderr is not None  # a pipe, as requested
         async for data in process.stderr:
             for line in data.decode("utf-8", "replace").splitlines():
                 log.debug("%s: %s", self.name, line)

@@ -202,7 +202,7 @@ class Flow:
         """
         # The body is read twice, because the second round begins with what the first one has
         # changed: a name that is None before the loop may be a dict at its top. A third round
-        # would only add what is two assignments away, which real code hardly has.
+        # would only add values two assignments away, which real code hardly has.
         tops = [self.scope.names]
         breaks: list[Names] = []
         for _ in range(2):

@@ -86,7 +86,7 @@ def read_function(function: Any, arguments: Arguments, reader: Reader) -> Value:
 
 
 def _closed_over(function: Any) -> Names:
-    """Return what is known of the names of functions around: they may be reassigned."""
+    """Return the values of names of enclosing functions: they may be reassigned."""
     names: Names = {}
     for name, cell in zip(function.__code__.co_freevars, function.__closure__ or (), strict=False):
         try:

@@ -1,6 +1,6 @@
 """Objects as dicts: `asdict` of dataclasses, attrs and msgspec, `model_dump` of pydantic.
 
-Called by `call_inference`. What is inside of them goes to JSON like the objects themselves.
+Called by `call_inference`. Their contents go to JSON like the objects themselves.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ def _hints_one_by_one(kind: Any) -> dict[str, Any]:
 def _attrs_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
     hints = hints_of(kind)
     fields = attrs.fields(kind)
-    if incoming:  # as cattrs structures it: by the attribute's name, without what is not given
+    if incoming:  # as cattrs structures it: by the attribute's name, without absent attributes
         return tuple(
             ClassKey(one.name, one.name, hints.get(one.name, Any), one.default is not attrs.NOTHING)
             for one in fields
@@ -160,7 +160,7 @@ def _dataclass_keys(kind: Any, incoming: bool) -> tuple[ClassKey, ...]:
         needed = one.default is nothing and one.default_factory is nothing
         if incoming and not one.init:
             continue
-        # A default of what is no argument stays in the class, and is not sent.
+        # A default of an attribute that is no argument stays in the class, and is not sent.
         unset = not one.init and one.default_factory is nothing
         unset = unset and not _is_set_later(kind, "__post_init__", one.name)
         optional = not needed if incoming else unset

@@ -109,7 +109,7 @@ class Key(msgspec.Struct, frozen=True):
     """What Python calls it when that is not ``name``: it has an alias."""
 
     fixed: bool | int | str | None = None
-    """The constant that it is, written where the object is made; True also for text that is not
+    """The constant that it is, written where the object is created; True also for text that is not
     empty."""
 
 

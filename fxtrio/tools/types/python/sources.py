@@ -1,6 +1,6 @@
 """Python source text behind imported code: where classes, attributes and functions are written.
 
-The halves of page files are given, other modules are read once from their files. What has
+The halves of page files are passed in, other modules are read once from their files. What has
 no source (a built-in, an extension) has no place, and cannot be read.
 """
 
@@ -83,7 +83,7 @@ class Sources:
         return None if found is None else (module, found)
 
     def seen_through(self, function: Any) -> Any:
-        """Return the function that a decorator was given, but a function of the project itself.
+        """Return the function that was decorated, but a function of the project itself.
 
         What a decorator of the project puts around a function is read, whatever it says of
         itself: it may return something else. Those of libraries are believed to change nothing.
@@ -139,7 +139,7 @@ class Sources:
         except (OSError, SyntaxError, ValueError):
             return None
         inside = path.is_relative_to(self._root)
-        shown = path.relative_to(self._root).as_posix() if inside else path.as_posix()
+        name = path.relative_to(self._root).as_posix() if inside else path.as_posix()
         functions: dict[tuple[str, int], Function] = {}
         classes: dict[str, ast.ClassDef] = {}
         for name, node in _definitions(tree, ""):
@@ -148,7 +148,7 @@ class Sources:
             else:
                 first = min((one.lineno for one in node.decorator_list), default=node.lineno)
                 functions[node.name, first] = node
-        return Module(shown, text.split("\n"), functions, classes, tree)
+        return Module(name, text.split("\n"), functions, classes, tree)
 
 
 def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, Function | ast.ClassDef]]:

@@ -1,7 +1,7 @@
 """The UI halves of a project against the types of its Python halves.
 
 Halves that write types are compiled as TypeScript, all others as JavaScript; see
-`fxtrio.tools.types.report.tsc_diagnostics` for what is reported of them.
+`fxtrio.tools.types.report.tsc_diagnostics` for their reports.
 """
 
 from __future__ import annotations

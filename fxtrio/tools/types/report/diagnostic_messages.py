@@ -82,9 +82,9 @@ def _told(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) -> 
         return message.rstrip("."), "Look whether it is there first, for example with '?.'"
     key = _UNKNOWN_KEY.search(found.message)
     if key is not None:
-        told = f"there is no '{key[1]}' in what it takes"
+        cause = f"there is no '{key[1]}' in what it takes"
         keys = taken_keys(found.message[key.end() :], _with_all(half.types, types))
-        return told, _remedy(suggested) or unknown_key(key[1], keys) or "Leave it out"
+        return cause, _remedy(suggested) or unknown_key(key[1], keys) or "Leave it out"
     message = _SUGGESTED.sub("", message).rstrip(".")
     return message, _remedy(suggested) or remedy_of(
         found, _with_all(half.types, types), half.page.ui, offset

@@ -1,7 +1,7 @@
 """Which complaints about a half without types are reported: those that a user would call mistakes.
 
 A complaint concerns the types of the Python half when it disappears once nothing is known of
-them: the caller compiles twice and compares. What is left of it is judged here, by its code and
+them: the caller compiles twice and compares. The rest is judged here, by its code and
 by the text around. Plain JavaScript converts numbers to text and back, sets attributes to null,
 and gives variables new types: none of that is reported.
 """

@@ -86,7 +86,7 @@ def _other_value(actual: str, wanted: str, page: PageTypes, text: str, offset: i
     if "null" in actual.split(" | ") or actual == "undefined":
         return "Look whether it is there first, for example with '??'"
     if wanted == "ReactNode":
-        return "An object cannot be shown: take one of its keys"
+        return "An object cannot be rendered: take one of its keys"
     path = _value_at(text, offset)
     if "number" in kinds and actual == "string":
         return converted(path, page) or "Make it a number: Number(…)"
@@ -129,8 +129,10 @@ def remedy_of_member(name: str, owner: str, page: PageTypes, text: str, offset: 
     if owner.endswith("[]"):
         hint = {"has": "includes", "size": "length"}.get(name, "")
         is_set = name in _OF_SETS
-        told = f"write .{hint}" if hint else "new Set(…) makes one"
-        return f"A set is a list here: {told}" if is_set else "It is a list: take one of its values"
+        advice = f"write .{hint}" if hint else "new Set(…) creates one"
+        if is_set:
+            return f"A set is a list here: {advice}"
+        return "It is a list: take one of its values"
     if owner == "URLSearchParams":
         return f"Write {path}.get('{name}')"
     if owner.startswith("["):
@@ -151,8 +153,8 @@ def converted(path: str, page: PageTypes) -> str:
         if isinstance(part, Plain) and part.kind == "string"
     }
     known = _CONVERTED.get(next(iter(formats)), "") if len(formats) == 1 else ""
-    told = known.replace("%s", path.replace("?", ""))
-    return told[:1].upper() + told[1:] if told else ""
+    text = known.replace("%s", path.replace("?", ""))
+    return text[:1].upper() + text[1:] if text else ""
 
 
 def unknown_key(name: str, keys: Sequence[str]) -> str:
@@ -160,12 +162,12 @@ def unknown_key(name: str, keys: Sequence[str]) -> str:
     return similar(name, keys) or (f"It has {', '.join(keys)}" if keys else "")
 
 
-def taken_keys(told: str, page: PageTypes) -> list[str]:
+def taken_keys(message: str, page: PageTypes) -> list[str]:
     """Return the keys of the body that a type of the declarations, or an action, names."""
-    action = page.action(told)
+    action = page.action(message)
     if action is not None:
         return list(action.controls)
-    named = _INPUT.search(told)
+    named = _INPUT.search(message)
     return _keys(page, named[1]) if named is not None else []
 
 

@@ -1,7 +1,7 @@
 """A running TypeScript: it has read the files before, and reads only those that have changed.
 
 A folder of UI halves is looked at again and again by `fx dev`. The compiler reads all of React's
-types each time that it starts; as a language server it has done so already, and is asked about
+types each time that it starts; as a language server it has done so already, and is queried about
 the files that a change concerns. When it does not answer, the compiler is started after all.
 """
 

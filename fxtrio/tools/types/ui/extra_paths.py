@@ -1,7 +1,7 @@
 """Paths that an app answers besides its pages: public files, and routes of its own code.
 
 Nothing is imported: what looks like a path in the code of the app and of its plugins is taken
-for one. So a link is never told to lead nowhere that an app answers itself.
+for one. So a link is never reported as broken that an app answers itself.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def layered(layers: Iterable[Shape], resolve: Callable[[Named], Shape]) -> Shape
 
 
 def _objects(shape: Shape, resolve: Callable[[Named], Shape]) -> Iterator[ObjectShape | None]:
-    """Yield the objects that a layer may be; None for what is none that is known."""
+    """Yield the objects that a layer may be; None for an unknown one."""
     for part in parts_of(shape):
         found = resolve(part) if isinstance(part, Named) else part
         if isinstance(found, ObjectShape):

@@ -38,7 +38,7 @@ export interface UseWebSocket<Own> {
   ): $Socket<$Sent<Path, Own>>;
 }
 """
-"""The second is for messages whose type is written down: so it can be told what nobody knows."""
+"""The second is for messages whose type is written down: so that unknown types can be reported."""
 
 
 def sockets_module(pages: Sequence[PageTypes], others: Iterable[str], *, loose: bool) -> str:
@@ -90,8 +90,8 @@ def message_name(number: int) -> str:
 def message_text(page: PageTypes, printer: Printer) -> str:
     """Return the type of what a page's WebSocket sends.
 
-    Each object lacks the keys of the others, so any key can be asked for; but objects that are
-    told apart by a constant lack that key alone: code looks at it first.
+    Each object lacks the keys of the others, so any key can be read; but objects that are
+    distinguished by a constant lack that key alone: code looks at it first.
     """
     if page.messages is None:
         return "any"

@@ -1,4 +1,4 @@
-"""`.fx/types`: the virtual files of UI halves, their declarations, what is known as JSON.
+"""`.fx/types`: the virtual files of UI halves, their declarations, their metadata as JSON.
 
 Written by `fx dev`, `fx build` and `fx typecheck`; a file whose text stays is left alone, so
 that compilers and editors see what has changed.
@@ -122,7 +122,7 @@ class TypesFolder:
 
     @own.default
     def _own_before(self) -> dict[str, dict[str, str]]:
-        """Return what was known last time: it is asked for again, and mostly stays."""
+        """Return the results of the last time: they are requested again, and mostly stay."""
         try:
             found: dict[str, dict[str, str]] = json.loads((self.root / FOLDER / _OWN).read_bytes())
         except (OSError, ValueError):
@@ -266,7 +266,7 @@ class TypesFolder:
         # As with React itself (`reactHome`): half of it, a package's peer, is not mixed with ours.
         whole = (own / "react").is_dir() and (own / "react-dom").is_dir()
         react = own if whole else self.compiler / "node_modules" / "@types"
-        shown = [path.as_posix() for path in (types / "ambient.d.ts", types / "lenient.d.ts")]
+        ambient = [path.as_posix() for path in (types / "ambient.d.ts", types / "lenient.d.ts")]
         return json.dumps(
             {
                 "compilerOptions": {
@@ -309,7 +309,7 @@ class TypesFolder:
                         "csstype": [(react.parent / "csstype").as_posix()],
                     },
                 },
-                "files": [*(shown[:1] if tier == "strict" else shown), *files],
+                "files": [*(ambient[:1] if tier == "strict" else ambient), *files],
             },
             indent=1,
         )

@@ -1,7 +1,7 @@
 """A UI half as the compiler of TypeScript reads it: the same lines, with types put in. Pure.
 
-What is put in stands in the lines of the half; `Shift` says where, so that columns can be
-given back. Everything else keeps its place, the name of the client module too.
+Insertions are in the lines of the half; `Shift` says where, so that columns can be
+mapped back. Everything else has the same place, the name of the client module too.
 """
 
 from __future__ import annotations

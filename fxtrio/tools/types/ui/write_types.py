@@ -21,7 +21,7 @@ from fxtrio.tools.types.ui.virtual_project import TypesFolder
 async def write_types(root: Path, config: Config, report: Callable[[str], None]) -> None:
     """Import the project in ``root`` in a process of its own, and write what its types are.
 
-    A project that cannot be imported here keeps the types that it has; ``report`` is told so.
+    A project that cannot be imported here keeps the types that it has; ``report`` gets a message.
     """
     project = await trio.to_thread.run_sync(check_project, root, config)
     try:

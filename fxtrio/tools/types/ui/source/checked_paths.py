@@ -1,6 +1,6 @@
 """Paths that a function around has checked: ``if (!data.note) return …`` before a closure. Pure.
 
-TypeScript forgets in a closure what is known of ``data.note``, since it might be changed before
+TypeScript forgets in a closure the narrowed type of ``data.note``, since it might be changed before
 the closure runs. Data of a loader is not changed, so plain JavaScript is believed there.
 """
 

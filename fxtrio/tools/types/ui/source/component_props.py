@@ -1,8 +1,8 @@
 """Components of a half that nobody else uses: what they get is what its tags pass. Pure.
 
-TypeScript infers no parameters from calls. So each value that is passed is asked for its type, by
+TypeScript infers no parameters from calls. So the type of each passed value is requested, by
 a comment that it cannot satisfy, and the component is read once more with the types that the
-complaints name. What is passed in different types, or in one that cannot be written, is anything.
+complaints name. A value of different types, or of one that cannot be written, is any.
 """
 
 from __future__ import annotations
