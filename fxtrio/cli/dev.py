@@ -16,7 +16,7 @@ from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.temporary_folders import open_temporary_folder
 
 if TYPE_CHECKING:
-    from fxtrio.develop.build.dev_project import Workshop
+    from fxtrio.develop.build.dev_project import DevProject
     from fxtrio.develop.loop import Loop
     from fxtrio.develop.processes.launch import Ahead, Server
 
@@ -101,7 +101,7 @@ def _develop(
     # Heavy, and other processes have been started meanwhile.
     import trio
 
-    from fxtrio.develop.build.dev_project import Workshop
+    from fxtrio.develop.build.dev_project import DevProject
     from fxtrio.develop.keys import HINT, has_keyboard
     from fxtrio.develop.loop import Loop
     from fxtrio.develop.reload.watcher import run_watch
@@ -118,7 +118,7 @@ def _develop(
         Loop, server=server, report=terminal, ahead=ahead, watch=watch, find_app=find
     )
     workshop = partial(
-        Workshop,
+        DevProject,
         root=server.root,
         sockets=server.vite,
         report=terminal.line,
@@ -130,7 +130,7 @@ def _develop(
 
 
 async def _run(
-    make_loop: Callable[..., Loop], make_workshop: Callable[..., Workshop], url: str
+    make_loop: Callable[..., Loop], make_project: Callable[..., DevProject], url: str
 ) -> None:
     """Run the loop with its project, until it is interrupted.
 
@@ -144,7 +144,7 @@ async def _run(
     async with trio.open_nursery() as nursery:
         if url:
             nursery.start_soon(run_keys, sys.stdin.fileno(), url, asked)
-        loop = make_loop(project=make_workshop(nursery=nursery), restart=restarts)
+        loop = make_loop(project=make_project(nursery=nursery), restart=restarts)
         await run_until_interrupted(loop)
         nursery.cancel_scope.cancel()
 

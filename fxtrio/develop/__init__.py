@@ -1,4 +1,4 @@
-"""What `fx dev` is made of: a loop that prepares, a child that serves, pages that take updates.
+"""The parts of `fx dev`: a loop that prepares, a child that serves, pages that take updates.
 
 Begin with `loop`. `reload.watcher` reports changed files, `build.dev_project` compiles them, `vite`
 runs the Node process with the UI halves, and `serving.child` swaps the Python halves.

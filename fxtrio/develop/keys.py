@@ -32,7 +32,7 @@ async def run_keys(keyboard: int, url: str, restart: trio.MemorySendChannel[None
         while True:
             await trio.lowlevel.wait_readable(keyboard)
             typed = os.read(keyboard, 64)
-            if not typed:  # the terminal is gone
+            if not typed:  # the terminal was closed
                 return
             for key in typed.decode(errors="replace").lower():
                 if key == "o":

@@ -37,14 +37,14 @@ class Reporter(Protocol):
         """Say what came of it."""
 
     def failed(self, failure: Failure) -> None:
-        """Show why there is no app; what the child itself wrote has been shown already."""
+        """Show why there is no app; the terminal has the child's own output already."""
 
     def line(self, text: str) -> None:
         """Pass on a line of the app or of the bundler."""
 
 
 class Followed(Protocol):
-    """The project: `fxtrio.develop.build.dev_project.Workshop`, or a stand-in of tests."""
+    """The project: `fxtrio.develop.build.dev_project.DevProject`, or a stand-in of tests."""
 
     async def prepare(self) -> None:
         """Compile it. Raises FxtrioError when it cannot be served."""
@@ -67,7 +67,7 @@ _RETRY = 1.0
 class _Renewal:
     """The project is to be prepared while nothing is served.
 
-    Node may start anew, and pages that it tells of new code would ask the process of the old one.
+    Node may restart, and its pages would request new code from the old process.
     """
 
 
@@ -76,7 +76,7 @@ class Loop:
     """One run of `fx dev`."""
 
     server: Server
-    """Its socket stays open all the time, so that browsers wait instead of being refused."""
+    """Its socket stays open all the time, so that browsers wait instead of failing."""
 
     project: Followed
     report: Reporter
@@ -175,7 +175,7 @@ class Loop:
                 applied = await self.project.apply(changes, swap, restart)
             except* (FxtrioError, OSError) as group:
                 errors = leaves(group)
-            # What `fx dev` writes may be kept in a file of the project: that is no change.
+            # The output of `fx dev` may go to a file of the project: that is no change.
             if applied is None or applied.used:
                 self.report.changed(changes.files)
             if applied is None:
@@ -205,7 +205,7 @@ class Loop:
         """Compile the project; return the failure to show, or None.
 
         ``shown`` is what the child has written. It may have been started by settings that
-        keep it from serving, and the project from being compiled: those are not told twice.
+        keep it from serving, and the project from being compiled: those are not reported twice.
         """
         started = trio.current_time()
         errors: list[BaseException] = []
@@ -241,9 +241,9 @@ async def _next(pending: PendingChanges, served: Served) -> Changes | None:
 
 
 async def _ask_for_restarts(
-    asked: trio.MemoryReceiveChannel[None], pending: PendingChanges
+    requests: trio.MemoryReceiveChannel[None], pending: PendingChanges
 ) -> None:
-    async for _ in asked:
+    async for _ in requests:
         pending.add(Changes(()))
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.develop.build.dev_project import Workshop
+from fxtrio.develop.build.dev_project import DevProject
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
 from tests.trees import write_tree
@@ -38,7 +38,7 @@ async def test_mistakes_of_pages_and_components_are_shown_once(
 
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = Workshop(
+            workshop = DevProject(
                 root=tmp_path,
                 sockets=tmp_path / "sockets",
                 nursery=nursery,

@@ -15,14 +15,14 @@ from trio.testing import MockClock
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.vite import vite_supervisor
-from fxtrio.develop.vite.vite_supervisor import KeptVite
+from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 
 SETTINGS = ViteSettings(root="", folder="", base="", toolchain="", sockets="")
 
 
 @attrs.define(eq=False)
 class Node:
-    """A process, as far as `KeptVite` asks for it."""
+    """A process, as far as `ViteSupervisor` asks for it."""
 
     settings: ViteSettings
     deadly: list[str]
@@ -44,9 +44,9 @@ class Node:
 
 @attrs.define(eq=False)
 class Kept:
-    """One `KeptVite`, with the processes that it has started."""
+    """One `ViteSupervisor`, with the processes that it has started."""
 
-    vite: KeptVite
+    vite: ViteSupervisor
     nodes: list[Node]
     said: list[str]
     deadly: list[str]
@@ -68,13 +68,13 @@ async def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator
         await vite.start(SETTINGS)
         await vite.ask_now("site", {})
 
-    async def packages(_: KeptVite) -> bytes:  # for a thread the clock would not wait
+    async def packages(_: ViteSupervisor) -> bytes:  # for a thread the clock would not wait
         return b""
 
     monkeypatch.setattr(vite_supervisor, "open_vite", open_vite)
-    monkeypatch.setattr(KeptVite, "_packages_now", packages)
+    monkeypatch.setattr(ViteSupervisor, "_packages_now", packages)
     async with trio.open_nursery() as nursery:
-        vite = KeptVite(tmp_path, nursery, Ahead(), said.append, begin)
+        vite = ViteSupervisor(tmp_path, nursery, Ahead(), said.append, begin)
         await begin()
         yield Kept(vite, nodes, said, deadly)
         nursery.cancel_scope.cancel()

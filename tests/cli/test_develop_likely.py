@@ -14,9 +14,9 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config
 from fxtrio.develop.build import background_lint
-from fxtrio.develop.build.background_lint import LikelyMistakes
+from fxtrio.develop.build.background_lint import BackgroundLint
 from fxtrio.develop.build.outlines import CheckInput, Outlines
-from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import Shown
 from tests.trees import PAGE, page, write_tree
 
@@ -57,8 +57,8 @@ async def test_only_what_mistakes_can_come_from_is_looked_at_again(
 ) -> None:
     told: list[Problem] = []
     async with trio.open_nursery() as nursery:
-        once = ToldOnce(told.append)
-        mistakes = LikelyMistakes(tmp_path, nursery, print, once, looked.look, looked.show)
+        once = NewProblems(told.append)
+        mistakes = BackgroundLint(tmp_path, nursery, print, once, looked.look, looked.show)
 
         async def look(text: str, *files: str) -> int:
             write_tree(tmp_path, {"pages/index.fxl": text})
@@ -83,8 +83,8 @@ async def test_other_words_are_not_looked_at_unless_the_place_of_a_mistake_depen
     looked.finds = False
     outlines = Outlines()
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(
-            tmp_path, nursery, print, ToldOnce(print), looked.look, looked.show
+        mistakes = BackgroundLint(
+            tmp_path, nursery, print, NewProblems(print), looked.look, looked.show
         )
 
         async def look(text: str, outline: str) -> int:
@@ -112,8 +112,8 @@ async def test_changes_in_a_row_are_looked_at_together(
     looked: Looked, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(
-            tmp_path, nursery, print, ToldOnce(print), looked.look, looked.show
+        mistakes = BackgroundLint(
+            tmp_path, nursery, print, NewProblems(print), looked.look, looked.show
         )
         for number in range(5):
             write_tree(tmp_path, {"pages/index.fxl": f"// {number}\n{PAGE}"})
@@ -130,11 +130,11 @@ def mistake(line: int, message: str) -> Problem:
 
 def test_two_checks_that_know_of_one_mistake_tell_it_once() -> None:
     told: list[Problem] = []
-    once = ToldOnce(told.append)
+    once = NewProblems(told.append)
 
     def look(check: str, *problems: Problem) -> list[str]:
         told.clear()
-        once.tell(check, problems)
+        once.report(check, problems)
         return [problem.message for problem in told]
 
     assert look("names", mistake(1, "unknown a"), mistake(2, "no b")) == ["unknown a", "no b"]

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio.develop.build.dev_project import Workshop
+from fxtrio.develop.build.dev_project import DevProject
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
-from fxtrio.develop.vite.vite_supervisor import KeptVite
+from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node
@@ -41,7 +41,7 @@ async def test_node_learns_of_what_was_saved_with_it(
     (tmp_path / "sockets").mkdir()
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = Workshop(
+            workshop = DevProject(
                 root=tmp_path,
                 sockets=tmp_path / "sockets",
                 nursery=nursery,
@@ -50,14 +50,14 @@ async def test_node_learns_of_what_was_saved_with_it(
             )
             await workshop.prepare()
             told: list[dict[str, Any]] = []
-            ask = KeptVite.ask
+            ask = ViteSupervisor.ask
 
-            async def asking(vite: KeptVite, op: str, fields: dict[str, Any]) -> Any:
+            async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
                 if op == "change":
                     told.append(fields)
                 return await ask(vite, op, fields)
 
-            monkeypatch.setattr(KeptVite, "ask", asking)
+            monkeypatch.setattr(ViteSupervisor, "ask", asking)
             write_tree(
                 tmp_path,
                 {

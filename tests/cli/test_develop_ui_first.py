@@ -10,10 +10,10 @@ import trio
 
 from fxtrio.compile.build_steps import make_manifest
 from fxtrio.develop.build import dev_project
-from fxtrio.develop.build.dev_project import Workshop
+from fxtrio.develop.build.dev_project import DevProject
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
-from fxtrio.develop.vite.vite_supervisor import KeptVite
+from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node
@@ -34,9 +34,9 @@ async def test_node_gets_a_ui_half_before_the_manifest_is_made(
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sockets").mkdir()
     steps: list[str] = []
-    ask = KeptVite.ask
+    ask = ViteSupervisor.ask
 
-    async def asking(vite: KeptVite, op: str, fields: dict[str, Any]) -> Any:
+    async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
         if op == "change":
             steps.append("browsers")
         return await ask(vite, op, fields)
@@ -49,11 +49,11 @@ async def test_node_gets_a_ui_half_before_the_manifest_is_made(
         steps.append("Python")
         return Swapped()
 
-    monkeypatch.setattr(KeptVite, "ask", asking)
+    monkeypatch.setattr(ViteSupervisor, "ask", asking)
     monkeypatch.setattr(dev_project, "make_manifest", making)
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = Workshop(
+            workshop = DevProject(
                 root=tmp_path,
                 sockets=tmp_path / "sockets",
                 nursery=nursery,

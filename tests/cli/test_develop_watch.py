@@ -123,7 +123,7 @@ def test_folders_that_come_or_go_are_their_files(tmp_path: Path) -> None:
     seen = SeenFiles(tmp_path)
 
     def told(change: Change, path: str) -> list[str]:
-        found = seen.told([(change, str(tmp_path / path))])
+        found = seen.changes_of([(change, str(tmp_path / path))])
         assert {one for one, _ in found} <= {change}
         return sorted(Path(file).relative_to(tmp_path).as_posix() for _, file in found)
 

@@ -18,9 +18,9 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
 from fxtrio.develop.build import background_typecheck
-from fxtrio.develop.build.background_typecheck import LateTypes
+from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
 from fxtrio.develop.build.outlines import CheckInput
-from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import Shown
 from fxtrio.tools.types.gather import gatherer_process
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, load_types
@@ -285,8 +285,8 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
         shown.append(problems)
 
     async with trio.open_nursery() as nursery:
-        late = LateTypes(
-            tmp_path, nursery, print, ToldOnce(lambda one: told.append(str(one))), show
+        late = BackgroundTypecheck(
+            tmp_path, nursery, print, NewProblems(lambda one: told.append(str(one))), show
         )
 
         def save(text: str, *files: str, outline: str = "") -> None:

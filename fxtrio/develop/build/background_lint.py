@@ -13,27 +13,27 @@ from fxtrio.compile.check.ui_code import ui_found, ui_order
 from fxtrio.compile.problems import Problem, placed
 from fxtrio.develop.build.background_typecheck import Show
 from fxtrio.develop.build.outlines import CheckInput
-from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import shown_finding
 from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.errors import FxtrioError
 from fxtrio.tools.project_checks.project_files import beside_problems
 
 _NAME = "likely mistakes"
-_LATER = 1.0  # seconds after a change: what is on the screen comes first
+_LATER = 1.0  # seconds after a change: the screen comes first
 _CODE = frozenset({".fxl", ".js", ".jsx", ".mjs", ".mts", ".ts", ".tsx"})
 _UI = frozenset({".css", ".fxl", ".jsx", ".tsx"})
 """Kinds of files that nothing beside UI code depends on."""
 
 
 @attrs.define(eq=False)
-class LikelyMistakes:
+class BackgroundLint:
     """Looks for them one after the other; runs its task in ``nursery``."""
 
     root: Path
     nursery: trio.Nursery
     report: Callable[[str], None]
-    told: ToldOnce
+    new_problems: NewProblems
     ask: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
     """Lets Node look: `ui_order` → what `ui_found` takes. Raises BundlerCrashed."""
 
@@ -41,7 +41,7 @@ class LikelyMistakes:
     """Tells the browsers."""
 
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
-    _shown: list[Problem] = attrs.field(factory=list)
+    _reported: list[Problem] = attrs.field(factory=list)
     _checked: CheckInput | None = None
     """What was looked at the last time; None when other files have changed."""
 
@@ -65,7 +65,7 @@ class LikelyMistakes:
         """Look at the newest version, ``looked_at``; tell each mistake once.
 
         ``files`` have changed, besides page files. Begins ``after`` so many seconds. Where
-        nothing of what is looked at has changed, nothing is done: it costs as much as all
+        no checked file has changed, nothing is done: it costs as much as all
         else that a save does.
         """
         if any(PurePosixPath(file).suffix in _CODE for file in files):
@@ -91,7 +91,7 @@ class LikelyMistakes:
             try:
                 found = ui_found(self.root, await self.ask(order))
             except OrderVoid:
-                return  # the next one is asked by who has started it
+                return  # who has started the next Node asks that one
             except (FxtrioError, OSError) as error:
                 self.report(str(error))
                 return
@@ -103,9 +103,9 @@ class LikelyMistakes:
             self.exact = frozenset(one.path for one in in_ui)
             ui = placed(in_ui, self.root)
             problems = sorted([*ui, *beside])
-            self.told.tell(_NAME, problems)
-            shown, self._shown = self._shown, problems
-            if shown != problems:
+            self.new_problems.report(_NAME, problems)
+            before, self._reported = self._reported, problems
+            if before != problems:
                 await self.show([shown_finding(one, Path()) for one in problems])
 
     async def _problems_beside(self, looked_at: CheckInput) -> list[Problem]:
@@ -121,6 +121,6 @@ class LikelyMistakes:
         self._beside = None
 
     def stop(self) -> None:
-        """Look at nothing until `look_later` is called: Node may be started anew."""
+        """Look at nothing until `look_later` is called: Node may be restarted."""
         self._beside = None
         self._checking.cancel("everything is built again")

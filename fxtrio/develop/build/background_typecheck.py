@@ -1,4 +1,4 @@
-"""Types in `fx dev`: checked when what was saved is on the screen, told in both places."""
+"""Types in `fx dev`: checked when a save is on the screen, reported in both places."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import trio
 
 from fxtrio.compile.problems import Problem, placed
 from fxtrio.develop.build.outlines import CheckInput
-from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import Shown, shown_finding
 from fxtrio.errors import FxtrioError
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fxtrio.tools.types.report.tsc_server import TscServer
 
 _NAME = "types"
-_LATER = 0.5  # seconds after a change: what is on the screen comes first
+_LATER = 0.5  # seconds after a change: the screen comes first
 _IN_A_ROW = 2.0  # seconds between two saves of which the first is not checked
 _LONGER = 3  # times: saves in a row are checked together
 
@@ -35,13 +35,13 @@ Show = Callable[[list[Shown]], Awaitable[None]]
 
 
 @attrs.define(eq=False)
-class LateTypes:
+class BackgroundTypecheck:
     """Checks the newest version, one after the other; runs its task in ``nursery``."""
 
     root: Path
     nursery: trio.Nursery
     report: Callable[[str], None]
-    told: ToldOnce
+    new_problems: NewProblems
     show: Show
     """Tells the browsers."""
 
@@ -65,9 +65,9 @@ class LateTypes:
     _exact: frozenset[str] = frozenset()
     """Page files that the findings depend on word by word."""
 
-    _shown: tuple[Problem, ...] = ()
+    _reported: tuple[Problem, ...] = ()
     _given_up: str = ""
-    """Why nothing is checked: it is told once."""
+    """Why nothing is checked; reported once."""
 
     def look_later(
         self,
@@ -130,9 +130,9 @@ class LateTypes:
             self._checked = looked_at
             self._exact = self._check.findings_in | {one.path for one in problems}
             placed_problems = placed(problems, self.root)
-            self.told.tell(_NAME, placed_problems)
-            shown, self._shown = self._shown, placed_problems
-            if shown != self._shown:
+            self.new_problems.report(_NAME, placed_problems)
+            before, self._reported = self._reported, placed_problems
+            if before != self._reported:
                 await self.show([shown_finding(one, self.root) for one in problems])
 
     async def _problems(self, looked_at: CheckInput) -> tuple[Problem, ...]:

@@ -1,7 +1,7 @@
 """The project as `fx dev` keeps it: compiled file by file, and handed to whoever needs it.
 
 A change goes to the process that serves (Python), and then to Node, which tells the browsers.
-A file that has become wrong changes nothing but what is said about it.
+A file that has become invalid changes nothing but its problems.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config, load_config, renew_env_files
-from fxtrio.develop.build.background_lint import LikelyMistakes
-from fxtrio.develop.build.background_typecheck import LateTypes
+from fxtrio.develop.build.background_lint import BackgroundLint
+from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles
@@ -40,15 +40,15 @@ from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
 from fxtrio.develop.reload.ignored import BUILT
 from fxtrio.develop.reload.watcher import Changes
-from fxtrio.develop.report.diagnostic_dedup import ToldOnce
+from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import Shown, shown_failure
 from fxtrio.develop.vite.node_messages import Told, change_order
 from fxtrio.develop.vite.vite import OrderVoid
-from fxtrio.develop.vite.vite_supervisor import KeptVite
+from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
 
-_WARM = 3  # pages that are prepared before they are asked for
+_WARM = 3  # pages that are prepared before they are requested
 
 SwapCode = Callable[[Swap], Awaitable[Swapped]]
 
@@ -58,10 +58,10 @@ class Applied:
     """What came of a change."""
 
     restart: str = ""
-    """Why the process that serves must be started anew; "" when it need not."""
+    """Why the process that serves must be restarted; "" when it need not."""
 
     problems: tuple[str, ...] = ()
-    """What is wrong, for the terminal."""
+    """Problems, for the terminal."""
 
     used: bool = True
     """Whether any of the files is one that the project is made of."""
@@ -71,8 +71,8 @@ class Applied:
 
 
 @attrs.define(eq=False)
-class Workshop:
-    """One project. `prepare` comes first; whoever made it runs its tasks in ``nursery``."""
+class DevProject:
+    """One project. `prepare` comes first; its tasks run in ``nursery``."""
 
     root: Path
     sockets: Path
@@ -94,9 +94,9 @@ class Workshop:
     _result: BundleResult | None = None
     _manifest: Manifest | None = None
     _toolchain: Path = Path()
-    _vite: KeptVite = attrs.field(
+    _vite: ViteSupervisor = attrs.field(
         default=attrs.Factory(
-            lambda self: KeptVite(
+            lambda self: ViteSupervisor(
                 self.root, self.nursery, self.ahead, self.report, self._begin_vite
             ),
             takes_self=True,
@@ -109,13 +109,13 @@ class Workshop:
     """Tells Node what was taken over already, when nothing of before is served any more."""
 
     _missed: set[str] = attrs.field(factory=set)
-    """Files that have changed and of which Node has not been told: everything starts anew."""
-    _told: ToldOnce = attrs.field(
-        default=attrs.Factory(lambda self: ToldOnce(self.found), takes_self=True)
+    """Changed files that Node does not know of: everything restarts."""
+    _told: NewProblems = attrs.field(
+        default=attrs.Factory(lambda self: NewProblems(self.found), takes_self=True)
     )
-    _mistakes: LikelyMistakes = attrs.field(
+    _mistakes: BackgroundLint = attrs.field(
         default=attrs.Factory(
-            lambda self: LikelyMistakes(
+            lambda self: BackgroundLint(
                 self.root,
                 self.nursery,
                 self.report,
@@ -129,9 +129,9 @@ class Workshop:
 
     _outlines: Outlines = attrs.field(factory=Outlines)
     _described: DescribedLater = attrs.field(factory=DescribedLater)
-    _types: LateTypes = attrs.field(
+    _types: BackgroundTypecheck = attrs.field(
         default=attrs.Factory(
-            lambda self: LateTypes(
+            lambda self: BackgroundTypecheck(
                 self.root, self.nursery, self.report, self._told, partial(self._show, "types")
             ),
             takes_self=True,
@@ -168,7 +168,7 @@ class Workshop:
         self._described.look_later(self.root, self.config, self.nursery, self.report)
 
     async def _start_checks(self) -> None:
-        """Check the project when the first page has been shown, which takes what the cores give."""
+        """Check the project after the first page, which needs all cores."""
         assert self._project is not None and self._manifest is not None
         likely = sorted(self._manifest.routes, key=lambda route: route.pattern != "/")
         await self._ask_later("warm", {"pages": [route.view for route in likely[:_WARM]]})
@@ -205,7 +205,7 @@ class Workshop:
         return await self._pass_on(found, good, swap, replan=replan)
 
     async def _start_anew(self, changes: Changes, swap: SwapCode, restart: str) -> Applied:
-        """Let everything start anew, unless a new process could not import the app."""
+        """Restart everything, unless a new process could not import the app."""
         self.miss(changes)
         renew = partial(renew_env_files, self.root, self.variables)
         try:
@@ -224,7 +224,7 @@ class Workshop:
         self._missed.update(changes.files)
 
     async def _catch_up(self, before: dict[str, CheckedPage]) -> None:
-        """Tell Node, which may have gone on, what was changed while everything started anew."""
+        """Send Node, which may have continued, the changes during the restart."""
         assert self._project is not None
         missed = [file for file in self._missed if not file.endswith(".fxl")]  # seen below
         self._missed.clear()
@@ -367,14 +367,14 @@ class Workshop:
         return encode_plan(plan, self._toolchain)
 
     def _write_all(self, project: CheckedProject) -> None:
-        """Write the halves of all pages; nothing of pages that are gone stays."""
+        """Write the halves of all pages, and delete those of others."""
         self.folder.mkdir(parents=True, exist_ok=True)
         write_halves(project.pages, self.folder)
         remove_other_halves(project.pages, self.folder)
         write_client_types(self.root)
 
     def _write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:
-        """Write the halves of ``pages``; those of page files that are ``gone`` go, too."""
+        """Write the halves of ``pages``, and delete those of the files ``gone``."""
         write_halves(pages, self.folder)
         remove_halves(gone, self.folder)
         self._files.forget(gone)
@@ -419,6 +419,6 @@ class Workshop:
         try:
             await self._ask(op, **fields)
         except OrderVoid:
-            pass  # `prepare` asks for everything anew
+            pass  # `prepare` requests everything again
         except FxtrioError as error:
             self.report(str(error))

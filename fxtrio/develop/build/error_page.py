@@ -1,4 +1,4 @@
-"""A page that says what is wrong with its file."""
+"""A page that shows the problems of its file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The OpenAPI document of a project under development, made anew when nothing else is done."""
+"""The OpenAPI document of a project under development, refreshed when nothing else is done."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS
 
-_LATER = 0.5  # seconds after a change: what is on the screen comes first
+_LATER = 0.5  # seconds after a change: the screen comes first
 
 
 @attrs.define(eq=False)

@@ -32,7 +32,7 @@ class PageFiles:
     async def read_all(self, config: Config, known: Mapping[str, CheckedPage]) -> CheckedProject:
         """Return the project with all page files; ``known`` are those of before, by source.
 
-        Raises CompileFailed for what is wrong with more than one page.
+        Raises CompileFailed for problems of more than one page.
         """
         project = await trio.to_thread.run_sync(check_project, self.root, config, self._texts)
         pages = {page.module.source: page for page in project.pages}
@@ -51,7 +51,7 @@ class PageFiles:
         return attrs.evolve(project, pages=tuple(pages[one] for one in sorted(pages)))
 
     async def read(self, sources: Iterable[str]) -> dict[str, CheckedPage]:
-        """Return those of ``sources`` that are right, read anew."""
+        """Read ``sources`` again, and return the valid ones."""
         good: dict[str, CheckedPage] = {}
         for source in sources:
             page, problems = await trio.to_thread.run_sync(self._check, source)
@@ -66,20 +66,20 @@ class PageFiles:
         return good
 
     def forget(self, sources: Iterable[str]) -> None:
-        """Let go of files that are gone."""
+        """Forget deleted files."""
         self._texts.forget(sources)
 
     def wrong(self) -> list[Problem]:
-        """Return what is wrong now, for the terminal."""
+        """Return the present problems, for the terminal."""
         return [one for found in self._broken.values() for one in placed(found, self.root)]
 
     def news(self) -> list[Problem]:
-        """Return what is wrong now and was not the last time that somebody asked."""
+        """Return the problems that are new since the last call."""
         before, self._known = self._known, self.wrong()
         return [problem for problem in self._known if problem not in before]
 
     def shown(self) -> list[Shown]:
-        """Return what is wrong now, for browsers."""
+        """Return the present problems, for browsers."""
         return [shown_problem(one, self.root) for found in self._broken.values() for one in found]
 
     def _check(self, source: str) -> tuple[CheckedPage | None, list[Problem]]:

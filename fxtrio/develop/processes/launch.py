@@ -117,7 +117,7 @@ class Server:
     root: Path
     app: str
     host: str
-    """The name that the app is asked for by, besides those of the settings."""
+    """The host name of requests, besides those of the settings."""
 
     vite: Path
     """Folder of the sockets on which Node listens."""
@@ -179,7 +179,7 @@ def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServe
 
 @attrs.define(eq=False)
 class Ahead:
-    """Processes that were started before anybody asked for them, each taken once."""
+    """Processes that were started in advance, each taken once."""
 
     _server: tuple[Server, LaunchedServer] | None = None
     _vite: tuple[ViteSettings, subprocess.Popen[bytes]] | None = None
@@ -203,7 +203,7 @@ class Ahead:
         return launch_vite(wanted)
 
     def close(self) -> None:
-        """End what nobody has asked for."""
+        """End the processes that were not taken."""
         _end_server(self._server)
         _end_vite(self._vite)
         self._server = self._vite = None
@@ -219,7 +219,7 @@ def starting_ahead(server: Server, config: Config) -> Iterator[Ahead]:
             settings = ViteSettings.of(
                 server.root, config, toolchain=toolchain, sockets=server.vite
             )
-            with suppress(FxtrioError):  # told when the project is prepared
+            with suppress(FxtrioError):  # reported when the project is prepared
                 ahead._vite = settings, launch_vite(settings)
         yield ahead
     finally:

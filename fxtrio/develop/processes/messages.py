@@ -25,7 +25,7 @@ class ChildSettings:
     """``module:name`` of the ASGI app; empty for a project without an app file."""
 
     host: str
-    """The name that the app is asked for by, besides those of the settings."""
+    """The host name of requests, besides those of the settings."""
 
     vite: str
     """Folder of the sockets on which the Node process listens."""
@@ -58,7 +58,7 @@ class Swap:
     """Absolute paths of Python modules."""
 
     sources: tuple[str, ...] = ()
-    """Page files whose server half has changed; what is compiled is in the build folder."""
+    """Page files whose server half has changed; the build folder has the compiled ones."""
 
     restart: str = ""
     """Why no code can be replaced, and a new process is needed in any case; "" mostly."""
@@ -79,7 +79,7 @@ class Swapped:
     """How many modules have been run."""
 
     restart: str = ""
-    """Why the process must be started anew instead."""
+    """Why the process must be restarted instead."""
 
     failed: str = ""
     """The traceback of what went wrong; the code from before is still in use."""

@@ -63,7 +63,7 @@ class Served:
     async def swap(self, order: Swap) -> Swapped:
         """Let the child replace code. One order at a time.
 
-        A child that ends meanwhile has to be started anew, as `ended` says; so has one that does
+        A child that ends meanwhile has to be restarted, as `ended` says; so has one that does
         not answer.
         """
         if self._orders is None or self._replies is None:
@@ -97,7 +97,7 @@ async def open_child(
     """Run the child for as long as the block lasts.
 
     ``echo`` gets what it writes to standard error, line by line.
-    At the end of the block it is asked to end; after a few seconds it is killed, with
+    At the end of the block it gets the order to end; after a few seconds it is killed, with
     everything it has started.
     """
     served = Served()

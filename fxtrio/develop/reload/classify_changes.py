@@ -41,13 +41,13 @@ class Sorted:
     """Paths relative to the project folder."""
 
     settings: tuple[str, ...] = ()
-    """Everything starts anew."""
+    """Everything restarts."""
 
     migrations: tuple[str, ...] = ()
-    """The server process starts anew, since the start runs them."""
+    """The server process restarts, since the start runs them."""
 
     packages: tuple[str, ...] = ()
-    """Node starts anew."""
+    """Node restarts."""
 
     structure: tuple[str, ...] = ()
     """Files and folders below the pages folder that came or went."""

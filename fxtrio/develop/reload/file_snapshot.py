@@ -34,9 +34,9 @@ class SeenFiles:
         """Look at them for the first time."""
         self._files = self._found()
 
-    def told(self, changed: Iterable[tuple[Change, str]]) -> list[tuple[Change, str]]:
+    def changes_of(self, changed: Iterable[tuple[Change, str]]) -> list[tuple[Change, str]]:
         """Return changes of files as they are, and those of folders as those of their files."""
-        return [told for change, path in changed for told in self._of_files(change, path)]
+        return [one for change, path in changed for one in self._of_files(change, path)]
 
     def _of_files(self, change: Change, path: str) -> list[tuple[Change, str]]:
         if change is not Change.deleted and Path(path).is_dir():
@@ -52,16 +52,16 @@ class SeenFiles:
         return [(change, file) for file in inside or [path]]
 
     def looked_at_again(self) -> list[tuple[Change, str]]:
-        """Return what is other than it was when all files were looked at last."""
+        """Return the differences since all files were looked at last."""
         before, self._files = self._files, self._found()
         came = [(Change.added, file) for file in self._files if file not in before]
-        gone = [(Change.deleted, file) for file in before if file not in self._files]
+        deleted = [(Change.deleted, file) for file in before if file not in self._files]
         changed = [
             (Change.modified, file)
             for file, stamp in self._files.items()
             if before.get(file, stamp) != stamp
         ]
-        return [*came, *gone, *changed]
+        return [*came, *deleted, *changed]
 
     def _below(self, folder: str) -> list[str]:
         return [file for file in self._files if file.startswith(f"{folder}{os.sep}")]
@@ -92,6 +92,6 @@ def _walk(top: str) -> Iterator[tuple[str, Stamp]]:
 def _stamp(path: str) -> Stamp | None:
     try:
         found = Path(path).stat()
-    except OSError:  # gone since, or a link that leads nowhere
+    except OSError:  # deleted since, or a link that leads nowhere
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino

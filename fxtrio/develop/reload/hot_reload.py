@@ -1,4 +1,4 @@
-"""New code for an app that runs: modules are imported anew, the site is made anew.
+"""New code for an app that runs: modules are imported again, and the site is rebuilt.
 
 Runs in the child. Requests that have begun end with the code they have begun with.
 """
@@ -81,7 +81,7 @@ class Swapper:
         """Replace the code that has changed, and all that uses it; or say why not."""
         app, code, config = self._app, self._code, self._config
         if app is None or code is None or config is None:
-            return Swapped(restart="the app is none that fxtrio has made")
+            return Swapped(restart="the app was not created by fxtrio")
         pages = {str(self.root / source) for source in order.sources}
         files = self.importers.dependents({*order.files, *pages})
         names = _names_of(files)
@@ -110,7 +110,7 @@ class Swapper:
         app.replace_site(site, sockets, _sources_with_other_streams(code, new))
         modules = len(names) + len(affected)
         if _modules_of_hooks(config) & set(names):
-            affected = list(new.pages)  # any of them may be shown in another way, or to nobody
+            affected = list(new.pages)  # any of them may be rendered in another way, or to nobody
         return Swapped(sources=tuple(affected), modules=modules)
 
 
@@ -165,7 +165,7 @@ def _sources_with_other_sockets(old: Code, new: Code) -> list[str]:
 
 
 def _sources_with_other_streams(old: Code, new: Code) -> list[str]:
-    """Return the pages of which a stream is another function now, or gone."""
+    """Return the pages of which a stream is another function now, or missing."""
     return [
         source
         for source, page in old.pages.items()
@@ -214,7 +214,7 @@ def _renewed(
         return {
             source: known[source]
             if source in known and source not in changed
-            # A name that is gone must not stay: a new module, and not the old one reloaded.
+            # A deleted name must not stay: a new module, and not the old one reloaded.
             else imports.file(source)
             for source in wanted
         }

@@ -26,7 +26,7 @@ INSTALLED = (
 """What package managers write last, relative to the project folder."""
 
 BUILT = f"{DEVELOPMENT['development']}/{FILE_NAME}"
-"""What is missing when somebody has removed the development build, such as by `git clean`."""
+"""Files whose absence means that the development build was removed, as by `git clean`."""
 
 FOLDERS = frozenset((*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", ".cache"))
 """Names of folders in which nothing ever matters, but for `INSTALLED`."""
@@ -77,7 +77,7 @@ _ALWAYS = (
     "*.crswap",  # browsers that save files
 )
 _NEVER = ("!/.env", "!/.env.*", *(f"!/{file}" for file in INSTALLED))
-"""Settings and installations, which are mostly kept out of repositories."""
+"""Settings and installations, which repositories mostly ignore."""
 
 
 @attrs.define
@@ -105,7 +105,7 @@ class Ignored:
         self.read()
 
     def read(self) -> None:
-        """Read all patterns anew."""
+        """Read all patterns again."""
         config = read_config(self.root)[0]
         self._specs = [
             (self.root, _spec(_ALWAYS)),
@@ -155,7 +155,7 @@ def _lines(file: Path) -> list[str]:
     """Return the lines of a file that are patterns; Git passes over others, too."""
     try:
         lines = file.read_text("utf-8", errors="replace").splitlines()
-    except OSError:  # gone since
+    except OSError:  # deleted since
         return []
     return [line for line in lines if _is_pattern(line)]
 

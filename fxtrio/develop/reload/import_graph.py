@@ -82,7 +82,7 @@ class Importers:
 def file_of(value: object) -> str:
     """Return the file of a module; "" of one without a file, and of anything else.
 
-    Nothing is asked of the value itself: an expression of a query has every attribute, and a
+    No attribute of the value is read: an expression of a query has every attribute, and a
     proxy of a request raises what it likes.
     """
     if not issubclass(type(value), ModuleType):
@@ -93,7 +93,7 @@ def file_of(value: object) -> str:
 
 @contextmanager
 def noting_imports(root: Path) -> Iterator[Importers]:
-    """Note what is imported during the block."""
+    """Note the imports during the block."""
     importers = Importers(root)
     plain, plain_by_name = builtins.__import__, importlib.import_module
 

@@ -1,7 +1,7 @@
 """Changes of files as Linux tells of them: without a thread, and at once. Run by `watcher`.
 
-A file that is written and closed, or moved to its place, is whole, and is told of at once. What
-comes or goes otherwise is told of when it has been quiet for a moment: one save of an editor may
+A file that is written and closed, or moved to its place, is whole, and is reported at once. What
+comes or goes otherwise is reported when it has been quiet for a moment: one save of an editor may
 take a file away and put another in its place.
 """
 
@@ -35,7 +35,7 @@ async def tell_changes(root: Path) -> AsyncGenerator[Told | None, None]:
 
     It yields `None` first, when all folders are watched, and whenever the system has dropped
     changes. Raises `OSError` with the name of a folder that cannot be watched, and
-    `FileNotFoundError` when ``root`` is gone.
+    `FileNotFoundError` when ``root`` does not exist.
     """
     with INotify(nonblocking=True) as inotify:
         folders = _Folders(root, inotify)
@@ -43,28 +43,28 @@ async def tell_changes(root: Path) -> AsyncGenerator[Told | None, None]:
         yield None
         while True:
             await trio.lowlevel.wait_readable(inotify.fileno())
-            told = await _read_burst(folders)
-            if told is None:
+            changes = await _read_burst(folders)
+            if changes is None:
                 await trio.to_thread.run_sync(folders.watch_all)
-            if told is None or told:
-                yield told
+            if changes is None or changes:
+                yield changes
 
 
 async def _read_burst(folders: _Folders) -> Told | None:
-    """Return what is told until a file is whole, or until it is quiet."""
-    told: set[tuple[Change, str]] = set()
+    """Return the changes until a file is whole, or until it is quiet."""
+    changes: set[tuple[Change, str]] = set()
     latest = trio.current_time() + _LONGEST
     while True:
         for event in folders.inotify.read(timeout=0):
             if event.mask & flags.Q_OVERFLOW:
                 return None
-            told.update(folders.told_of(event))
-        if not told or any(change is Change.modified for change, _ in told):
-            return frozenset(told)
+            changes.update(folders.changes_of(event))
+        if not changes or any(change is Change.modified for change, _ in changes):
+            return frozenset(changes)
         with trio.move_on_at(min(latest, trio.current_time() + _QUIET)) as scope:
             await trio.lowlevel.wait_readable(folders.inotify.fileno())
         if scope.cancelled_caught:
-            return frozenset(told)
+            return frozenset(changes)
 
 
 @attrs.define(eq=False)
@@ -94,7 +94,7 @@ class _Folders:
         if str(self.root) not in self._watches:
             raise FileNotFoundError(2, "the project folder was deleted", str(self.root))
 
-    def told_of(self, event: Event) -> Iterator[tuple[Change, str]]:
+    def changes_of(self, event: Event) -> Iterator[tuple[Change, str]]:
         """Yield the changes that one event is; raises `OSError` as `tell_changes` does."""
         if event.mask & flags.IGNORED:
             self._forget_watch(event.wd)
@@ -123,7 +123,7 @@ class _Folders:
                 yield Change.added, path
         elif event.mask & _WHOLE:
             yield Change.modified, path
-        elif not event.mask & flags.ISDIR:  # made by a link, or its rights changed
+        elif not event.mask & flags.ISDIR:  # created by a link, or its rights changed
             yield Change.added, path
 
     def _watch(self, top: str) -> None:
@@ -151,7 +151,7 @@ class _Folders:
                     waiting.append((entry.path, target, (*crossed, real)))
 
     def _add(self, path: str) -> bool:
-        """Watch one folder; return `False` for one that has gone since."""
+        """Watch one folder; return `False` for one that was deleted since."""
         try:
             number = self.inotify.add_watch(path, _ASKED)
         except (FileNotFoundError, NotADirectoryError):
@@ -193,7 +193,7 @@ def _listed(path: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(path) as entries:
             return list(entries)
-    except (FileNotFoundError, NotADirectoryError):  # gone since
+    except (FileNotFoundError, NotADirectoryError):  # deleted since
         return []
 
 

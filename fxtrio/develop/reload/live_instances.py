@@ -1,6 +1,6 @@
 """What modules and apps keep for as long as they live: looked through for `restart_reasons`.
 
-Nothing is asked of a value but its type: an expression of a query has every attribute, and a
+Nothing of a value is read but its type: an expression of a query has every attribute, and a
 proxy of a request raises what it likes.
 """
 
@@ -22,15 +22,15 @@ _CACHE = type(lru_cache(lambda: None))
 
 
 @attrs.define(eq=False)
-class Living:
-    """Looks into holders, one after the other. What is beyond its bounds is not found."""
+class LiveInstances:
+    """Looks into holders, one after the other. Objects beyond its bounds are not found."""
 
     _modules: Collection[str]
     """Names of modules: into objects of their classes it looks, and into the classes."""
 
     _seen: set[int] = attrs.field(factory=set)
 
-    def kept(self, values: Iterable[object]) -> Iterator[object]:
+    def search(self, values: Iterable[object]) -> Iterator[object]:
         """Yield ``values`` and what they contain: in containers, caches and objects."""
         waiting = deque(values)
         most = min(len(self._seen) + _MOST_OF_HOLDER, _MOST)

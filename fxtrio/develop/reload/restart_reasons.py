@@ -1,4 +1,4 @@
-"""Why new code needs a new process: somebody else still has what the old code has made."""
+"""Why new code needs a new process: others still hold objects of the old code."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from starlette.datastructures import State
 
 from fxtrio.app import Application
 from fxtrio.develop.reload.import_graph import file_of
-from fxtrio.develop.reload.live_instances import Living
+from fxtrio.develop.reload.live_instances import LiveInstances
 from fxtrio.imports import split_name
 from fxtrio.jobs.decorators import Job
 from fxtrio.jobs.discovery import find_jobs
@@ -23,11 +23,11 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
 
     ``app_module`` is the module that the app comes from, ``root`` the project folder.
     """
-    fixed = {app_module: "the app is made there", "__main__": "it is the program"}
+    fixed = {app_module: "the app is created there", "__main__": "it is the program"}
     for plugin in app.plugins:
-        fixed[type(plugin).__module__] = "a plugin is made there"
+        fixed[type(plugin).__module__] = "a plugin is created there"
     for middleware in app.site.config.middleware:
-        fixed[split_name(middleware)[0]] = "middleware is made there"
+        fixed[split_name(middleware)[0]] = "middleware is created there"
     for file in files:
         if not file.endswith((".py", ".fxl")):
             return f"{Path(file).name}: it is no Python text"
@@ -47,7 +47,7 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
 def find_new_job(app: Application, root: Path) -> str:
     """Return which durable job the running app does not know, as a reason; "" for none.
 
-    What runs jobs is made when the app begins, as is its table.
+    The job runner is created when the app begins, as is its table.
     """
     running = app.state.fx
     if running.database is None:
@@ -73,11 +73,11 @@ def _living_instance(
     if not classes:
         return ""
     others = [module for module in _modules_in(root) if file_of(module) not in files]
-    living = Living({module.__name__ for module in others})
+    living = LiveInstances({module.__name__ for module in others})
     holders = [(_shown(module, root), vars(module).values()) for module in others]
     state = app.state._state if isinstance(app.state, State) else {}
     for name, values in [*holders, ("app.state", state.values())]:
-        for one in living.kept(values):
+        for one in living.search(values):
             if type(one) in classes:
                 return f"{name}: it keeps instances of {type(one).__name__}"
     return ""

@@ -19,7 +19,7 @@ from fxtrio.develop.reload.file_snapshot import SeenFiles
 from fxtrio.develop.reload.ignored import Ignored
 from fxtrio.errors import leaves
 
-_QUIET_MS = 5  # what one save does comes together; what is read half-written is read again
+_QUIET_MS = 5  # the changes of one save come together; a half-written file is read again
 _POLL = 0.5  # seconds
 _CANCEL_MS = 100  # how often the watching thread looks whether it may end
 
@@ -68,7 +68,7 @@ async def run_watch(
 ) -> None:
     """Report changes in the project folder ``root`` until cancelled.
 
-    ``warn`` is told when the system cannot watch it. Then all files are looked at twice a second.
+    ``warn`` is called when the system cannot watch it. Then all files are looked at twice a second.
     """
     ignored = await trio.to_thread.run_sync(Ignored, root)
     seen = await trio.to_thread.run_sync(SeenFiles, root)
@@ -80,15 +80,15 @@ async def run_watch(
 
     try:
         async with aclosing(_tell_changes(root)) as changes:
-            async for told in changes:
-                if told is None:
+            async for burst in changes:
+                if burst is None:
                     add(await trio.to_thread.run_sync(seen.looked_at_again))
                     continue
-                passing = _lasting({one for one in told if ignored.lets_pass(*one)})
+                passing = _lasting({one for one in burst if ignored.lets_pass(*one)})
                 if all(change is Change.modified for change, _ in passing):
-                    add(seen.told(passing))
+                    add(seen.changes_of(passing))
                 else:  # folders are walked
-                    add(await trio.to_thread.run_sync(seen.told, passing))
+                    add(await trio.to_thread.run_sync(seen.changes_of, passing))
     except* (OSError, RuntimeError) as group:  # too few watches, no rights
         warn(_reason(leaves(group)[0], root))
     while True:
@@ -153,6 +153,6 @@ def _reason(error: BaseException, root: Path) -> str:
 def _lasting(changed: set[tuple[Change, str]]) -> list[tuple[Change, str]]:
     """Return the changes without files that came and went in the meantime."""
     came = {path for change, path in changed if change is Change.added}
-    gone = {path for change, path in changed if change is Change.deleted}
-    passing = {path for path in came & gone if not Path(path).exists()}
+    deleted = {path for change, path in changed if change is Change.deleted}
+    passing = {path for path in came & deleted if not Path(path).exists()}
     return [(change, path) for change, path in changed if path not in passing]

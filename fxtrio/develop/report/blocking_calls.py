@@ -22,7 +22,7 @@ from fxtrio.errors import shown_path
 from fxtrio.tracebacks import is_application
 
 LONGEST = 0.1
-"""A step that takes longer is told (seconds)."""
+"""A step that takes longer is reported (seconds)."""
 
 _LOOK = 0.03
 """How often the thread looks while the loop runs (seconds)."""
@@ -71,14 +71,14 @@ def watch_stalls() -> Iterator[None]:
 
 
 def _watch(steps: _Steps, stop: threading.Event, loop: int) -> None:
-    told: set[str] = set()
+    reported: set[str] = set()
     while steps.running.wait() and not stop.wait(_LOOK):
         begun = steps.begun
         if begun is None or perf_counter() - begun <= LONGEST:
             continue
         place = _place(sys._current_frames().get(loop))
-        if place and place not in told and steps.begun == begun:
-            told.add(place)
+        if place and place not in reported and steps.begun == begun:
+            reported.add(place)
             log.warning(
                 "%s blocked the event loop for more than %d ms, which delays all other visitors. "
                 "Use an async function, or call it in a thread: "

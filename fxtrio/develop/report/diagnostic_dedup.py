@@ -1,4 +1,4 @@
-"""Mistakes that the terminal tells: each once, whichever check finds it. Called by the checks."""
+"""Problems for the terminal: each once, whichever check finds it. Called by the checks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from fxtrio.compile.problems import Problem
 
 
 @attrs.define(eq=False)
-class ToldOnce:
-    """What the checks have found last. Where two know of one place, the first of them tells."""
+class NewProblems:
+    """The latest problems of the checks. Where two report one place, the first of them counts."""
 
     warn: Callable[[Problem], None]
     """Shows one in the terminal."""
@@ -19,21 +19,21 @@ class ToldOnce:
     _found: dict[str, tuple[Problem, ...]] = attrs.field(factory=dict)
     """By check, in the order in which they came for the first time."""
 
-    _told: frozenset[Problem] = frozenset()
+    _reported: frozenset[Problem] = frozenset()
 
-    def tell(self, check: str, problems: Iterable[Problem]) -> None:
-        """Take what a check finds now, and tell what was not told before."""
+    def report(self, check: str, problems: Iterable[Problem]) -> None:
+        """Take the problems that a check finds now, and report the new ones."""
         self._found[check] = tuple(problems)
-        shown: dict[Problem, None] = {}
+        current: dict[Problem, None] = {}
         places: set[tuple[str, int, int]] = set()
         for found in self._found.values():
             new = [problem for problem in found if _place(problem) not in places]
-            shown |= dict.fromkeys(new)
+            current |= dict.fromkeys(new)
             places |= set(map(_place, new))
-        for problem in shown:
-            if problem not in self._told:
+        for problem in current:
+            if problem not in self._reported:
                 self.warn(problem)
-        self._told = frozenset(shown)
+        self._reported = frozenset(current)
 
 
 def _place(problem: Problem) -> tuple[str, int, int]:

@@ -38,9 +38,9 @@ async def open_overlay(
     listener: socket.socket, failure: Failure, *, root: Path, settings: Config, host: str
 ) -> AsyncIterator[Served]:
     """Answer every request with a page about ``failure`` for as long as the block lasts."""
-    told = StandIn(failure, root)
-    page = overlay_app(failure, f"{settings.base_url}/_fx/@hot", told.id)
-    app = development_app(page, settings, modules=told, host=host, entry=False)
+    stand_in = StandIn(failure, root)
+    page = overlay_app(failure, f"{settings.base_url}/_fx/@hot", stand_in.id)
+    app = development_app(page, settings, modules=stand_in, host=host, entry=False)
     config = make_config(ServeOptions(app="", log_level="ERROR", graceful=GRACE))
     stop = trio.Event()
     with listener.dup() as copy:
@@ -94,8 +94,8 @@ class StandIn:
         details = _COLOURS.sub("", failure.details).strip()
         problem = shown_stop(failure.title, details, root)
         self.id = secrets.token_hex(8)
-        told = {"type": "custom", "event": "fx:problems", "data": [problem], "failure": self.id}
-        self._message = json.dumps(told)
+        message = {"type": "custom", "event": "fx:problems", "data": [problem], "failure": self.id}
+        self._message = json.dumps(message)
         self._closing = trio.Event()
 
     def close(self) -> None:
@@ -109,7 +109,7 @@ class StandIn:
         await send({"type": "http.response.body", "body": b""})
 
     async def connect(self, receive: Receive, send: Send) -> None:
-        """Tell one browser what is wrong, and keep the connection until that is over."""
+        """Send one browser the failure, and hold the connection until that is over."""
         await receive()
         await send({"type": "websocket.accept"})
         await send({"type": "websocket.send", "text": self._message})

@@ -1,4 +1,4 @@
-"""What is wrong, as the overlay of the browser shows it (`Shown` of settings.d.ts)."""
+"""Problems, as the overlay of the browser shows them (`Shown` of settings.d.ts)."""
 
 from __future__ import annotations
 
@@ -83,9 +83,9 @@ def shown_problem(problem: Problem, root: Path) -> Shown:
 
 def shown_finding(problem: Problem, root: Path) -> Shown:
     """Return what a check says of code that runs."""
-    shown = shown_problem(problem, root)
-    title = f"{problem.severity.value.capitalize()}: {shown['title']}"
-    return {**shown, "title": title, "finding": True}
+    entry = shown_problem(problem, root)
+    title = f"{problem.severity.value.capitalize()}: {entry['title']}"
+    return {**entry, "title": title, "finding": True}
 
 
 def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:

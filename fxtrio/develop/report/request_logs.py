@@ -1,4 +1,4 @@
-"""What the server logs of a request, for the browser that has made it. Runs in the child.
+"""What the server logs of a request, for the browser that has sent it. Runs in the child.
 
 A browser names the requests that are its own by their ids, which nobody else learns, and gets
 what has been logged of them, and what will be.
@@ -21,7 +21,7 @@ from fxtrio.develop.report.overlay_errors import shown_error
 
 _KEPT = 300  # records; a browser asks for those of its document some tenths of a second later
 _FOLLOWED = 200  # requests of one browser
-_WAITING = 100  # records for one browser; what is above is not shown there
+_WAITING = 100  # records for one browser; further ones are dropped
 _OVER_PAGE = "fx.serve"
 """The logger of what goes wrong with loaders, actions and renders."""
 
@@ -37,26 +37,26 @@ class Follower:
     _ids: dict[str, None] = attrs.field(factory=dict)
 
     def follow(self, request_id: str) -> None:
-        """Offer what is known of a request, and what comes."""
+        """Offer the records of a request, present and later ones."""
         self._ids[request_id] = None
         if len(self._ids) > _FOLLOWED:
             del self._ids[next(iter(self._ids))]
-        for told in tuple(self._records.kept):
-            if told["request"] == request_id:
-                self.offer(told)
+        for record in tuple(self._records.latest):
+            if record["request"] == request_id:
+                self.offer(record)
 
-    def offer(self, told: dict[str, Any]) -> None:
+    def offer(self, record: dict[str, Any]) -> None:
         """Take a record, if it is of a request that was named; never waits."""
-        if told["request"] in self._ids:
+        if record["request"] in self._ids:
             with suppress(trio.WouldBlock):  # it stands in the terminal
-                self._send.send_nowait(told)
+                self._send.send_nowait(record)
 
 
 class Records(logging.Handler):
     """Keeps the last records of requests: ``{request, level, text, shown}``.
 
-    ``shown`` is what the overlay shows (`Shown`), None for what is no defect of a page; ``text``
-    is "" unless browsers shall print it.
+    ``shown`` is what the overlay shows (`Shown`), None for messages that are no defect of a page;
+    ``text`` is "" unless browsers shall print it.
     """
 
     def __init__(self, root: Path) -> None:
@@ -67,14 +67,14 @@ class Records(logging.Handler):
         self.lines = False
         """Whether browsers get the text: the setting ``dev.console``."""
 
-        self.kept: deque[dict[str, Any]] = deque(maxlen=_KEPT)
+        self.latest: deque[dict[str, Any]] = deque(maxlen=_KEPT)
         self._root = root
         self._followers: set[Follower] = set()
         self._token: trio.lowlevel.TrioToken | None = None
 
     @contextmanager
     def listening(self) -> Iterator[None]:
-        """Take what is logged, for as long as the block lasts. Called within the event loop."""
+        """Take log records for as long as the block lasts. Called within the event loop."""
         self._token = trio.lowlevel.current_trio_token()
         logging.getLogger().addHandler(self)
         try:
@@ -107,13 +107,13 @@ class Records(logging.Handler):
             shown["request"] = request
         text = self.format(record) if self.lines else ""
         if shown is not None or text:
-            told = {"request": request, "level": level, "text": text, "shown": shown}
-            self._token.run_sync_soon(self._keep, told)
+            entry = {"request": request, "level": level, "text": text, "shown": shown}
+            self._token.run_sync_soon(self._keep, entry)
 
-    def _keep(self, told: dict[str, Any]) -> None:
-        self.kept.append(told)
+    def _keep(self, entry: dict[str, Any]) -> None:
+        self.latest.append(entry)
         for follower in tuple(self._followers):
-            follower.offer(told)
+            follower.offer(entry)
 
 
 def _error_of(record: logging.LogRecord) -> BaseException | None:

@@ -78,15 +78,15 @@ class Terminal:
     def line(self, text: str) -> None:
         """Print what any of the processes says. Its colours stay, and nothing else is obeyed.
 
-        Names of files that are no text are shown with their bytes.
+        Names of files that are no text are written with their bytes.
         """
         try:
-            shown = printable_in_colours(text).encode(errors="backslashreplace").decode()
-            click.echo(shown, color=self.colours)
+            printable = printable_in_colours(text).encode(errors="backslashreplace").decode()
+            click.echo(printable, color=self.colours)
         except BrokenPipeError:
             raise  # nobody reads any more
         except OSError:
-            return  # into a file on a full disk: pages show what is wrong, too
+            return  # into a file on a full disk: pages show the problems, too
 
     def _say(self, sign: str, colour: str, text: str) -> None:
         self.line(click.style(sign, fg=colour, bold=True) + f" {text}")

@@ -16,7 +16,7 @@ from fxtrio.config import Config
 from fxtrio.develop.serving.dev_app import DevelopedApp, Hot
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]*)?")
-_SHOWN = 100  # characters of a host that is refused
+_SHOWN = 100  # characters of a host that is rejected
 _SAME_SITE = (b"same-origin", b"none")
 
 
@@ -25,7 +25,7 @@ def development_app(
 ) -> HostGuard:
     """Return ``app`` as `fx dev` serves it: for known hosts, and with pages that take updates.
 
-    ``host`` is the one that the command was given; ``entry`` as in `DevelopedApp`.
+    ``host`` is that of the command line; ``entry`` as in `DevelopedApp`.
     """
     developed = DevelopedApp(app, hot=modules, base_url=config.base_url, entry=entry)
     return HostGuard(developed, (host, *config.dev.hosts))
@@ -75,7 +75,7 @@ class HostGuard:
             await send({"type": "websocket.close", "code": 1008})
 
     def _find_problem(self, scope: Scope) -> str:
-        """Return why a request is refused, with the remedy; "" when it is not."""
+        """Return why a request is rejected, with the remedy; "" when it is not."""
         headers: list[tuple[bytes, bytes]] = scope["headers"]
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         own = (scope.get("server") or ("",))[0]

@@ -77,7 +77,7 @@ def _project_app(root: Path, name: str) -> Any:
 
 
 def serve() -> int:
-    """Serve until told to stop, and return the exit code."""
+    """Serve until the order to stop, and return the exit code."""
     settings = ChildSettings.from_json(os.environ[VARIABLE])
     if os.read(0, len(BEGIN)) != BEGIN:
         return 0
@@ -116,7 +116,7 @@ def serve() -> int:
 
 
 async def _take_orders(swapper: Swapper, replies: int, serving: trio.Event) -> None:
-    """Do what the parent says, until it is gone; watch the event loop and the log meanwhile."""
+    """Follow the parent's orders until it has ended; watch the event loop and the log."""
     with swapper.records.listening():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_name_stalls, serving)

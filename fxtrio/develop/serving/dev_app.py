@@ -79,7 +79,7 @@ class _EntryAdder:
         """Kept until it is known how long the document is."""
 
         self._nonce: bytes | None = None
-        """None for what is no HTML."""
+        """None unless it is HTML."""
 
     async def send(self, message: Message) -> None:
         """Pass one message on, changed where it must be."""

@@ -1,4 +1,4 @@
-"""What Node is told of a change: which UI halves and files are others now."""
+"""Messages to Node about a change: which UI halves and files have changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Told:
     """What it cannot parse."""
 
     used: bool = False
-    """Whether it concerns what is shown."""
+    """Whether it concerns an open page."""
 
     outlines: Mapping[str, str | None] = attrs.field(factory=dict)
     """What checks see of what has changed: UI halves by source, modules by absolute path.

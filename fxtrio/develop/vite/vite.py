@@ -1,6 +1,6 @@
 """The Node process of `fx dev`: Vite, and the renderer of pages (`fxtrio/js/develop/main.js`).
 
-It is the command's own, so it stays when the process that serves is started anew.
+It is the command's own, so it stays when the process that serves restarts.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _GRACE = 1.0  # seconds to end by itself once its input has ended
 _LAST = 20  # lines that an error shows
 
 _HEARING = 2.5
-"""How long Node may be silent until it is asked for a sign of life, and until that comes
+"""How long Node may be silent until it gets a health check, and until that comes
 (seconds): a component that never ends holds up all that it does."""
 
 _MESSAGE = msgspec.json.Decoder(dict[str, Any])
 
 
 class OrderVoid(FxtrioError):
-    """The process is started anew: whoever needs an answer asks the next one."""
+    """The process restarts: repeat the request with the next one."""
 
     def __init__(self) -> None:
         super().__init__("Node is restarted.")
@@ -71,7 +71,7 @@ class Vite:
             if self.ended.is_set() or self._given_up:
                 raise self._unanswered()
             await self._say({"id": number, "op": op, **fields})
-            with receive:  # without a checkpoint: nobody answers who has gone
+            with receive:  # without a checkpoint: the sender may have left
                 answer = await self._answer(op, receive)
         except (trio.EndOfChannel, trio.BrokenResourceError, trio.ClosedResourceError):
             raise self._unanswered() from None

@@ -25,7 +25,7 @@ _OF_THE_LINK: Final = frozenset(
     {b"connection", b"transfer-encoding", b"content-length", b"keep-alive", b"date", b"vary"}
 )
 _READ: Final = 256 * 1024
-_MOST_IDLE: Final = 16  # connections that are kept for the next request
+_MOST_IDLE: Final = 16  # connections that wait for the next request
 _GOING_AWAY: Final = 1012  # the server process is about to be another one
 
 _OWN: Final = '"fx:own"'
@@ -54,7 +54,7 @@ class Modules:
         self._closing = False
 
     def close(self) -> None:
-        """End the WebSockets, which would hold up a shutdown; browsers connect anew."""
+        """End the WebSockets, which would hold up a shutdown; browsers reconnect."""
         self._closing = True
         for handling in self._connected:
             handling.cancel("the server ends")
@@ -68,11 +68,11 @@ class Modules:
             status, back, body = await self._fetch(target, headers)
         except (OSError, trio.BrokenResourceError, h11.RemoteProtocolError):
             status, back, body = 502, [], b"fx dev: the bundler is being started. Try again.\n"
-        kept = [pair for pair in back if pair[0].lower() not in _OF_THE_LINK]
-        kept.append((b"content-length", b"%d" % len(body)))
-        kept.append((b"x-content-type-options", b"nosniff"))
+        passed = [pair for pair in back if pair[0].lower() not in _OF_THE_LINK]
+        passed.append((b"content-length", b"%d" % len(body)))
+        passed.append((b"x-content-type-options", b"nosniff"))
         head = scope["method"] == "HEAD"
-        await send({"type": "http.response.start", "status": status, "headers": kept})
+        await send({"type": "http.response.start", "status": status, "headers": passed})
         await send({"type": "http.response.body", "body": b"" if head else body})
 
     async def connect(self, receive: Receive, send: Send) -> None:
@@ -109,7 +109,7 @@ class Modules:
             await send({"type": "websocket.close", "code": _GOING_AWAY})
 
     async def _fetch(self, target: bytes, headers: Headers) -> tuple[int, Headers, bytes]:
-        """Return status, headers and body. A connection that was kept may turn out to be gone."""
+        """Return status, headers and body. A pooled connection may turn out to be closed."""
         while self._idle:
             stream = self._idle.pop()
             try:
@@ -186,7 +186,7 @@ async def _pass_on(
 
 
 def _own_request(text: str) -> str | None:
-    """Return the id of a request that a browser says it has made; None for other messages."""
+    """Return the id of a request of a browser's message; None for other messages."""
     if _OWN not in text:
         return None
     try:

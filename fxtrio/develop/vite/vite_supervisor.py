@@ -1,7 +1,7 @@
-"""Node, for as long as `fx dev` runs: started anew when what it was started with is another.
+"""Node, for as long as `fx dev` runs: restarted when its settings have changed.
 
 It may also end by itself: killed, or for want of memory. Then it is started again, a few times
-in a row; orders that it had are given to the next one.
+in a row; its orders go to the next one.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HUNG = "The bundler did not respond: code of a page may run in an endless loop 
 
 
 @attrs.define(eq=False)
-class KeptVite:
+class ViteSupervisor:
     """Runs the process in ``nursery``. `start` comes first."""
 
     root: Path
@@ -50,7 +50,7 @@ class KeptVite:
     """Those that it has been started with."""
 
     _wrong: dict[str, list[Shown]] = attrs.field(factory=dict)
-    """What it was last told of mistakes, by who has found them."""
+    """The problems that it got last, by check."""
 
     @property
     def runs(self) -> bool:
@@ -58,7 +58,7 @@ class KeptVite:
         return self._vite is not None and not self._vite.ended.is_set()
 
     async def start(self, settings: ViteSettings) -> bool:
-        """See to it that it runs with ``settings``; return whether it has been started anew.
+        """Make it run with ``settings``; return whether it has been restarted.
 
         Raises NodeMissing and BundlerCrashed.
         """
@@ -84,7 +84,7 @@ class KeptVite:
         return await self._packages_now() != self._packages
 
     def is_news(self, key: str, problems: list[Shown]) -> bool:
-        """Return whether ``problems`` are to be told: others than those of the last call."""
+        """Return whether ``problems`` differ from those of the last call."""
         before, self._wrong[key] = self._wrong.get(key, []), problems
         return before != problems
 
