@@ -160,8 +160,8 @@ async def test_python_is_looked_at_again_when_it_may_be_other_code(
 
     monkeypatch.setattr(background_lint, "beside_problems", count)
     async with trio.open_nursery() as nursery:
-        mistakes = LikelyMistakes(
-            tmp_path, nursery, print, ToldOnce(print), looked.look, looked.show
+        mistakes = BackgroundLint(
+            tmp_path, nursery, print, NewProblems(print), looked.look, looked.show
         )
 
         async def look(text: str, *files: str) -> int:
