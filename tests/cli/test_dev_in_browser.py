@@ -48,7 +48,7 @@ def test_the_page_keeps_its_state_while_both_halves_change(
     expect(page.locator("h1")).to_have_css("color", "rgb(1, 2, 3)")
     app = project / "app.py"
     app.write_text(f"{app.read_text()}\nSWITCH = 1\n")
-    wait_for(server, "restarting the server process: app: the app is made there")
+    wait_for(server, "restarting the server process: app: the app is created there")
     edit(project, "A page is swapped", "A page is served again")
     expect(page.get_by_text("A page is served again")).to_be_visible()
     # Settings that cannot be read leave what serves as it is.

@@ -304,7 +304,7 @@ async def test_an_app_that_fxtrio_has_not_made_is_started_anew_for_new_python(
         project.change("app.py")
         await project.report.wait_for("started", count=2)
 
-    assert "applied the app is none that fxtrio has made" in project.report.events
+    assert "applied the app was not created by fxtrio" in project.report.events
 
 
 @pytest.mark.parametrize(

@@ -260,7 +260,7 @@ async def test_the_module_of_the_app_needs_a_new_process(root: Path) -> None:
         project.swapper.app_module = "shop_swap.stock"
         done = project.swapper.swap(project.edit("shop_swap/units.py", "1", "2"))
 
-    assert done.restart == "shop_swap.stock: the app is made there"
+    assert done.restart == "shop_swap.stock: the app is created there"
 
 
 @pytest.mark.parametrize(

@@ -179,4 +179,4 @@ async def test_middleware_needs_a_new_process_however_it_is_named(root: Path, na
         await data(client, "/")
         done = project.swapper.swap(project.saved("shop_swap/stamp.py"))
 
-    assert done.restart == "shop_swap.stamp: middleware is made there"
+    assert done.restart == "shop_swap.stamp: middleware is created there"

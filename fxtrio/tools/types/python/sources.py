@@ -139,7 +139,7 @@ class Sources:
         except (OSError, SyntaxError, ValueError):
             return None
         inside = path.is_relative_to(self._root)
-        name = path.relative_to(self._root).as_posix() if inside else path.as_posix()
+        place = path.relative_to(self._root).as_posix() if inside else path.as_posix()
         functions: dict[tuple[str, int], Function] = {}
         classes: dict[str, ast.ClassDef] = {}
         for name, node in _definitions(tree, ""):
@@ -148,7 +148,7 @@ class Sources:
             else:
                 first = min((one.lineno for one in node.decorator_list), default=node.lineno)
                 functions[node.name, first] = node
-        return Module(name, text.split("\n"), functions, classes, tree)
+        return Module(place, text.split("\n"), functions, classes, tree)
 
 
 def _definitions(node: ast.AST, prefix: str) -> Iterator[tuple[str, Function | ast.ClassDef]]:
