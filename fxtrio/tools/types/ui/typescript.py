@@ -44,7 +44,16 @@ _TAKEN = frozenset(
             "prefetch",
         ),
         *("refresh", "invalidate", "usePathname", "useParams", "useSearchParams", "useAuth"),
-        *("useNavigation", "useAction", "useLoader", "useWebSocket", "useNonce", "base", "shared"),
+        *(
+            "useNavigation",
+            "useAction",
+            "useLoader",
+            "useStream",
+            "useWebSocket",
+            "useNonce",
+            "base",
+            "shared",
+        ),
         *("useData", "useLayoutData", "DataOf", "useServerInsertedHTML"),
         *(
             "ActionFailure",
