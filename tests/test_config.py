@@ -373,13 +373,13 @@ def test_broken_json_is_reported_with_line_and_column(tmp_path: Path) -> None:
         load_config(tmp_path, environ={})
 
 
-def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+def test_a_key_that_stands_twice_is_rejected(tmp_path: Path) -> None:
     write(tmp_path, '{"name": "a", "name": "b"}')
 
     assert refusals(tmp_path) == [("", "sets 'name' twice in one object")]
 
 
-def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_utf_8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "fx.config.json").write_bytes(b'{"name": "\xff"}')
 
     [(_, cause)] = refusals(tmp_path)
@@ -394,7 +394,7 @@ def test_secret_keys_come_from_the_environment_in_order(tmp_path: Path) -> None:
     assert "newnew" not in repr(config)
 
 
-def test_a_short_secret_key_is_refused_without_being_shown(tmp_path: Path) -> None:
+def test_a_short_secret_key_is_rejected_without_being_shown(tmp_path: Path) -> None:
     with pytest.raises(ConfigInvalid) as caught:
         load_config(tmp_path, environ={"FX_SECRET_KEY": "hunter2"})
 
@@ -469,7 +469,7 @@ def test_any_json_object_gives_settings_or_problems_and_nothing_else(
         assert error.problems
 
 
-def test_a_text_that_is_half_written_is_told(tmp_path: Path) -> None:
+def test_a_text_that_is_half_written_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "fx.config.json"
     text = '{"name": "shop", "ssr": {"workers": [2, {"a\\u00e4": null}]}, "lang": "en"}'
     for end in range(1, len(text)):

@@ -201,7 +201,7 @@ class Named(BaseModel):
         ({"p": Named(name="\ud800"), "d": datetime.date(2026, 1, 2)}, None, "p.name"),
     ],
 )
-def test_half_a_surrogate_pair_is_sent_as_u_fffd_and_told_once_for_a_place(
+def test_half_a_surrogate_pair_is_sent_as_u_fffd_and_reported_once_for_a_place(
     value: object, expected: object, path: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     place = f"pages/{path}{expected}.fxl"
@@ -229,7 +229,7 @@ def test_what_json_cannot_hold_beside_such_text_is_named_by_its_path() -> None:
     assert caught.value.path == "o"
 
 
-def test_a_deep_value_is_refused_without_a_traceback() -> None:
+def test_a_deep_value_is_rejected_without_a_traceback() -> None:
     value: list[Any] = []
     for _ in range(100_000):
         value = [value]

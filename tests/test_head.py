@@ -90,7 +90,7 @@ def test_noscript_keeps_checked_html() -> None:
         ("<script>let a = '<!--<script>'</script>", "contains '<!--'", (1, 1)),
     ],
 )
-def test_what_does_not_belong_into_a_head_is_refused(
+def test_what_does_not_belong_into_a_head_is_rejected(
     html: str, cause: str, place: tuple[int, int]
 ) -> None:
     with pytest.raises(HeadInvalid) as caught:
@@ -138,7 +138,7 @@ def test_a_description_may_speak_of_javascript() -> None:
 
 
 @given(st.text(alphabet="<>/!-=\"'& \nabtilesconrpvjxd:;#", max_size=60) | st.text(max_size=40))
-def test_any_text_is_either_checked_nodes_or_refused(html: str) -> None:
+def test_any_text_is_either_checked_nodes_or_rejected(html: str) -> None:
     try:
         nodes = parse_head(html)
     except HeadInvalid as refused:

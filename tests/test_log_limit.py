@@ -106,7 +106,7 @@ def test_after_a_quiet_minute_a_failure_is_whole_again(
     assert [bool(record.exc_info) for record in caplog.records] == [True, True]
 
 
-def test_failures_of_another_class_or_place_are_told_apart(
+def test_failures_of_another_class_or_place_are_distinguished(
     limit: LogLimit, caplog: pytest.LogCaptureFixture
 ) -> None:
     fail()

@@ -46,7 +46,7 @@ def test_a_command_that_reads_the_settings_loads_no_server_and_no_driver():
     assert loaded_by("import fxtrio.cli.config, fxtrio.cli.db") & heavy == set()
 
 
-def test_names_of_the_database_are_imported_when_they_are_asked_for():
+def test_names_of_the_database_are_imported_when_they_are_requested():
     names = "Database, db, get_database, open_database"
     loaded = loaded_by(f"from fxtrio.db import {names}")
     assert {"fxtrio.db.database", "fxtrio.db.open", "fxtrio.db.proxy"} <= loaded

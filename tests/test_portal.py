@@ -229,7 +229,7 @@ async def test_outside_an_app_there_is_no_loop() -> None:
         await portal(count_tasks)
 
 
-async def test_a_coroutine_in_place_of_its_function_is_refused_and_closed() -> None:
+async def test_a_coroutine_in_place_of_its_function_is_rejected_and_closed() -> None:
     with pytest.raises(TypeError, match=r"portal\(count_tasks, …\)"):
         await portal(count_tasks())  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="not 'x'"):

@@ -88,7 +88,7 @@ async def enqueue_in_plain_thread(queue: TaskQueue) -> list[BaseException]:
     return errors
 
 
-async def test_a_thread_is_told_at_once_that_the_queue_is_full():
+async def test_a_thread_is_notified_at_once_that_the_queue_is_full():
     async with open_queue(capacity=1, workers=1) as queue:
         release = trio.Event()
         queue.enqueue(release.wait)
@@ -100,7 +100,7 @@ async def test_a_thread_is_told_at_once_that_the_queue_is_full():
         release.set()
 
 
-async def test_a_thread_is_told_at_once_that_the_queue_has_ended():
+async def test_a_thread_is_notified_at_once_that_the_queue_has_ended():
     async with open_queue() as queue:
         pass
     [error] = await enqueue_in_plain_thread(queue)

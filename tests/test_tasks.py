@@ -146,7 +146,7 @@ async def test_an_asynchronous_generator_is_an_error_and_not_silently_nothing(ca
     assert "asynchronous generator" in caplog.text
 
 
-async def test_a_coroutine_instead_of_its_function_is_refused_and_closed():
+async def test_a_coroutine_instead_of_its_function_is_rejected_and_closed():
     async with open_queue() as queue:
         coroutine = fail(ValueError())
         with pytest.raises(TypeError, match=r"enqueue\(fail, …\)"):
@@ -154,7 +154,7 @@ async def test_a_coroutine_instead_of_its_function_is_refused_and_closed():
         assert inspect.getcoroutinestate(coroutine) == inspect.CORO_CLOSED
 
 
-async def test_what_cannot_be_called_is_refused():
+async def test_what_cannot_be_called_is_rejected():
     async with open_queue() as queue:
         with pytest.raises(TypeError, match="not 'send_mail'"):
             queue.enqueue("send_mail")  # type: ignore[arg-type]
@@ -274,7 +274,7 @@ async def test_running_jobs_do_not_count_as_waiting(autojump_clock: MockClock):
 
 
 @pytest.mark.parametrize("wrong", [{"capacity": 0}, {"workers": 0}])
-async def test_a_queue_without_capacity_or_workers_is_refused(wrong):
+async def test_a_queue_without_capacity_or_workers_is_rejected(wrong):
     with pytest.raises(ValueError, match="must be >= 1"):
         async with open_queue(**wrong):
             pass

@@ -405,7 +405,7 @@ async def test_who_waits_for_room_leaves_its_place_to_others(autojump_clock: Moc
         nursery.cancel_scope.cancel()
 
 
-async def test_a_small_response_is_refused_when_it_gets_no_turn(autojump_clock: MockClock) -> None:
+async def test_a_small_response_is_rejected_when_it_gets_no_turn(autojump_clock: MockClock) -> None:
     found = clients()
     found.budget.add(4 * MEGABYTE)
     async with trio.open_nursery() as nursery:

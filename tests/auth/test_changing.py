@@ -72,7 +72,7 @@ async def test_who_was_checked_before_the_account_was_removed_is_not_let_in(
     assert (await log_in(auth.client())).status_code == 401
 
 
-async def test_of_two_changes_of_a_password_at_once_the_later_one_is_refused(
+async def test_of_two_changes_of_a_password_at_once_the_later_one_is_rejected(
     auth: Auth, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     user = (await account_of(auth)).user

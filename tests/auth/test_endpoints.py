@@ -138,7 +138,7 @@ async def test_values_of_other_kinds_are_no_credentials(
 @pytest.mark.parametrize(
     "content", [b"null", b"[]", b'"x"', b"{", b"[" * 10_000, b"\xff", b'{"email":"\\ud800"}']
 )
-async def test_a_body_that_is_no_object_is_refused(auth: Auth, content: bytes) -> None:
+async def test_a_body_that_is_no_object_is_rejected(auth: Auth, content: bytes) -> None:
     headers = {"content-type": "application/json"}
     response = await auth.client().post("/api/__auth/login", content=content, headers=headers)
     assert response.status_code == 400
@@ -156,7 +156,7 @@ async def test_signing_out_without_a_session_is_fine_but_not_everywhere(auth: Au
     ("content", "status"),
     [(b"{", 400), (b"[1]", 400), (b'"x"', 400), (b"x" * 20_000, 413), (b"{}", 401), (b"", 401)],
 )
-async def test_broken_and_oversized_bodies_are_refused_as_json(
+async def test_broken_and_oversized_bodies_are_rejected_as_json(
     auth: Auth, content: bytes, status: int
 ) -> None:
     response = await auth.client().post(
@@ -167,7 +167,7 @@ async def test_broken_and_oversized_bodies_are_refused_as_json(
     assert response.headers["cache-control"] == "no-store"
 
 
-async def test_a_body_in_chunks_is_refused_as_soon_as_it_is_too_large(auth: Auth) -> None:
+async def test_a_body_in_chunks_is_rejected_as_soon_as_it_is_too_large(auth: Auth) -> None:
     sent: list[Message] = []
     received = 0
 

@@ -71,7 +71,7 @@ async def test_pages_redirect_to_the_login_and_name_the_way_back(auth: Auth) -> 
 
 
 @pytest.mark.parametrize("kind", ["action", "api"])
-async def test_actions_and_endpoints_are_refused_with_401_and_json(
+async def test_actions_and_endpoints_are_rejected_with_401_and_json(
     auth: Auth, kind: RouteKind
 ) -> None:
     answer = await ask(auth, "/notes", kind=kind)
@@ -80,7 +80,7 @@ async def test_actions_and_endpoints_are_refused_with_401_and_json(
     assert answer.body == b'{"ok":false,"error":"You are not signed in."}'
 
 
-async def test_agents_are_refused_in_words(auth: Auth) -> None:
+async def test_agents_are_rejected_in_words(auth: Auth) -> None:
     with pytest.raises(LoaderError, match="You are not signed in") as refused:
         await ask(auth, "/notes", kind="markdown")
     assert refused.value.status_code == 401
@@ -172,7 +172,7 @@ async def test_the_login_page_is_below_the_base_url(tmp_path: Path) -> None:
             assert answer.url == "/app/login?next=/app/notes"
 
 
-async def test_websockets_are_refused_with_401_unless_their_cookie_is_good(auth: Auth) -> None:
+async def test_websockets_are_rejected_with_401_unless_their_cookie_is_good(auth: Auth) -> None:
     answer = await require_user(auth.socket(path="/notes"))
     assert isinstance(answer, JSONResponse)
     assert answer.status_code == 401

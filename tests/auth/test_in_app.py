@@ -165,7 +165,7 @@ async def test_the_service_is_what_authenticate_websocket_asks(open_client: Clie
     assert isinstance(service(open_client), Authenticator)
 
 
-async def test_a_login_from_another_site_is_refused(open_client: Client) -> None:
+async def test_a_login_from_another_site_is_rejected(open_client: Client) -> None:
     assert await log_in(open_client, **{"sec-fetch-site": "cross-site"}) == 403
     assert open_client.cookies == {}
 

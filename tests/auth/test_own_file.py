@@ -28,7 +28,7 @@ async def test_the_file_and_its_folder_are_made_for_their_owner_alone(tmp_path: 
     assert folder == 0o700
 
 
-async def test_a_folder_that_others_may_open_is_told_and_left_alone(
+async def test_a_folder_that_others_may_open_is_reported_and_left_alone(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     folder = tmp_path / "data"
@@ -42,7 +42,7 @@ async def test_a_folder_that_others_may_open_is_told_and_left_alone(
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
 
 
-async def test_a_folder_of_our_own_is_not_told(
+async def test_a_folder_of_our_own_is_not_reported(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(2):
@@ -59,7 +59,7 @@ async def test_readers_and_the_writer_do_not_block_each_other(tmp_path: Path) ->
             assert await storage.find_account(ADA.email) is None
 
 
-async def test_a_file_of_a_newer_version_is_refused_and_left_alone(tmp_path: Path) -> None:
+async def test_a_file_of_a_newer_version_is_rejected_and_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "auth.sqlite3"
     with closing(sqlite3.connect(path)) as newer:
         newer.execute("pragma user_version = 99")
@@ -70,7 +70,7 @@ async def test_a_file_of_a_newer_version_is_refused_and_left_alone(tmp_path: Pat
         assert newer.execute("select name from sqlite_master").fetchall() == []
 
 
-async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+async def test_a_file_that_is_no_database_is_rejected(tmp_path: Path) -> None:
     path = tmp_path / "auth.sqlite3"
     path.write_text("This is a text, and long enough to be read as a header." * 20)
     with pytest.raises(AuthDatabaseUnusable, match=r"auth\.sqlite3: .*not a database"):
@@ -78,7 +78,7 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
             raise AssertionError("must not open")
 
 
-async def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
+async def test_a_folder_in_the_place_of_the_file_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(AuthDatabaseUnusable):
         async with open_own_file(tmp_path):
             raise AssertionError("must not open")

@@ -64,7 +64,7 @@ async def test_a_failed_registration_shows_the_problems_of_its_fields(client: Cl
     assert "short" not in answer.text.replace("too short", "")
 
 
-async def test_a_body_that_is_refused_is_told_on_the_page(client: Client) -> None:
+async def test_a_body_that_is_rejected_is_reported_on_the_page(client: Client) -> None:
     headers = {**HTML, "content-type": "application/x-www-form-urlencoded"}
     answer = await client.post("/api/__auth/login", content=b"x" * 20_000, headers=headers)
     assert answer.status == 413

@@ -130,7 +130,7 @@ async def test_only_tokens_that_the_app_made_and_keeps_are_sessions(auth: Auth) 
 
 
 @pytest.mark.parametrize("mangle", [str.swapcase, lambda value: value[:-1] + "!", lambda _: "x"])
-async def test_a_forged_cookie_is_refused_without_asking_the_storage(auth: Auth, mangle) -> None:
+async def test_a_forged_cookie_is_rejected_without_asking_the_storage(auth: Auth, mangle) -> None:
     name, _, value = carry(await log_in(auth.client())).partition("=")
     client = auth.client()
     client.headers["cookie"] = f"{name}={mangle(value)}"
@@ -369,7 +369,7 @@ async def test_sessions_survive_a_restart(root: Path) -> None:
         assert await user_of(client) == EMAIL
 
 
-async def test_an_older_key_still_verifies_and_its_cookie_is_signed_anew(root: Path) -> None:
+async def test_an_older_key_still_verifies_and_its_cookie_is_signed_again(root: Path) -> None:
     clock = Clock()
     new = "a new secret key for the tests"
     async with open_auth_with_user(root, clock=clock) as auth:

@@ -119,7 +119,7 @@ def run(root: Path, *arguments: str) -> Result:
 
 
 @shared
-def test_the_file_of_another_machine_is_told_and_taken_over_by_a_command(
+def test_the_file_of_another_machine_is_reported_and_taken_over_by_a_command(
     root: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert run(root, "create-user", EMAIL, "--password", PASSWORD).exit_code == 0
@@ -159,7 +159,7 @@ async def test_a_file_that_the_settings_name_stays_where_it_is(root: Path) -> No
         assert await auth.storage.find_account("a@example.org") is None
 
 
-def test_a_database_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+def test_a_database_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "fx.config.json").write_text(
         json.dumps({"database": {"url": "sqlite:///data/app.db"}})
     )

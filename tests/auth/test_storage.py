@@ -170,7 +170,7 @@ async def test_who_watches_the_number_learns_of_every_end_elsewhere(root: Path) 
         assert await two.living_sessions([b"a", b"b"], 50.0) == {}
 
 
-async def test_many_sessions_are_asked_for_in_parts(storage: DatabaseStorage) -> None:
+async def test_many_sessions_are_requested_in_parts(storage: DatabaseStorage) -> None:
     await storage.add_user(ADA, "hash")
     await storage.add_session(session(b"k"), proof="hash", replaces=None, most=5)
     keys = [b"%d" % number for number in range(1200)]

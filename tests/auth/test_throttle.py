@@ -37,7 +37,7 @@ def test_one_attempt_more_passes_after_each_pause() -> None:
     assert charge([ACCOUNT], verdict.marks, NOW + 10).wait == 10
 
 
-def test_every_bucket_must_have_room_and_a_refused_attempt_is_not_counted() -> None:
+def test_every_bucket_must_have_room_and_a_rejected_attempt_is_not_counted() -> None:
     marks = {"account": NOW + 30, "client": NOW + 1}
     verdict = charge([ACCOUNT, CLIENT], marks, NOW)
     assert verdict.wait == 10

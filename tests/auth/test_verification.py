@@ -90,7 +90,7 @@ async def test_an_account_begins_with_the_link_and_the_password(client: Client) 
     assert (await post(client, "login", email=NEW, password=CHOSEN))[0] == 200
 
 
-async def test_a_taken_address_is_told_from_a_new_one_by_nothing_but_the_mail(
+async def test_a_taken_address_is_distinguished_from_a_new_one_by_nothing_but_the_mail(
     client: Client,
 ) -> None:
     service = service_of(client)
@@ -180,7 +180,7 @@ async def test_neither_log_nor_storage_has_what_opens_a_link(
 
 
 @pytest.mark.parametrize("missing", ["sendEmail", "siteUrl"])
-async def test_what_is_missing_is_told_at_the_start(tmp_path: Path, missing: str) -> None:
+async def test_what_is_missing_is_reported_at_the_start(tmp_path: Path, missing: str) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page("")})
     with pytest.raises(BaseException) as failed:  # in a group, or alone
         async with open_app(tmp_path, **options(**{missing: ""})):

@@ -18,7 +18,7 @@ def test_the_95th_percentile_is_one_of_the_times(count: int, expected: float) ->
     assert p95(range(1, count + 1)) == expected
 
 
-def test_times_are_told_with_their_minimum() -> None:
+def test_times_are_reported_with_their_minimum() -> None:
     assert shown([40.0, 30.4, 90.0]) == "40 (90) min 30"
     assert per_save([0.05, 0.02, 0.9], 0.01) == "50, without a save 10"
 

@@ -87,7 +87,7 @@ def test_an_unknown_framework_is_named_with_those_that_are_known():
         choose(("nuxt",), with_next=False)
 
 
-def test_every_contender_can_be_asked_for_known_works_only():
+def test_every_contender_can_be_requested_known_works_only():
     known = {work.name for work in WORKS} | {"enqueue", "websocket"}
     for contender in choose((), with_next=True):
         assert set(contender.calls) <= known

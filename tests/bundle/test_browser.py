@@ -203,7 +203,7 @@ def test_a_modified_click_is_left_to_the_browser(page: Page, site: Site) -> None
     expect(page.locator("#home")).to_be_visible()
 
 
-def test_pages_and_templates_are_made_anew_for_another_path(page: Page) -> None:
+def test_pages_and_templates_are_made_again_for_another_path(page: Page) -> None:
     open_page(page)
     page.click("text=one")
     expect(page.locator("#item")).to_have_text("1 1")
@@ -426,7 +426,7 @@ def test_an_action_sends_the_token_and_invalidates_what_it_names(page: Page, sit
     assert site.asked(navigation=True).count("/about") == before + 1
 
 
-def test_a_page_with_a_time_to_live_is_asked_for_once(page: Page, site: Site) -> None:
+def test_a_page_with_a_time_to_live_is_requested_once(page: Page, site: Site) -> None:
     about = site.states["/about"]
     site.states["/about"] = lambda request: {**about(request), "ttl": 60}
     open_page(page)

@@ -65,7 +65,7 @@ def test_a_package_that_is_not_installed_is_named_with_the_command(tmp_path: Pat
     assert (problem.path, problem.line) == ("pages/index.fxl", 4)
 
 
-def test_modules_of_node_are_refused_where_the_project_imports_them(tmp_path: Path) -> None:
+def test_modules_of_node_are_rejected_where_the_project_imports_them(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write("components/x.js", "\nimport path from 'path';\nexport const x = path.sep;\n")
     project.write("node_modules/both/index.js", "import fs from 'node:fs';\nexport default fs;\n")
@@ -244,7 +244,7 @@ def test_the_text_of_server_code_cannot_be_imported(tmp_path: Path, ui: str) -> 
             assert b"tr0ub4dor" not in path.read_bytes()
 
 
-def test_a_react_that_is_too_old_is_refused(tmp_path: Path) -> None:
+def test_a_react_that_is_too_old_is_rejected(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page("pages/index.fxl", PAGE)
     for name in ("react", "react-dom"):

@@ -83,7 +83,7 @@ def test_without_any_node_the_error_names_the_command_that_installs_one(
         find_node()
 
 
-def test_the_error_names_what_was_found_and_refused(path_folder: Path) -> None:
+def test_the_error_names_what_was_found_and_rejected(path_folder: Path) -> None:
     old = make_program(path_folder / "node", "v20.18.3")
     with pytest.raises(NodeMissing) as caught:
         find_node()
@@ -91,7 +91,7 @@ def test_the_error_names_what_was_found_and_refused(path_folder: Path) -> None:
     assert "20.19" in str(caught.value)
 
 
-def test_a_node_that_does_not_start_is_refused(path_folder: Path) -> None:
+def test_a_node_that_does_not_start_is_rejected(path_folder: Path) -> None:
     broken = path_folder / "node"
     broken.write_bytes(b"\x7fELF not a program")
     broken.chmod(0o755)

@@ -110,7 +110,7 @@ async def test_a_damaged_toolchain_is_installed_again(calls: Path) -> None:
     assert (folder / "node_modules/react/index.js").read_text() == "module.exports = 19\n"
 
 
-async def test_an_installation_that_was_killed_is_done_anew(calls: Path) -> None:
+async def test_an_installation_that_was_killed_is_done_again(calls: Path) -> None:
     folder = toolchain_folder()
     left = folder.with_name(f"{folder.name}.part-999")
     left.mkdir(parents=True)

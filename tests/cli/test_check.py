@@ -285,7 +285,7 @@ async def test_settings_that_plugins_need_are_named(root: Path) -> None:
     ]
 
 
-async def test_a_shutdown_that_jobs_may_outlast_is_refused(root: Path) -> None:
+async def test_a_shutdown_that_jobs_may_outlast_is_rejected(root: Path) -> None:
     [found] = await settings(root, {}, tasks={"drainTimeout": 60})
 
     assert found.startswith("tasks.drainTimeout is 60 s, and the whole shutdown may take 30 s.")

@@ -105,7 +105,7 @@ def test_variables_of_env_files_are_those_that_the_files_set_now(
     wait_for_heading(server, " ")
 
 
-def test_a_build_that_is_removed_is_made_anew(server: Server, project: Path) -> None:
+def test_a_build_that_is_removed_is_made_again(server: Server, project: Path) -> None:
     wait_for_heading(server, "Notes")
     shutil.rmtree(project / ".fx")  # as `git clean` does
     wait_for(server, "started in", 2)

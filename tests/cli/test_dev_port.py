@@ -37,7 +37,7 @@ def test_the_next_free_port_takes_the_place_of_one_that_is_taken(taken: int) -> 
         assert listener.getsockname()[1] > 0
 
 
-def test_another_failure_is_told_at_once() -> None:
+def test_another_failure_is_reported_at_once() -> None:
     with pytest.raises(BindFailed, match=r"203\.0\.113\.7"), open_listener("203.0.113.7", 8000):
         pass
 

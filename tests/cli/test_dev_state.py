@@ -121,7 +121,7 @@ def test_state_and_sockets_are_kept_over_edits_of_both_halves(
     assert len([url for url in sockets if url.endswith("/room")]) == 1
 
 
-def test_a_socket_whose_handler_has_changed_is_opened_anew(
+def test_a_socket_whose_handler_has_changed_is_opened_again(
     browser: Browser, project: Path, server: Server
 ) -> None:
     room = project / "pages/room.fxl"

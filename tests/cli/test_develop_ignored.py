@@ -118,7 +118,7 @@ def test_a_folder_may_come_with_files_that_nobody_tells(folder: str, tmp_path: P
     assert Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / folder))
 
 
-def test_a_build_that_somebody_has_removed_is_told(tmp_path: Path) -> None:
+def test_a_build_that_somebody_has_removed_is_reported(tmp_path: Path) -> None:
     build, half = tmp_path / ".fx/dev/manifest.json", tmp_path / ".fx/dev/ui/index.fxl.tsx"
     ignored = Ignored(tmp_path)
 
@@ -175,6 +175,6 @@ def test_patterns_are_read_again_when_they_change(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pattern", ["!", "[z-a]"])
-def test_a_pattern_that_is_none_is_refused(pattern: str, tmp_path: Path) -> None:
+def test_a_pattern_that_is_none_is_rejected(pattern: str, tmp_path: Path) -> None:
     with pytest.raises(ConfigInvalid, match=r"must hold patterns as in \.gitignore, not "):
         load_config(tmp_path, dev={"ignore": [pattern]})

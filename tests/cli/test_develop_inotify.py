@@ -39,7 +39,7 @@ async def _watching(root: Path) -> AsyncIterator[Callable[[], Awaitable[Told]]]:
         yield told
 
 
-async def test_a_file_that_is_written_and_closed_is_told_at_once(
+async def test_a_file_that_is_written_and_closed_is_reported_at_once(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
     write_tree(tmp_path, {"pages/a.fxl": "x"})
@@ -54,7 +54,7 @@ async def test_a_file_that_is_written_and_closed_is_told_at_once(
         assert trio.current_time() == begun
 
 
-async def test_what_one_save_takes_away_and_puts_back_is_told_together(tmp_path: Path) -> None:
+async def test_what_one_save_takes_away_and_puts_back_is_reported_together(tmp_path: Path) -> None:
     page = tmp_path / "a.fxl"
     page.write_text("x")
     async with _watching(tmp_path) as told:

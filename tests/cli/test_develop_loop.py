@@ -193,7 +193,7 @@ def child_pid(response: httpx.Response) -> int:
     return int(found[1])
 
 
-async def test_a_change_restarts_the_app_and_nobody_is_refused_meanwhile(project: Project) -> None:
+async def test_a_change_restarts_the_app_and_nobody_is_rejected_meanwhile(project: Project) -> None:
     async with running(project):
         first = await project.get()
         project.write(APP.replace("VERSION", "two"))
@@ -296,7 +296,7 @@ async def test_what_the_project_takes_over_by_itself_restarts_nothing(project: P
     assert "changed notes.txt" not in project.report.events
 
 
-async def test_an_app_that_fxtrio_has_not_made_is_started_anew_for_new_python(
+async def test_an_app_that_fxtrio_has_not_made_is_started_again_for_new_python(
     project: Project,
 ) -> None:
     async with running(project):

@@ -52,7 +52,7 @@ async def test_what_holds_the_event_loop_is_named_once(handler: Freeing) -> None
     assert "trio.to_thread.run_sync" in told
 
 
-async def test_what_waits_or_runs_in_a_thread_is_not_told(handler: Freeing) -> None:
+async def test_what_waits_or_runs_in_a_thread_is_not_reported(handler: Freeing) -> None:
     begun = threading.Event()
 
     def work() -> None:

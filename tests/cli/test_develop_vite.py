@@ -38,7 +38,7 @@ class FakeProcess:
         await self.ended.wait()
 
 
-async def test_an_answer_to_an_order_that_was_given_up_is_dropped() -> None:
+async def test_an_answer_to_an_order_that_was_abandoned_is_dropped() -> None:
     for _ in range(TIMES):
         orders, _ = trio.testing.memory_stream_one_way_pair()
         answers, told = trio.testing.memory_stream_one_way_pair()
@@ -62,7 +62,7 @@ async def test_an_answer_to_an_order_that_was_given_up_is_dropped() -> None:
             nursery.cancel_scope.cancel()
 
 
-async def test_an_order_that_is_given_up_while_it_is_sent_is_sent_whole() -> None:
+async def test_an_order_that_is_abandoned_while_it_is_sent_is_sent_whole() -> None:
     orders, heard = trio.testing.lockstep_stream_one_way_pair()
     answers, told = trio.testing.memory_stream_one_way_pair()
     vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
@@ -136,7 +136,7 @@ async def test_a_process_that_does_not_respond_is_killed(
     assert vite.hung
 
 
-async def test_orders_are_void_when_the_process_is_given_up() -> None:
+async def test_orders_are_void_when_the_process_is_abandoned() -> None:
     orders, heard = trio.testing.memory_stream_one_way_pair()
     answers, told = trio.testing.memory_stream_one_way_pair()
     vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]

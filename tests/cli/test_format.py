@@ -115,7 +115,9 @@ def test_a_missing_file_is_named(project: Path) -> None:
     assert "pages/gone.fxl: No such file or directory." in result.stderr
 
 
-def test_without_ruff_the_remedy_is_told(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ruff_the_remedy_is_reported(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("shutil.which", lambda *_, **__: None)
     monkeypatch.setattr("fxtrio.tools.format.documents.format_ui", _unasked)
     result = fx()
@@ -141,7 +143,7 @@ def test_the_prettier_of_the_project_goes_first(project: Path) -> None:
     assert (project / "pages/a.fxl").read_text() == "X = 1\n\n\nexport default 1;\n"
 
 
-def test_a_broken_setting_of_prettier_is_told(project: Path) -> None:
+def test_a_broken_setting_of_prettier_is_reported(project: Path) -> None:
     (project / ".prettierrc.json").write_text("{")
     result = fx("pages/a.fxl")
     assert result.exit_code == 1

@@ -127,7 +127,7 @@ def test_the_next_steps_are_printed() -> None:
 @pytest.mark.parametrize(
     "name", ["", "1shop", "../1shop", "a/b!", "shop!", "-x-", "x" * 65, "über", "/"]
 )
-def test_other_names_are_refused_and_nothing_is_written(working_folder: Path, name: str) -> None:
+def test_other_names_are_rejected_and_nothing_is_written(working_folder: Path, name: str) -> None:
     result = CliRunner().invoke(main, ["init", "--", name])
 
     assert result.exit_code == 2

@@ -115,7 +115,7 @@ def test_each_option_works_alone(browser: Browser, tmp_path: Path, option: str) 
         assert_accessible(page)
 
 
-def test_packages_that_are_missing_are_told(tmp_path: Path) -> None:
+def test_packages_that_are_missing_are_reported(tmp_path: Path) -> None:
     fx("init", "shop", "--tailwind", cwd=tmp_path)
     done = subprocess.run(
         [sys.executable, "-m", "fxtrio", "check", "--static"],

@@ -96,7 +96,7 @@ async def test_whatever_writes_into_the_folder_refuses_links(
     assert left_in(elsewhere) == before
 
 
-def test_a_link_in_the_place_of_what_typescript_writes_is_refused(
+def test_a_link_in_the_place_of_what_typescript_writes_is_rejected(
     root: Path, elsewhere: Path
 ) -> None:
     place = root / FOLDER / "loose"

@@ -40,7 +40,7 @@ def test_a_conflict_is_the_one_problem_of_a_page(text: str, line: int) -> None:
     assert found.remedy == "Keep one side, or join them, and remove the three marks"
 
 
-def test_each_conflict_is_told_and_a_page_that_quotes_one_is_fine() -> None:
+def test_each_conflict_is_reported_and_a_page_that_quotes_one_is_fine() -> None:
     twice = conflict("x = 1", "x = 2") + PYTHON + conflict("y = 1", "y = 2") + UI
     quoted = f'"""\n{conflict("a", "b")}"""\n{PYTHON}{UI}'
 
@@ -48,7 +48,7 @@ def test_each_conflict_is_told_and_a_page_that_quotes_one_is_fine() -> None:
     assert check_page(read_text(quoted, "pages/a.fxl"))[1] == []
 
 
-def test_a_conflict_in_a_module_is_told(tmp_path: Path) -> None:
+def test_a_conflict_in_a_module_is_reported(tmp_path: Path) -> None:
     write_tree(tmp_path, {"app.py": conflict("x = 1", "x = 2")})
 
     (found,) = check_python(tmp_path, "app.py")
@@ -56,7 +56,7 @@ def test_a_conflict_in_a_module_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.node
-async def test_conflicts_in_components_and_stylesheets_are_told(tmp_path: Path) -> None:
+async def test_conflicts_in_components_and_stylesheets_are_reported(tmp_path: Path) -> None:
     write_tree(
         tmp_path,
         {

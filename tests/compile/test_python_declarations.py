@@ -125,7 +125,7 @@ def test_cache_gives_seconds(value: str, seconds: float) -> None:
         "{[]: 1}",
     ],
 )
-def test_another_cache_is_refused(value: str) -> None:
+def test_another_cache_is_rejected(value: str) -> None:
     assert read(f"x = 1\nCACHE = {value}")[1] == [
         "2:9: CACHE is not a dict with 'revalidate' in seconds above 0. "
         'Write CACHE = {"revalidate": 60}.'
@@ -175,7 +175,7 @@ def test_a_static_head_is_read_from_literals(value: str) -> None:
         "['<base>', ['<base>']]",
     ],
 )
-def test_a_head_of_another_type_is_refused(value: str) -> None:
+def test_a_head_of_another_type_is_rejected(value: str) -> None:
     assert read(f"HEAD = {value}")[1] == [
         "1:8: HEAD is neither a str nor a list of str that can be read without running it. "
         "Write literals, or a function 'def HEAD(data)'."
@@ -285,7 +285,7 @@ def test_a_status_that_may_be_right_is_left_to_the_runtime(body: str) -> None:
     facts_of("async def other(r): return {}, 999\n")
 
 
-def test_a_second_loader_is_refused() -> None:
+def test_a_second_loader_is_rejected() -> None:
     problems = read(f"@server\n{LOAD}\n@server\nasync def other(request): ...")[1]
     assert problems == [
         "5:11: 'other' is a second @server function, after 'load' in line 2. "
@@ -293,7 +293,7 @@ def test_a_second_loader_is_refused() -> None:
     ]
 
 
-def test_a_second_loader_of_the_same_name_is_refused() -> None:
+def test_a_second_loader_of_the_same_name_is_rejected() -> None:
     problems = read(f"@server\n{LOAD}@server\n{LOAD}")[1]
     assert problems == [
         "4:11: 'load' is a second @server function, after 'load' in line 2. "
@@ -317,7 +317,7 @@ def test_a_second_loader_of_the_same_name_is_refused() -> None:
         "if x:\n    save = 1",
     ],
 )
-def test_a_definition_that_replaces_an_action_is_refused(again: str) -> None:
+def test_a_definition_that_replaces_an_action_is_rejected(again: str) -> None:
     problems = read(f"@action\nasync def save(request): ...\n{again}")[1]
     assert len(problems) == 1
     assert "'save' is defined again and replaces the @action function of line 2" in problems[0]
@@ -365,7 +365,7 @@ def test_the_name_of_a_file_says_what_kind_it_is(path: str, kind: str) -> None:
         ("@server\n" + LOAD, "loading", "2:11: @server has no effect in loading files."),
     ],
 )
-def test_what_has_no_effect_in_a_kind_of_file_is_refused(
+def test_what_has_no_effect_in_a_kind_of_file_is_rejected(
     text: str, kind: str, problem: str
 ) -> None:
     problems = read(text, f"pages/{kind}.fxl")[1]

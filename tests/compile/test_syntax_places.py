@@ -78,7 +78,7 @@ PARSED = {
 
 
 @pytest.mark.parametrize("case", JSX)
-def test_the_tag_that_is_wrong_is_told(case: str) -> None:
+def test_the_tag_that_is_wrong_is_reported(case: str) -> None:
     text, told = JSX[case]
     [problem] = check_page(read_text(text, "a.fxl"))[1]
     assert str(problem).splitlines()[0] == f"a.fxl:{told}"
@@ -95,7 +95,7 @@ def frame(text: str, line: int, column: int) -> str:
 
 
 @pytest.mark.node
-async def test_what_the_parser_finds_is_told_in_the_same_way(tmp_path: Path) -> None:
+async def test_what_the_parser_finds_is_reported_in_the_same_way(tmp_path: Path) -> None:
     files = {f"pages/{number}.fxl": text for number, (text, _) in enumerate(PARSED.values())}
     write_tree(tmp_path, files)
     with trio.fail_after(60):

@@ -115,7 +115,7 @@ def test_markdown_context_render_html_is_the_body_of_the_page_as_node_renders_it
 
 @rule("markdown.context.render_html")
 @pytest.mark.parametrize("asks", [0, 1, 2])
-async def test_markdown_context_render_html_happens_when_asked_for_and_once(
+async def test_markdown_context_render_html_happens_when_requested_and_once(
     tmp_path: Path, asks: int
 ) -> None:
     text = f"""

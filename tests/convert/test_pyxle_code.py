@@ -141,7 +141,7 @@ def test_edits_do_not_overlap() -> None:
         apply_edits("abc", [Edit(0, 2, ""), Edit(1, 3, "")])
 
 
-def test_settings_without_a_counterpart_are_told_where_they_were() -> None:
+def test_settings_without_a_counterpart_are_reported_where_they_were() -> None:
     text = '{\n  "csrf": {"cookieName": "x", "exemptPaths": ["/hook"]},\n  "plugins": ["mine:P"]\n}'
     made, left = convert_config(text, "pyxle.config.json") or ("", [])
     assert '"exemptPaths"' in made

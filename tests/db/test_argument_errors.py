@@ -93,7 +93,7 @@ API = """
     """
 
 
-async def test_it_is_the_clients_fault_and_told_in_the_log(
+async def test_it_is_the_clients_fault_and_reported_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     files = {
@@ -117,7 +117,7 @@ async def test_it_is_the_clients_fault_and_told_in_the_log(
 
 
 @pytest.mark.parametrize("key", ["a\0b", HALF, 7])
-async def test_a_key_of_a_job_that_cannot_be_kept_is_refused(db: Database, key: Any) -> None:
+async def test_a_key_of_a_job_that_cannot_be_kept_is_rejected(db: Database, key: Any) -> None:
     @job(unique=lambda: key)
     async def send() -> None: ...
 

@@ -115,7 +115,7 @@ async def test_nothing_is_written_into_a_file_that_is_gone(
     assert [record.levelname for record in caplog.records] == ["CRITICAL"]
 
 
-async def test_a_file_that_is_replaced_before_the_commit_is_told(tmp_path: Path) -> None:
+async def test_a_file_that_is_replaced_before_the_commit_is_reported(tmp_path: Path) -> None:
     file = tmp_path / "data/app.db"
     async with opened("file", tmp_path) as db:
         await db.execute("create table t (a integer)")

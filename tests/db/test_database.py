@@ -59,7 +59,7 @@ class NoteKeys(TypedDict):
 
 
 @pytest.mark.parametrize("row", [dict, NoteKeys, Note, NoteData, NoteModel])
-async def test_rows_become_what_is_asked_for(db: Database, row: Any) -> None:
+async def test_rows_become_what_is_requested(db: Database, row: Any) -> None:
     await add(db, 1, "one")
     await add(db, 2, "two")
 
@@ -198,7 +198,7 @@ async def test_what_waits_for_the_commit_is_called_after_it_alone(db: Database) 
     assert called == ["kept", "at once"]
 
 
-async def test_a_function_that_would_have_to_be_awaited_is_refused(db: Database) -> None:
+async def test_a_function_that_would_have_to_be_awaited_is_rejected(db: Database) -> None:
     async def later() -> None: ...
 
     with pytest.raises(TypeError, match="enqueue, later"):
@@ -251,7 +251,7 @@ async def test_a_task_that_outlives_the_transaction_is_not_in_it(db: Database) -
     assert await texts(db) == ["2"]
 
 
-async def test_nested_transactions_that_overlap_are_refused(db: Database) -> None:
+async def test_nested_transactions_that_overlap_are_rejected(db: Database) -> None:
     entered, both = trio.Event(), trio.Event()
 
     async def first() -> None:
@@ -309,7 +309,7 @@ def pool_of(db: Database) -> Pool[Any]:
     return engine._pool
 
 
-async def test_what_was_told_committed_is_what_the_table_holds(db: Database) -> None:
+async def test_what_was_reported_committed_is_what_the_table_holds(db: Database) -> None:
     """Transactions cancelled at any moment are kept as a whole, or not at all."""
     chance = random.Random(5)
     committed: set[int] = set()

@@ -227,7 +227,7 @@ async def test_less_isolation_can_be_chosen(on_postgres: Path) -> None:
             assert await db.value("select count(*) from payments") > 1
 
 
-def test_a_level_that_there_is_not_is_refused() -> None:
+def test_a_level_that_there_is_not_is_rejected() -> None:
     with pytest.raises(ValueError, match="'read committed', 'repeatable read', 'serializable'"):
         action(transaction=True, isolation="chaos")  # type: ignore[call-overload]
     with pytest.raises(ValueError, match="transaction=True"):

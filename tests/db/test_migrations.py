@@ -134,7 +134,7 @@ async def test_code_goes_on_beside_a_database_that_newer_code_has_migrated(
         "start transaction; select 1;",
     ],
 )
-async def test_one_that_ends_its_own_transaction_is_refused_before_it_runs(
+async def test_one_that_ends_its_own_transaction_is_rejected_before_it_runs(
     db: Database, tmp_path: Path, text: str
 ) -> None:
     write_tree(tmp_path, FILES | {"migrations/0002_more.sql": text})
@@ -240,7 +240,7 @@ async def test_one_that_waits_for_a_table_in_use_gives_up_and_may_be_run_again(
             assert [one.file for one in await migrate(db, tmp_path)] == ["0002_alter.sql"]
 
 
-def test_files_that_make_no_order_are_refused_together(tmp_path: Path) -> None:
+def test_files_that_make_no_order_are_rejected_together(tmp_path: Path) -> None:
     names = ("1_short.sql", "0001_a.sql", "0001_b.sql", "0002_c.postgresql.sql")
     write_tree(tmp_path, {f"migrations/{name}": ";" for name in names})
 
@@ -303,7 +303,7 @@ async def test_a_server_refuses_to_start_without_them(project: Path) -> None:
     raw.close()
 
 
-async def test_a_start_that_fails_for_a_migration_is_told_in_one_line(project: Path) -> None:
+async def test_a_start_that_fails_for_a_migration_is_reported_in_one_line(project: Path) -> None:
     write_tree(project, {"migrations/0003_broken.sql": "create table books (id int);"})
     config, build = load_config(project, environ={}), project / "b"
     manifest = compile_server(project, config, build, mode="development")

@@ -33,7 +33,7 @@ def sessions(cluster: Cluster) -> Iterator[Path]:
         yield folder
 
 
-async def test_a_pooler_of_transactions_is_refused_while_statements_are_prepared(
+async def test_a_pooler_of_transactions_is_rejected_while_statements_are_prepared(
     transactions: Path, postgres_url: str, tmp_path: Path
 ) -> None:
     with (
@@ -181,7 +181,7 @@ async def test_old_connections_are_replaced(postgres_url: str, tmp_path: Path) -
     assert len(pids) == 3
 
 
-async def test_processes_that_may_want_too_many_connections_are_told_at_the_start(
+async def test_processes_that_may_want_too_many_connections_are_reported_at_the_start(
     postgres_url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with opened(postgres_url, tmp_path) as db:

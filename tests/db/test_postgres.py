@@ -82,7 +82,7 @@ async def test_a_commit_is_not_cut_in_two(slow: Database) -> None:
     assert await slow.value("select count(*) from slow") == 1
 
 
-async def test_a_connection_lost_in_a_commit_is_told(slow: Database) -> None:
+async def test_a_connection_lost_in_a_commit_is_reported(slow: Database) -> None:
     async def cut() -> None:
         await wait_for(slow, 1, f"select count(*) {COMMITS}")
         await slow.execute(f"select pg_terminate_backend(pid) {COMMITS}")

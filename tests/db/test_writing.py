@@ -44,7 +44,7 @@ REFUSED = (sqlite3.OperationalError, psycopg.errors.ReadOnlySqlTransaction)
 
 
 @pytest.mark.parametrize("in_transaction", [False, True])
-async def test_one_that_refused_a_write_is_tried_until_it_takes_one(
+async def test_one_that_rejected_a_write_is_tried_until_it_takes_one(
     db: Database, in_transaction: bool
 ) -> None:
     await refuse(db)
@@ -77,7 +77,7 @@ async def test_a_trial_leaves_nothing_behind(db: Database, tmp_path: Path) -> No
         await db.value("select count(*) from fx_trial")
 
 
-async def test_many_rows_and_scripts_are_refused_like_single_statements(db: Database) -> None:
+async def test_many_rows_and_scripts_are_rejected_like_single_statements(db: Database) -> None:
     for number in range(2):
         await refuse(db)
         with pytest.raises(REFUSED):

@@ -26,7 +26,7 @@ async def problems(root: Path) -> list[str]:
 
 @pytest.mark.node
 @pytest.mark.parametrize("document", PROJECTS[:: amount(3, long=1)], ids=name)
-async def test_nothing_is_told_about_the_pages_of_a_document(
+async def test_nothing_is_reported_about_the_pages_of_a_document(
     document: Path, tmp_path: Path
 ) -> None:
     write_all(tmp_path, document)
@@ -36,7 +36,7 @@ async def test_nothing_is_told_about_the_pages_of_a_document(
 
 @pytest.mark.node
 @pytest.mark.parametrize("project", SHIPPED, ids=lambda path: path.name)
-async def test_nothing_is_told_about_what_is_shipped(project: Path, tmp_path: Path) -> None:
+async def test_nothing_is_reported_about_what_is_shipped(project: Path, tmp_path: Path) -> None:
     root = tmp_path / "project"
     shutil.copytree(project, root, ignore=shutil.ignore_patterns(".fx", "__pycache__"))
 
@@ -44,7 +44,7 @@ async def test_nothing_is_told_about_what_is_shipped(project: Path, tmp_path: Pa
 
 
 @pytest.mark.node
-async def test_nothing_is_told_about_a_new_project_in_typescript(
+async def test_nothing_is_reported_about_a_new_project_in_typescript(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

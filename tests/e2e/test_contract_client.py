@@ -70,7 +70,7 @@ def test_bodies_use_action_has_the_map_as_fields_of_its_result(visitor: Visitor)
     assert (invalid["error"], set(invalid["fields"])) == ("Validation failed", {"email", "age"})
 
 
-def test_an_action_throws_a_failure_where_that_is_asked_for(visitor: Visitor) -> None:
+def test_an_action_throws_a_failure_where_that_is_requested(visitor: Visitor) -> None:
     assert press(visitor, "Sign up or throw") == [True, "Look again", FIELDS, None]
     expect(visitor.page.locator("#thrown")).to_have_text("Look again")  # the state is the same
 
@@ -94,7 +94,7 @@ def test_bodies_form_passes_the_map_as_second_argument_of_on_error(visitor: Visi
         ("Evict by empty form", {}),
     ],
 )
-def test_invalidate_routes_4_each_listed_payload_is_loaded_anew_and_no_other(
+def test_invalidate_routes_4_each_listed_payload_is_loaded_again_and_no_other(
     visitor: Visitor, button: str, answer: dict[str, bool]
 ) -> None:
     assert press(visitor, "Prefetch") == "prefetched"

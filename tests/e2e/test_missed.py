@@ -111,7 +111,7 @@ def test_a_break_that_the_log_makes_good_is_no_matter(
     assert told(page) == ["got 0", "got 1"]
 
 
-def test_a_loss_at_the_broker_is_told_between_the_messages(
+def test_a_loss_at_the_broker_is_reported_between_the_messages(
     forgetting: Server, redis: RedisServer, browser: Browser
 ) -> None:
     page = open_page(browser, forgetting)
@@ -122,7 +122,7 @@ def test_a_loss_at_the_broker_is_told_between_the_messages(
     assert told(page) == ["got 0", "missed null", "got 1"]
 
 
-def test_a_redis_that_was_killed_is_told_when_it_is_back(
+def test_a_redis_that_was_killed_is_reported_when_it_is_back(
     keeping: Server, redis: RedisServer, browser: Browser
 ) -> None:
     page = open_page(browser, keeping)
@@ -135,7 +135,7 @@ def test_a_redis_that_was_killed_is_told_when_it_is_back(
     assert "Traceback" not in keeping.output()
 
 
-def test_a_reconnection_is_told_as_well(keeping: Server, browser: Browser) -> None:
+def test_a_reconnection_is_reported_as_well(keeping: Server, browser: Browser) -> None:
     page = open_page(browser, keeping)
     tell(page, "got 0")
     page.get_by_role("button", name="Leave").click()

@@ -654,7 +654,9 @@ def test_components_share_a_stream_which_is_continued_behind_the_last_id(
     expect(other.locator("#open")).to_have_text("0")
 
 
-def test_the_data_of_another_page_is_shared_and_loaded_anew(site: Server, browser: Browser) -> None:
+def test_the_data_of_another_page_is_shared_and_loaded_again(
+    site: Server, browser: Browser
+) -> None:
     visitor = visit(browser)
     page = visitor.page
     asked: list[str] = []

@@ -154,7 +154,7 @@ async def test_a_message_may_come_in_pieces_of_any_size(size: int) -> None:
         (b"GET / HTTP/1.1\r\nHost: a\r\nExpect: a-miracle\r\n\r\n", 417),
     ],
 )
-async def test_what_cannot_be_read_in_one_way_only_is_refused(sent: bytes, status: int) -> None:
+async def test_what_cannot_be_read_in_one_way_only_is_rejected(sent: bytes, status: int) -> None:
     async with open_server(echo) as server, await server.connect() as client:
         await client.send(sent + GET)
         reply = await client.reply()

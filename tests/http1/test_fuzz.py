@@ -76,7 +76,7 @@ def test_requests_do_not_depend_on_where_reads_cut_them(seed: int, places: list[
 
 @settings(max_examples=amount(75, short=10, long=300))
 @given(st.binary(max_size=300), st.lists(st.integers(min_value=0), max_size=4))
-def test_any_bytes_are_requests_or_refused(data: bytes, places: list[int]) -> None:
+def test_any_bytes_are_requests_or_rejected(data: bytes, places: list[int]) -> None:
     assert read(cut(data, places)) == read([data])
 
 
@@ -188,7 +188,7 @@ def main() -> None:
         rounds += 1
         for check in (
             test_requests_do_not_depend_on_where_reads_cut_them,
-            test_any_bytes_are_requests_or_refused,
+            test_any_bytes_are_requests_or_rejected,
             test_whole_requests_are_those_that_another_parser_reads,
             test_messages_do_not_depend_on_where_reads_cut_them,
             test_nothing_a_client_sends_leaves_its_line_of_the_access_log,

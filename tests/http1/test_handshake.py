@@ -34,7 +34,7 @@ from .websocket_apps import Recorder, echo
         (upgrade(b"/", b"Sec-WebSocket-Protocol: a b"), 400),
     ],
 )
-async def test_a_bad_handshake_is_refused(request_head: bytes, status: int) -> None:
+async def test_a_bad_handshake_is_rejected(request_head: bytes, status: int) -> None:
     async with open_server(echo) as server, await server.connect() as client:
         await client.send(request_head)
         reply = await client.reply()
@@ -114,7 +114,7 @@ async def test_the_scope_describes_the_request() -> None:
     assert scope["client"][0] == "127.0.0.1"
 
 
-async def test_a_refused_websocket_is_a_403() -> None:
+async def test_a_rejected_websocket_is_a_403() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.close", "code": 4000})

@@ -87,7 +87,7 @@ async def test_an_application_that_knows_no_lifespan_is_served_without_a_warning
         assert (await server.ask(get())).startswith(b"HTTP/1.1 200 ")
 
 
-async def test_a_long_start_is_told_before_its_time_is_over(autojump_clock: MockClock) -> None:
+async def test_a_long_start_is_reported_before_its_time_is_over(autojump_clock: MockClock) -> None:
     log = Records()
     config = make_config(ServeOptions(app="", startup=9))
     config.errorlog = logging.Logger("server under test", logging.DEBUG)

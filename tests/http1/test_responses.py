@@ -242,7 +242,7 @@ async def test_a_body_that_does_not_come_is_a_408_whatever_the_application_makes
         assert (await client.reply()).status == 408
 
 
-async def test_an_application_may_say_in_its_own_words_that_a_body_is_refused() -> None:
+async def test_an_application_may_say_in_its_own_words_that_a_body_is_rejected() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         while (await receive())["type"] != "http.disconnect":
             pass

@@ -91,7 +91,7 @@ REFUSALS: dict[str, tuple[Sent, int, bytes]] = {
 
 
 @pytest.mark.parametrize("case", REFUSALS)
-async def test_a_websocket_is_refused_with_a_response(case: str) -> None:
+async def test_a_websocket_is_rejected_with_a_response(case: str) -> None:
     messages, status, body = REFUSALS[case]
     ends: list[Any] = []
 

@@ -172,7 +172,7 @@ TRAILERS = {
 
 
 @table(LENGTHS | CODINGS | CHUNKS | EXTENSIONS | TRAILERS)
-async def test_a_body_ends_in_one_place_or_is_refused(sent: bytes, outcome: str) -> None:
+async def test_a_body_ends_in_one_place_or_is_rejected(sent: bytes, outcome: str) -> None:
     limits = ServerLimits(body=100_000)
     async with open_server(echo, limits=limits) as server:
         found = await check(server, sent, outcome)

@@ -222,7 +222,7 @@ EXPECTATIONS = {
 
 
 @table(REQUEST_LINE | TARGETS | HOSTS | ALONE | FIELDS | CONNECTIONS | EXPECTATIONS)
-async def test_a_head_is_taken_or_refused(sent: bytes, outcome: str) -> None:
+async def test_a_head_is_taken_or_rejected(sent: bytes, outcome: str) -> None:
     async with open_server(echo) as server:
         await check(server, sent, outcome)
         for line in server.log.take(0):

@@ -146,7 +146,7 @@ async def test_http2_by_prior_knowledge_is_spoken_when_it_is_switched_on() -> No
 
 
 @pytest.mark.parametrize(("secure", "h2c"), [(False, False), (True, False), (True, True)])
-async def test_http2_by_prior_knowledge_is_refused_otherwise(secure: bool, h2c: bool) -> None:
+async def test_http2_by_prior_knowledge_is_rejected_otherwise(secure: bool, h2c: bool) -> None:
     """Over TLS too, where ALPN decides."""
     tls = server_tls() if secure else None
     async with open_server(path_and_version, tls=tls, h2c=h2c) as server:
@@ -228,7 +228,7 @@ async def test_an_application_that_sends_to_an_http2_client_that_left_comes_to_i
             await ended.wait()
 
 
-async def test_what_only_begins_like_http2_is_refused() -> None:
+async def test_what_only_begins_like_http2_is_rejected() -> None:
     async with open_h2c_server(echo) as server:
         assert b" 400 " in await server.ask(b"PRI * HTTP/2.0\r\n\r\nSMALL\r\n\r\n")
         assert b" 200 " in await server.ask(b"P" + b"UT / HTTP/1.1\r\nHost: a\r\n\r\n")

@@ -159,7 +159,7 @@ async def test_fragments_are_joined(parts: list[bytes]) -> None:
 @pytest.mark.parametrize(
     "code", [1000, 1001, 1002, 1003, 1007, 1008, 1009, 1010, 1011, 3000, 3999, 4000, 4999]
 )
-async def test_the_clients_close_is_answered_and_told(code: int) -> None:
+async def test_the_clients_close_is_answered_and_reported(code: int) -> None:
     app = Recorder()
     async with open_server(app) as server, await open_websocket(server) as client:
         await client.send(close_frame(code, "später".encode()))
@@ -169,7 +169,7 @@ async def test_the_clients_close_is_answered_and_told(code: int) -> None:
     assert app.messages == [{"type": "websocket.disconnect", "code": code, "reason": "später"}]
 
 
-async def test_a_close_without_a_code_is_told_as_1005() -> None:
+async def test_a_close_without_a_code_is_reported_as_1005() -> None:
     app = Recorder()
     async with open_server(app) as server, await open_websocket(server) as client:
         await client.send(frame(CLOSE))
@@ -178,7 +178,7 @@ async def test_a_close_without_a_code_is_told_as_1005() -> None:
     assert [message["code"] for message in app.messages] == [1005]
 
 
-async def test_a_client_that_vanishes_is_told_as_1006() -> None:
+async def test_a_client_that_vanishes_is_reported_as_1006() -> None:
     app = Recorder()
     async with open_server(app) as server:
         async with await open_websocket(server) as client:

@@ -220,7 +220,7 @@ async def test_several_tasks_may_send_at_the_same_time() -> None:
         ],
     ],
 )
-async def test_an_application_that_breaks_asgi_is_told(messages: list[Any]) -> None:
+async def test_an_application_that_breaks_asgi_is_reported(messages: list[Any]) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         for message in messages:

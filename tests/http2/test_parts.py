@@ -149,7 +149,7 @@ async def test_whoever_puts_too_much_waits_for_room_and_not_for_ever(end: str) -
     assert done
 
 
-async def test_a_slow_body_is_given_up_by_the_time_that_was_waited_for_it(
+async def test_a_slow_body_is_abandoned_by_the_time_that_was_waited_for_it(
     autojump_clock: MockClock,
 ) -> None:
     async def give_up() -> None:

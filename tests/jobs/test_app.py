@@ -81,7 +81,7 @@ async def test_without_workers_they_wait(root: Path, autojump_clock: MockClock) 
     ],
     ids=["late", "no database"],
 )
-async def test_what_keeps_a_job_from_being_enqueued_is_told(
+async def test_what_keeps_a_job_from_being_enqueued_is_reported(
     tmp_path: Path, database: str, why: str
 ) -> None:
     files = {

@@ -74,7 +74,7 @@ async def test_housekeeping_waits_behind_no_request(postgres_url: str, tmp_path:
                 release.set()
 
 
-async def test_a_statement_of_housekeeping_that_gets_no_answer_is_given_up(
+async def test_a_statement_of_housekeeping_that_gets_no_answer_is_abandoned(
     postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("fxtrio.jobs.running.runner._STATEMENT", 0.3)

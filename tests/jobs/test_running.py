@@ -185,7 +185,7 @@ async def test_jobs_of_a_dead_process_go_back_and_at_last_fail(database: Databas
     ]
 
 
-async def test_who_was_given_up_cannot_end_what_others_run(database: Database) -> None:
+async def test_who_was_abandoned_cannot_end_what_others_run(database: Database) -> None:
     seen, go = Seen(), trio.Event()
 
     @job(atomic=True)
@@ -260,7 +260,7 @@ async def test_a_job_without_options_needs_no_brackets(database: Database) -> No
     assert ran == ["hello"]
 
 
-async def test_what_cannot_be_kept_is_refused(database: Database) -> None:
+async def test_what_cannot_be_kept_is_rejected(database: Database) -> None:
     @job()
     async def send(value: object) -> None: ...
 

@@ -72,7 +72,7 @@ async def test_the_pauses_between_tries_end_growing(
 
 
 @pytest.mark.parametrize("delay", [float("inf"), float("nan"), 1e12])
-async def test_a_moment_without_a_date_is_refused(database: Database, delay: float) -> None:
+async def test_a_moment_without_a_date_is_rejected(database: Database, delay: float) -> None:
     @job()
     async def send() -> None:
         raise AssertionError("must not run")
@@ -205,7 +205,7 @@ async def test_several_processes_run_each_time_once(
         ("0 3 * * *", "Europe/Atlantis", "no time zone 'Europe/Atlantis'"),
     ],
 )
-def test_times_that_never_come_are_refused(times: str, tz: str, cause: str) -> None:
+def test_times_that_never_come_are_rejected(times: str, tz: str, cause: str) -> None:
     with pytest.raises(CronInvalid, match=cause):
         every(times, tz=tz)
 

@@ -117,7 +117,7 @@ def formatters(editor: Editor) -> list[psutil.Process]:
     return [one for one in children if one.cmdline()[-1:] == [str(JS / "editor" / "formatter.js")]]
 
 
-async def test_a_formatter_that_is_missing_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_formatter_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     async def format_files(*_: object, **__: object) -> None:
         raise ExceptionGroup("formatters", [RuffMissing()])
 

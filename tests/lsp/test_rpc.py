@@ -110,7 +110,7 @@ async def test_requests_are_answered_side_by_side() -> None:
     assert unknown.value.code == METHOD_NOT_FOUND
 
 
-async def test_a_defect_is_told_and_ends_nothing() -> None:
+async def test_a_defect_is_reported_and_ends_nothing() -> None:
     async with open_pair(Answering()) as peer:
         with pytest.raises(JsonRpcException, match="a defect") as failed:
             await peer.ask("fail", None)
@@ -121,7 +121,7 @@ async def test_a_defect_is_told_and_ends_nothing() -> None:
     assert doubled == 2
 
 
-async def test_what_is_no_request_is_refused_and_the_next_one_answered() -> None:
+async def test_what_is_no_request_is_rejected_and_the_next_one_answered() -> None:
     async with open_bare(EditorServer().protocol) as stream:
         await stream.send_all(b"Content-Length: 1\r\n\r\n{")
         await stream.send_all(framed({"id": 7, "result": "nobody has asked"}))
@@ -135,7 +135,7 @@ async def test_what_is_no_request_is_refused_and_the_next_one_answered() -> None
     ]
 
 
-async def test_requests_without_end_are_refused_and_those_that_run_can_be_cancelled() -> None:
+async def test_requests_without_end_are_rejected_and_those_that_run_can_be_cancelled() -> None:
     answering = Answering()
     async with open_bare(Answerer("near", answering.answers).protocol) as stream:
         for number in range(MOST_REQUESTS + 1):
@@ -150,7 +150,7 @@ async def test_requests_without_end_are_refused_and_those_that_run_can_be_cancel
     assert answering.cancelled == MOST_REQUESTS
 
 
-async def test_who_waits_for_a_side_that_ends_is_told() -> None:
+async def test_who_waits_for_a_side_that_ends_is_notified() -> None:
     near, far = trio.testing.memory_stream_pair()
     peer = Answerer("far", {}).protocol
     async with trio.open_nursery() as nursery:
@@ -167,7 +167,7 @@ async def test_who_waits_for_a_side_that_ends_is_told() -> None:
         await peer.ask("hello", None)
 
 
-async def test_who_waits_for_an_editor_that_leaves_is_told() -> None:
+async def test_who_waits_for_an_editor_that_leaves_is_notified() -> None:
     protocol = EditorServer().protocol
     async with open_bare(protocol) as stream, trio.open_nursery() as nursery:
 
@@ -183,7 +183,7 @@ async def test_who_waits_for_an_editor_that_leaves_is_told() -> None:
     assert answer == {"id": 1, "jsonrpc": "2.0", "result": None}
 
 
-async def test_a_side_that_reads_nothing_is_given_up(
+async def test_a_side_that_reads_nothing_is_abandoned(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     near, far = trio.testing.lockstep_stream_pair()
@@ -256,7 +256,7 @@ async def test_a_process_that_dies_is_started_again_and_then_no_more(tmp_path: P
     assert len(lines) == MOST_STARTS
 
 
-async def test_a_program_that_is_not_there_is_told_once(tmp_path: Path) -> None:
+async def test_a_program_that_is_not_there_is_reported_once(tmp_path: Path) -> None:
     lines: list[str] = []
     kept = SupervisedProcess("child", ["no-such-program"], cwd=tmp_path, report=lines.append)
     await kept.run()

@@ -235,7 +235,7 @@ async def test_failed_logins_on_both_count_together(machines: Machines) -> None:
     assert len({answer.headers["x-machine"] for answer in answers[5:]}) == 2
 
 
-async def test_a_crash_of_the_database_costs_requests_and_nothing_that_was_told(
+async def test_a_crash_of_the_database_costs_requests_and_nothing_that_was_reported(
     machines: Machines, cluster: Cluster
 ) -> None:
     answers: list[httpx.Response] = []

@@ -90,7 +90,7 @@ async def test_a_hook_that_says_where_a_page_is_redirects_agents_too(client: Cli
     assert (answer.status, answer.headers["location"]) == (308, "/open")
 
 
-async def test_a_list_of_pages_that_takes_too_long_is_given_up(
+async def test_a_list_of_pages_that_takes_too_long_is_abandoned(
     client: Client, autojump_clock: MockClock
 ) -> None:
     begin = trio.current_time()

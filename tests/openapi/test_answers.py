@@ -87,7 +87,7 @@ async def test_answers_of_actions_fit_what_is_said_of_them(
     jsonschema.validate(answer.json(), schema_of(document, f"{SHOP}/{action}", "post", status))
 
 
-async def test_a_body_that_fits_is_taken_and_one_that_does_not_is_refused(
+async def test_a_body_that_fits_is_taken_and_one_that_does_not_is_rejected(
     client: Client, document: dict[str, Any]
 ) -> None:
     operation = document["paths"][f"{SHOP}/place"]["post"]
@@ -115,7 +115,7 @@ async def test_keys_that_a_model_forbids_are_forbidden_in_the_document(
         assert jsonschema.Draft202012Validator(schema).is_valid({"name": "A", "email": "a@b"})
 
 
-async def test_unknown_actions_and_pages_are_refused_as_is_said(
+async def test_unknown_actions_and_pages_are_rejected_as_is_said(
     client: Client, document: dict[str, Any]
 ) -> None:
     answer = await client.request("POST", "/api/__actions/nowhere/at/all/place", json={})

@@ -178,7 +178,7 @@ async def test_results_have_their_keys_beside_ok(odd: dict[str, Any]) -> None:
     assert operation["description"] == "It is delivered the next day."
 
 
-async def test_nothing_is_told_of_data_that_no_operation_has(tmp_path: Path) -> None:
+async def test_nothing_is_reported_of_data_that_no_operation_has(tmp_path: Path) -> None:
     python = """
         import attrs
 

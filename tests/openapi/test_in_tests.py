@@ -60,7 +60,7 @@ async def test_a_project_is_imported_for_it_once_and_only_when_somebody_asks(
         assert "/api/__actions/index/want" in (await client.get("/openapi.json")).text
 
 
-async def test_an_import_without_an_end_is_given_up_by_the_clock_of_the_machine(
+async def test_an_import_without_an_end_is_abandoned_by_the_clock_of_the_machine(
     tmp_path: Path,
     autojump_clock: MockClock,
     monkeypatch: pytest.MonkeyPatch,

@@ -53,7 +53,7 @@ async def test_nothing_is_made_where_nothing_is_served(
     assert described == []
 
 
-async def test_what_cannot_be_imported_is_told(
+async def test_what_cannot_be_imported_is_reported(
     described: list[float], autojump_clock: MockClock
 ) -> None:
     told: list[str] = []

@@ -90,7 +90,7 @@ async def test_it_is_served_where_the_settings_say_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kinds", [("pages", "apis"), ("actions", "apis")])
-async def test_what_the_hooks_keep_from_a_visitor_is_not_told(
+async def test_what_the_hooks_keep_from_a_visitor_is_not_reported(
     tmp_path: Path, kinds: tuple[str, ...]
 ) -> None:
     root, guard = project(tmp_path)

@@ -106,7 +106,7 @@ async def test_code_without_a_websocket_publishes_through_the_broker(raw):
     assert client.received == ['{"from":"an action"}']
 
 
-async def test_a_message_of_another_type_is_refused_and_nobody_gets_it():
+async def test_a_message_of_another_type_is_rejected_and_nobody_gets_it():
     async with joined(make_app()) as [(client, room)]:
         with pytest.raises(MessageNotEncodable):
             await room.publish(3)
@@ -346,7 +346,7 @@ async def test_drop_oldest_says_what_it_dropped_where_it_is_missing(autojump_clo
         assert await anext(events) == Missed(6)
 
 
-async def test_what_a_broker_lost_is_told_in_its_place_and_only_to_who_asked(
+async def test_what_a_broker_lost_is_reported_in_its_place_and_only_to_who_asked(
     autojump_clock: MockClock,
 ):
     app = make_app()
@@ -589,14 +589,14 @@ async def test_a_broker_that_hangs_cannot_hold_a_block_for_long(autojump_clock: 
     assert "did not unsubscribe from 'room' in 5 s" in caplog.text
 
 
-async def test_a_websocket_that_is_not_accepted_is_refused():
+async def test_a_websocket_that_is_not_accepted_is_rejected():
     client = Client(make_app())
     with pytest.raises(WebSocketNotAccepted, match=r"await ws\.accept\(\)"):
         async with channel(client.ws, "room"):
             pytest.fail("joined")
 
 
-async def test_an_app_without_a_broker_is_refused():
+async def test_an_app_without_a_broker_is_rejected():
     client = Client(Starlette())
     ws = await client.open()
     with pytest.raises(BrokerMissing, match="broker="):

@@ -85,7 +85,7 @@ def test_the_values_a_loader_may_return_may_be_published_too():
     [None, 3, 1.5, True, object(), {"a": object()}, {"a": float("nan")}, [float("inf")]],
     ids=lambda message: type(message).__name__,
 )
-def test_what_no_frame_can_hold_is_refused(message):
+def test_what_no_frame_can_hold_is_rejected(message):
     with pytest.raises(MessageNotEncodable, match="Publish a dict or list"):
         encode_message(message)
 
@@ -95,7 +95,7 @@ def test_half_a_surrogate_pair_is_published_as_a_replacement_character(message):
     assert "a\ufffd" in encode_message(message).payload.decode()
 
 
-def test_what_is_refused_is_named_with_its_place_and_nothing_else():
+def test_what_is_rejected_is_named_with_its_place_and_nothing_else():
     async def find(): ...
 
     with pytest.raises(
@@ -107,7 +107,7 @@ def test_what_is_refused_is_named_with_its_place_and_nothing_else():
     assert one.value.__suppress_context__
 
 
-def test_a_message_that_contains_itself_is_refused():
+def test_a_message_that_contains_itself_is_rejected():
     message: list[object] = []
     message.append(message)
     with pytest.raises(MessageNotEncodable):

@@ -172,7 +172,7 @@ async def do_nothing(ws: WebSocket) -> None:
 
 
 @pytest.mark.parametrize("handler", [refuse, do_nothing, fail_early])
-async def test_a_handshake_that_is_not_accepted_is_refused(handler):
+async def test_a_handshake_that_is_not_accepted_is_rejected(handler):
     client = Client(make_app())
     await serve_to_end(handler, client)
     assert [event["type"] for event in client.sent] == ["websocket.close"]
@@ -403,7 +403,7 @@ async def test_a_message_that_nobody_received_yet_gets_the_grace_too(autojump_cl
     assert received == ["save this"]
 
 
-async def test_an_error_after_the_client_has_gone_is_logged(caplog):
+async def test_an_error_after_the_client_has_disconnected_is_logged(caplog):
     async def handler(ws: WebSocket) -> None:
         await ws.accept()
         with pytest.raises(WebSocketDisconnect):

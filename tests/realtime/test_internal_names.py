@@ -42,7 +42,7 @@ async def test_a_room_that_a_visitor_names_is_none_of_the_frameworks_own(tmp_pat
             await publish(PROCESSES, "forged")
 
 
-async def test_a_visitor_who_names_one_is_refused_with_a_line_in_the_log(
+async def test_a_visitor_who_names_one_is_rejected_with_a_line_in_the_log(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     plain = """

@@ -133,7 +133,7 @@ async def test_large_messages_come_as_well(store: Store, monkeypatch: pytest.Mon
         assert reader.losses == []
 
 
-async def test_what_a_log_has_no_longer_is_told_as_lost_before_what_it_has(
+async def test_what_a_log_has_no_longer_is_reported_as_lost_before_what_it_has(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_brokers(store, 1, history=10) as [broker]:
@@ -153,7 +153,7 @@ async def test_what_a_log_has_no_longer_is_told_as_lost_before_what_it_has(
         assert len(rest) >= 10
 
 
-async def test_without_a_history_each_break_is_told_as_a_loss(
+async def test_without_a_history_each_break_is_reported_as_a_loss(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_brokers(store, 1, history=0) as [broker]:
@@ -168,7 +168,7 @@ async def test_without_a_history_each_break_is_told_as_a_loss(
         assert reader.heard == [0, 1, 2, Missed(), 3, 4]
 
 
-async def test_a_store_that_forgot_everything_is_told_and_what_came_since_is_delivered(
+async def test_a_store_that_forgot_everything_is_reported_and_what_came_since_is_delivered(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_brokers(store) as [one, two]:

@@ -177,7 +177,7 @@ async def test_a_shutdown_closes_1001():
 
 
 @pytest.mark.parametrize(("fails", "status"), [(False, 403), (True, 500)])
-async def test_a_handshake_that_is_not_accepted_is_refused(fails, status):
+async def test_a_handshake_that_is_not_accepted_is_rejected(fails, status):
     async def refuse(ws: WebSocket) -> None:
         if fails:
             raise ValueError("early")

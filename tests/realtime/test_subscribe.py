@@ -387,7 +387,7 @@ async def test_a_subscription_is_a_member_of_the_channel() -> None:
         assert events.member.info == "ann"
 
 
-async def test_names_of_the_framework_and_missing_apps_are_refused() -> None:
+async def test_names_of_the_framework_and_missing_apps_are_rejected() -> None:
     with pytest.raises(ChannelNameInvalid):
         async with subscribe("\0news", broker=MemoryBroker()):
             pytest.fail("The block ran")

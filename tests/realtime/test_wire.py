@@ -33,7 +33,7 @@ def test_news_of_a_member_comes_out_as_it_went_in(joined, epoch, member_id, info
 
 
 @given(st.binary())
-def test_whatever_comes_is_understood_or_refused(data):
+def test_whatever_comes_is_understood_or_rejected(data):
     try:
         message = unpack(data)
     except BrokerMessageUnreadable as error:
@@ -43,6 +43,6 @@ def test_whatever_comes_is_understood_or_refused(data):
 
 
 @pytest.mark.parametrize("data", [b"", b"x", b"t\xff", b"j", b"j{}", b'l["a",1,2]'])
-def test_what_fxtrio_cannot_have_sent_is_refused(data):
+def test_what_fxtrio_cannot_have_sent_is_rejected(data):
     with pytest.raises(BrokerMessageUnreadable, match="prefix of its own"):
         unpack(data)

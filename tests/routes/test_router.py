@@ -103,7 +103,7 @@ def test_parameters_are_a_new_dict_every_time() -> None:
 
 
 @pytest.mark.parametrize("twin", ["/blog/[slug]", "/blog/[id]"])
-def test_two_routes_with_one_shape_are_refused(twin: str) -> None:
+def test_two_routes_with_one_shape_are_rejected(twin: str) -> None:
     with pytest.raises(ValueError, match="is there twice"):
         router("/blog/[id]", twin)
 
@@ -111,7 +111,7 @@ def test_two_routes_with_one_shape_are_refused(twin: str) -> None:
 @pytest.mark.parametrize(
     "pattern", ["blog", "/blog/", "/[...a]/b", "/[id", "/a[b]", "/[a]/[a]", "/a b?", "/[1]"]
 )
-def test_malformed_patterns_are_refused(pattern: str) -> None:
+def test_malformed_patterns_are_rejected(pattern: str) -> None:
     with pytest.raises(ValueError):
         router(pattern)
 

@@ -139,7 +139,9 @@ async def test_what_an_action_has_begun_goes_on_when_its_result_cannot_be_sent(
     assert sorted(done) == ["more", "sent"]
 
 
-async def test_what_an_action_has_begun_goes_on_when_the_client_has_gone(tmp_path: Path) -> None:
+async def test_what_an_action_has_begun_goes_on_when_the_client_has_disconnected(
+    tmp_path: Path,
+) -> None:
     root, _ = project(tmp_path)
     async with open_app(root) as client:
         done: list[str] = []

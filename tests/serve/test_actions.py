@@ -483,7 +483,7 @@ async def test_a_form_without_javascript_gets_its_page_again_after_a_failure(
     assert '"message":"GET"' in response.text
 
 
-async def test_a_form_of_nothing_but_separators_is_refused_at_once(client: Client) -> None:
+async def test_a_form_of_nothing_but_separators_is_rejected_at_once(client: Client) -> None:
     response = await client.post(
         "/api/__actions/index/echo",
         content=b"&" * 100_000,

@@ -171,7 +171,7 @@ async def test_background_work_is_done_and_the_answer_sent_whatever_the_referer(
     assert await done(client) == ["sent"]
 
 
-async def test_background_work_is_done_when_the_client_is_gone(client: Client) -> None:
+async def test_background_work_is_done_when_the_client_has_disconnected(client: Client) -> None:
     scope = client.scope("http", f"{ACTIONS}sent", {"sec-fetch-site": "same-origin"})
     scope["method"] = "POST"
 

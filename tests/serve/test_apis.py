@@ -132,7 +132,7 @@ async def test_an_endpoint_class_may_have_any_name(client: Client) -> None:
         ("async def endpoint(request): ...", "'endpoint', 'A'"),
     ],
 )
-async def test_a_file_with_two_things_that_answer_is_refused_by_name(
+async def test_a_file_with_two_things_that_answer_is_rejected_by_name(
     tmp_path: Path, second: str, shown: str
 ) -> None:
     text = f"from starlette.endpoints import HTTPEndpoint\nclass A(HTTPEndpoint): ...\n{second}\n"

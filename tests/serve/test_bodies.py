@@ -166,7 +166,7 @@ async def test_too_many_problems_for_pydantic_are_only_counted(client: Client) -
         (b"[" + b"1" * 5000 + b"]", 400),
     ],
 )
-async def test_json_made_to_break_parsers_is_read_or_refused(
+async def test_json_made_to_break_parsers_is_read_or_rejected(
     client: Client, body: bytes, status: int
 ) -> None:
     headers = {"content-type": "application/json"}
@@ -194,7 +194,7 @@ def field(name: bytes, more: bytes = b"") -> bytes:
     ],
     ids=["parts", "headers", "long header", "long name", "long field", "no name"],
 )
-async def test_forms_made_to_break_parsers_are_refused(client: Client, body: bytes) -> None:
+async def test_forms_made_to_break_parsers_are_rejected(client: Client, body: bytes) -> None:
     headers = {"content-type": "multipart/form-data; boundary=b"}
     response = await client.post(f"{ACTIONS}read", content=body, headers=headers)
     assert (response.status, response.json()["ok"]) == (400, False)
@@ -299,7 +299,7 @@ def test_what_validators_of_attrs_say_is_for_users(field: str, value: Any, messa
     assert fields_of({**GOOD, field: value}) == {field: [message]}
 
 
-def test_wrong_types_and_refused_values_are_reported_together() -> None:
+def test_wrong_types_and_rejected_values_are_reported_together() -> None:
     body = {"nights": "x", "email": "nobody", "kind": 1, "rooms": [{"beds": 1}, {"beds": 0}]}
     assert fields_of({**body, "name": "A"}) == {
         "nights": ["Expected a whole number"],

@@ -109,7 +109,7 @@ async def test_no_more_is_in_memory_than_is_meant_to_be_while_a_body_comes() -> 
     assert most <= IN_MEMORY + 60_000
 
 
-async def test_what_does_not_fit_is_refused_before_it_is_kept() -> None:
+async def test_what_does_not_fit_is_rejected_before_it_is_kept() -> None:
     bodies = Bodies(5 * MB)
     first = body_of([b"x" * MB] * 4, bodies)
     await first.read()
@@ -179,7 +179,7 @@ async def test_a_client_that_leaves_gives_back_what_it_took() -> None:
 
 
 @pytest.mark.parametrize("length", [b"9" * 5000, b"11", b"999999999999999999999"])
-async def test_a_declared_length_above_the_limit_is_refused_at_once(length: bytes) -> None:
+async def test_a_declared_length_above_the_limit_is_rejected_at_once(length: bytes) -> None:
     body = Body(receiving([]).receive, {b"content-length": length}, limit=10)
     with pytest.raises(BodyTooLarge):
         await body.read()
@@ -225,7 +225,7 @@ async def test_a_request_that_waits_for_a_thread_can_be_cancelled() -> None:
     assert scope.cancelled_caught
 
 
-def test_files_of_a_form_that_is_refused_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_of_a_form_that_is_rejected_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     from tempfile import SpooledTemporaryFile
 
     opened: list[SpooledTemporaryFile[bytes]] = []

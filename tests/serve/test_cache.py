@@ -62,7 +62,7 @@ async def states(client: Client, *urls: str, headers: dict[str, str] | None = No
     ]
 
 
-async def test_a_response_is_kept_for_its_time_and_then_made_anew_in_the_background(
+async def test_a_response_is_cached_for_its_time_and_then_made_again_in_the_background(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with opened(tmp_path) as client:
@@ -174,7 +174,7 @@ async def test_the_navigation_payload_counts_down_for_how_long_it_may_be_used(
     assert '"ttl":0' in html.text
 
 
-async def test_html_payload_and_markdown_are_kept_apart(tmp_path: Path) -> None:
+async def test_html_payload_and_markdown_are_cached_apart(tmp_path: Path) -> None:
     python = (
         COUNTED
         + """
@@ -209,7 +209,7 @@ async def test_html_payload_and_markdown_are_kept_apart(tmp_path: Path) -> None:
     )
 
 
-async def test_head_is_answered_from_what_get_has_kept(tmp_path: Path) -> None:
+async def test_head_is_answered_from_what_get_has_cached(tmp_path: Path) -> None:
     async with opened(tmp_path) as client:
         whole = await client.get("/")
         head = await client.request("HEAD", "/")
@@ -218,7 +218,7 @@ async def test_head_is_answered_from_what_get_has_kept(tmp_path: Path) -> None:
     assert head.headers["content-length"] == whole.headers["content-length"]
 
 
-async def test_queries_are_kept_apart_whatever_the_order_of_their_names(tmp_path: Path) -> None:
+async def test_queries_are_cached_apart_whatever_the_order_of_their_names(tmp_path: Path) -> None:
     async with opened(tmp_path) as client:
         found = await states(
             client, "/?b=1&a=2", "/?a=2&b=1", "/?a=2&&b=1&", "/?a=1&a=2", "/?a=2&a=1"
@@ -228,7 +228,7 @@ async def test_queries_are_kept_apart_whatever_the_order_of_their_names(tmp_path
     assert shown.payload["requestedPath"] == "/?a=2&b=1"
 
 
-async def test_hosts_are_kept_apart(tmp_path: Path) -> None:
+async def test_hosts_are_cached_apart(tmp_path: Path) -> None:
     async with opened(tmp_path) as client:
         await client.get("/")
         client.host = "other.example"
@@ -269,7 +269,7 @@ async def test_nothing_of_the_first_visitor_s_request_reaches_the_loader(tmp_pat
         ),
     ],
 )
-async def test_what_depends_on_the_visitor_is_not_kept_and_the_log_says_why_once(
+async def test_what_depends_on_the_visitor_is_not_cached_and_the_log_says_why_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, line: str, reason: str
 ) -> None:
     python = f"""
@@ -297,7 +297,7 @@ async def test_what_depends_on_the_visitor_is_not_kept_and_the_log_says_why_once
     ]
 
 
-async def test_what_the_application_sets_on_the_response_is_kept_with_it(tmp_path: Path) -> None:
+async def test_what_the_application_sets_on_the_response_is_cached_with_it(tmp_path: Path) -> None:
     python = """
         CACHE = {"revalidate": 60}
 
@@ -327,7 +327,7 @@ async def test_what_the_application_sets_on_the_response_is_kept_with_it(tmp_pat
         ("return redirect('/elsewhere')", 303),
     ],
 )
-async def test_only_status_200_is_kept(tmp_path: Path, line: str, status: int) -> None:
+async def test_only_status_200_is_cached(tmp_path: Path, line: str, status: int) -> None:
     python = f"""
         from fx.runtime import redirect
 
@@ -344,7 +344,7 @@ async def test_only_status_200_is_kept(tmp_path: Path, line: str, status: int) -
     assert not [r for r in answers if "etag" in r.headers]
 
 
-async def test_a_page_that_the_browser_has_to_render_is_not_kept(tmp_path: Path) -> None:
+async def test_a_page_that_the_browser_has_to_render_is_not_cached(tmp_path: Path) -> None:
     class Down(Renderer):
         down = True
 
@@ -369,7 +369,7 @@ async def test_a_page_that_the_browser_has_to_render_is_not_kept(tmp_path: Path)
 
 
 @pytest.mark.parametrize("settings", [{"mode": "development"}, {"cache": {"bytes": 0}}])
-async def test_in_development_and_without_room_nothing_is_kept(
+async def test_in_development_and_without_room_nothing_is_cached(
     tmp_path: Path, settings: dict[str, Any]
 ) -> None:
     async with opened(tmp_path, **settings) as client:
@@ -377,7 +377,7 @@ async def test_in_development_and_without_room_nothing_is_kept(
         assert (await client.load_page("/")).data == {"n": 3}
 
 
-async def test_a_page_without_cache_is_never_kept(tmp_path: Path) -> None:
+async def test_a_page_without_cache_is_never_cached(tmp_path: Path) -> None:
     async with opened(tmp_path, COUNTED.replace("CACHE", "SHELF")) as client:
         assert await states(client, "/", "/") == ["none", "none"]
         assert (await client.get("/")).headers["cache-control"] == "private, no-cache"
@@ -417,7 +417,7 @@ HOOK = """
     """
 
 
-async def test_hooks_guard_what_is_kept_for_each_visitor(tmp_path: Path) -> None:
+async def test_hooks_guard_what_is_cached_for_each_visitor(tmp_path: Path) -> None:
     write_tree(tmp_path, {"cache_hook_a.py": HOOK})
     hooks = {"pages": ["cache_hook_a.banned"]}
     async with opened(tmp_path, route_middleware=hooks) as client:
@@ -451,7 +451,7 @@ async def test_what_a_hook_sets_on_the_response_is_each_visitor_s_own(tmp_path: 
 
 
 @pytest.mark.parametrize("hook", ["members", "closed"])
-async def test_a_page_that_is_not_open_to_all_is_not_kept(tmp_path: Path, hook: str) -> None:
+async def test_a_page_that_is_not_open_to_all_is_not_cached(tmp_path: Path, hook: str) -> None:
     write_tree(tmp_path, {"cache_hook_b.py": HOOK})
     hooks = {"pages": [f"cache_hook_b.{hook}"]}
     async with opened(tmp_path, route_middleware=hooks) as client:
@@ -531,7 +531,9 @@ MINE = """
     """
 
 
-async def test_who_is_signed_in_gets_what_is_kept_and_leaves_nothing_in_it(tmp_path: Path) -> None:
+async def test_who_is_signed_in_gets_what_is_cached_and_leaves_nothing_in_it(
+    tmp_path: Path,
+) -> None:
     write_tree(
         tmp_path,
         {
@@ -566,7 +568,7 @@ async def test_who_is_signed_in_gets_what_is_kept_and_leaves_nothing_in_it(tmp_p
     assert [each.data["email"] for each in (stranger, mine, again)] == ["", "ann@example.org", ""]
 
 
-async def test_public_pages_are_kept_in_every_form_although_require_user_guards_pages(
+async def test_public_pages_are_cached_in_every_form_although_require_user_guards_pages(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_tree(tmp_path, {"pages/closed.fxl": page(PUBLIC)})

@@ -49,7 +49,7 @@ async def test_what_one_process_drops_the_others_forget_and_it_does_so_once() ->
     assert broker.statistics().channels == 0
 
 
-async def test_too_much_to_tell_is_told_in_two_words() -> None:
+async def test_too_much_to_tell_is_reported_in_two_words() -> None:
     broker = MemoryBroker()
     here, there = Recorder(), Recorder()
     async with open_invalidation(here, broker, "name"), open_invalidation(there, broker, "name"):
@@ -59,7 +59,7 @@ async def test_too_much_to_tell_is_told_in_two_words() -> None:
     assert there.forgotten == ["all"]
 
 
-async def test_what_could_not_be_told_is_told_when_the_broker_is_back(
+async def test_what_could_not_be_told_is_reported_when_the_broker_is_back(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Away(MemoryBroker):
@@ -127,7 +127,7 @@ async def test_two_apps_on_one_redis_forget_together(
                 await trio.sleep(0.005)
 
 
-async def test_after_each_break_of_the_broker_kept_pages_are_forgotten(store: Store) -> None:
+async def test_after_each_break_of_the_broker_cached_pages_are_forgotten(store: Store) -> None:
     async with open_brokers(store, 4) as brokers, AsyncExitStack() as stack:
         caches = [Recorder() for _ in brokers]
         for cache, broker in zip(caches, brokers, strict=True):

@@ -118,7 +118,7 @@ async def test_the_revalidation_ends_when_everybody_has_left(
     assert (answer.status, answer.headers["x-fx-cache"]) == (200, "miss")
 
 
-async def test_a_failure_is_told_to_all_who_wait_and_tried_anew_for_the_next(
+async def test_a_failure_is_told_to_all_who_wait_and_tried_again_for_the_next(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []
@@ -175,7 +175,7 @@ async def test_who_waits_for_a_revalidation_has_a_deadline_of_their_own(
     assert [r.status for r in answers] == [504, 504]
 
 
-async def test_a_stale_response_does_not_wait_and_is_made_anew_once(
+async def test_a_stale_response_does_not_wait_and_is_made_again_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []
@@ -331,7 +331,7 @@ SHOP = """
 )
 @pytest.mark.parametrize("base_url", ["", "/app"])
 @pytest.mark.parametrize("by", ["action", "hand"])
-async def test_what_is_invalidated_is_made_anew(
+async def test_what_is_invalidated_is_made_again(
     tmp_path: Path, url: str, gone: list[str], base_url: str, by: str
 ) -> None:
     files = {"pages/index.fxl": page(SHOP), "pages/shop/[id].fxl": page(SHOP)}
@@ -350,7 +350,7 @@ async def test_what_is_invalidated_is_made_anew(
     assert [each for each, state in found.items() if state == "miss"] == gone
 
 
-async def test_what_was_loaded_before_an_invalidation_is_not_kept_after_it(
+async def test_what_was_loaded_before_an_invalidation_is_not_cached_after_it(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []
@@ -439,7 +439,7 @@ async def open_streaming() -> AsyncIterator[StreamingRenderer]:
     yield StreamingRenderer()
 
 
-async def test_a_page_that_streams_is_kept_when_it_is_whole(
+async def test_a_page_that_streams_is_cached_when_it_is_whole(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     files = {

@@ -179,7 +179,7 @@ def test_files_keep_their_bytes_and_their_names_are_text() -> None:
 
 
 @given(st.binary(max_size=300), st.sampled_from([URLENCODED, MULTIPART_TYPE]))
-def test_any_form_is_text_that_can_be_sent_or_refused(body: bytes, content_type: str) -> None:
+def test_any_form_is_text_that_can_be_sent_or_rejected(body: bytes, content_type: str) -> None:
     try:
         values = form_values(parse_form([body[:50], body[50:]], content_type))
     except (BadBody, CharsetRefused):

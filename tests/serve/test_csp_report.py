@@ -70,7 +70,7 @@ def test_both_forms_of_a_report_are_read_as_one_problem() -> None:
         ("https://" + "x" * 5000, "https://" + "x" * 112),
     ],
 )
-def test_of_what_was_blocked_only_the_origin_is_told(url: str, shown: str) -> None:
+def test_of_what_was_blocked_only_the_origin_is_reported(url: str, shown: str) -> None:
     assert parse_reports(new_form(url))[0].blocked == shown
 
 
@@ -83,7 +83,7 @@ ANY_PAGE = st.text(max_size=60).map(lambda text: old_form(**{"document-uri": tex
 
 
 @given(st.binary(max_size=60) | ANY_PAGE)
-def test_any_body_is_a_report_or_refused_and_makes_one_line(body: bytes) -> None:
+def test_any_body_is_a_report_or_rejected_and_makes_one_line(body: bytes) -> None:
     try:
         problems = parse_reports(body)
     except msgspec.DecodeError:
@@ -92,14 +92,14 @@ def test_any_body_is_a_report_or_refused_and_makes_one_line(body: bytes) -> None
 
 
 @pytest.mark.parametrize(("blocked", "remedy"), [("eval", "jitless"), ("inline", "useNonce()")])
-def test_what_libraries_do_is_told_with_its_remedy(blocked: str, remedy: str) -> None:
+def test_what_libraries_do_is_reported_with_its_remedy(blocked: str, remedy: str) -> None:
     [line] = CspReports().add(CspProblem("script-src-elem", blocked, "/notes"), 0)
     assert remedy in line
     [style] = CspReports().add(CspProblem("style-src-elem", blocked, "/notes"), 0)
     assert remedy not in style
 
 
-def test_a_problem_is_told_once_an_hour_with_its_number() -> None:
+def test_a_problem_is_reported_once_an_hour_with_its_number() -> None:
     reports = CspReports()
     assert reports.add(EVIL, 0) == [
         "'/notes': script-src-elem does not allow 'https://evil.example'"
@@ -145,7 +145,7 @@ async def test_a_flood_of_reports_is_one_line(
     assert caplog.messages == [f"content security policy: {EVIL}"]
 
 
-async def test_what_is_no_report_is_refused_and_not_shown(
+async def test_what_is_no_report_is_rejected_and_not_shown(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     deep = b'[{"type":"csp-violation","body":' + b"[" * 20_000 + b"]" * 20_000 + b"}]"

@@ -187,7 +187,7 @@ async def test_python_endpoints_are_guarded_too_unless_exempt(project: Path) -> 
         assert passed.json() == {"got": "x"}
 
 
-async def test_a_refused_request_does_not_reach_the_action(client: Client) -> None:
+async def test_a_rejected_request_does_not_reach_the_action(client: Client) -> None:
     response = await client.post(URL, content=b"{broken", headers={"sec-fetch-site": "cross-site"})
     assert response.status == 403
 
@@ -235,7 +235,7 @@ def test_a_token_holds_for_its_session_and_for_every_key_in_rotation(
     ],
 )
 @pytest.mark.parametrize("url", [URL, "/", "/api/hook"])
-async def test_two_headers_of_which_one_would_be_believed_are_refused(
+async def test_two_headers_of_which_one_would_be_believed_are_rejected(
     client: Client, url: str, name: str, values: tuple[str, str]
 ) -> None:
     for kind, method in (("http", "GET"), ("http", "POST"), ("websocket", "GET")):

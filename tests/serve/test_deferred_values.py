@@ -432,7 +432,7 @@ async def test_a_cached_navigation_with_deferred_values_counts_its_time_down(
     assert 20 < navigation.json()["ttl"] < 30
 
 
-async def test_a_deeper_one_is_refused_with_its_key(
+async def test_a_deeper_one_is_rejected_with_its_key(
     tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_app(project(tmp_path), open_renderer=open_renderer) as client:
@@ -455,7 +455,7 @@ async def test_a_function_that_is_not_async_is_named() -> None:
         await defer(generate).call()  # type: ignore[arg-type]  # the mistake itself
 
 
-async def test_a_coroutine_is_refused() -> None:
+async def test_a_coroutine_is_rejected() -> None:
     async def find() -> int:
         return 1
 

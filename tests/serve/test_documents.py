@@ -122,7 +122,7 @@ async def opened(tmp_path: Path, **settings: Any) -> AsyncIterator[Client]:
 
 
 @pytest.mark.parametrize("csp", ["enforce", "off"])
-async def test_a_document_that_is_asked_for_often_is_compressed_once_for_all(
+async def test_a_document_that_is_requested_often_is_compressed_once_for_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, csp: str
 ) -> None:
     async with opened(tmp_path, csp=csp) as client:

@@ -51,7 +51,7 @@ def test_the_files_of_a_form_share_one_on_the_disk(opened: list[IO[bytes]]) -> N
     assert opened[0].closed
 
 
-def test_a_form_that_is_refused_leaves_no_file(opened: list[IO[bytes]]) -> None:
+def test_a_form_that_is_rejected_leaves_no_file(opened: list[IO[bytes]]) -> None:
     whole = form_of([b"x" * (IN_MEMORY + 1)] * 3)
     for body in (whole[:-5], whole[: len(whole) // 2]):
         with pytest.raises(ValueError, match="last boundary"):
@@ -90,7 +90,7 @@ def test_what_reads_files_reads_those_of_forms() -> None:
         assert sum(int(row["price"]) for row in csv.DictReader(text)) == 60_000
 
 
-async def test_files_that_find_no_room_are_refused_in_words(
+async def test_files_that_find_no_room_are_rejected_in_words(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     content = form_of([b"x" * (IN_MEMORY + 1)])

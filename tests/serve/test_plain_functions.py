@@ -151,7 +151,7 @@ async def test_others_are_answered_while_a_plain_function_waits(client: Client) 
         state.go.set()
 
 
-async def test_a_deadline_is_told_in_time_and_what_is_raised_after_it_is_logged(
+async def test_a_deadline_is_reported_in_time_and_what_is_raised_after_it_is_logged(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     with trio.fail_after(10):

@@ -129,7 +129,7 @@ REFUSALS: tuple[tuple[dict[str, str], int, str], ...] = (
 """Headers of a request, and its answer. A build is for many, since it takes a second."""
 
 
-async def test_who_is_refused_sees_an_error_page_without_the_guarded_data(
+async def test_who_is_rejected_sees_an_error_page_without_the_guarded_data(
     project: Path, autojump_clock: MockClock
 ) -> None:
     autojump_clock.autojump_threshold = 0.1  # node renders
@@ -148,7 +148,9 @@ async def test_who_is_refused_sees_an_error_page_without_the_guarded_data(
                 assert answer.headers["www-authenticate"] == "Form"
 
 
-async def test_a_body_that_is_refused_is_told_on_an_error_page_of_the_page(project: Path) -> None:
+async def test_a_body_that_is_rejected_is_reported_on_an_error_page_of_the_page(
+    project: Path,
+) -> None:
     limits = {"limits": {"body": 100}}
     async with open_app(project, render=True, **settings(project, **limits)) as client:
         for content, more, message in (
@@ -160,7 +162,7 @@ async def test_a_body_that_is_refused_is_told_on_an_error_page_of_the_page(proje
             assert f"oops 413: {message}" in answer.text
 
 
-async def test_a_body_that_cannot_be_read_is_told_on_the_page_itself(project: Path) -> None:
+async def test_a_body_that_cannot_be_read_is_reported_on_the_page_itself(project: Path) -> None:
     async with open_app(project, render=True, **settings(project)) as client:
         for content, kind, status in (
             (b"--b\r\nbroken", "multipart/form-data; boundary=b", 422),
@@ -175,7 +177,7 @@ async def test_a_body_that_cannot_be_read_is_told_on_the_page_itself(project: Pa
             assert "<p>kept</p>" in answer.text
 
 
-async def test_a_body_that_comes_too_slowly_is_told_on_an_error_page(
+async def test_a_body_that_comes_too_slowly_is_reported_on_an_error_page(
     project: Path, autojump_clock: MockClock
 ) -> None:
     async with open_app(project, **settings(project)) as client:

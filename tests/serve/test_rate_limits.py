@@ -77,7 +77,7 @@ async def statuses(client: Client, *urls: str, **headers: str) -> list[int]:
     return [(await client.get(url, headers=named)).status for url in urls]
 
 
-async def test_more_than_the_limit_is_refused_until_the_time_is_over(
+async def test_more_than_the_limit_is_rejected_until_the_time_is_over(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with opened(tmp_path, {"route": "/api/items", "limit": "2/minute"}) as client:
@@ -136,7 +136,7 @@ async def test_a_form_without_javascript_gets_a_page_of_the_site(tmp_path: Path)
     assert int(found[1].headers["retry-after"]) > 3000
 
 
-async def test_nothing_runs_for_who_is_refused(tmp_path: Path) -> None:
+async def test_nothing_runs_for_who_is_rejected(tmp_path: Path) -> None:
     async with opened(tmp_path, {"route": "/", "limit": "1/hour"}) as client:
         found = [await client.get("/", headers=NAVIGATION) for _ in range(3)]
         later = await client.get("/", headers={**NAVIGATION, "x-address": "9.9.9.9"})

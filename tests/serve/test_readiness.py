@@ -96,7 +96,7 @@ async def test_what_is_not_needed_is_only_listed(
 
 
 @pytest.mark.parametrize("needed", [True, False])
-async def test_a_full_disk_is_told_once_it_has_refused_something(
+async def test_a_full_disk_is_reported_once_it_has_rejected_something(
     tmp_path: Path, autojump_clock: MockClock, needed: bool
 ) -> None:
     observability = "{}" if needed else '{"readiness": ["database", "jobs"]}'

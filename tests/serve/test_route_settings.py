@@ -262,7 +262,7 @@ async def test_cors_is_for_the_routes_that_are_named(tmp_path: Path) -> None:
         ({"rate_limit_storage": "disk"}, "rate_limit_storage", "must be 'memory' or a URL"),
     ],
 )
-def test_wrong_settings_are_told(
+def test_wrong_settings_are_reported(
     tmp_path: Path, settings: dict[str, Any], key: str, cause: str
 ) -> None:
     config, problems = read_config(tmp_path, environ={}, **settings)

@@ -217,7 +217,7 @@ async def test_head_waits_for_the_loader(
         ("data", "the status 202, set-cookie"),
     ],
 )
-async def test_what_a_late_loader_has_set_is_told_in_the_log(
+async def test_what_a_late_loader_has_set_is_reported_in_the_log(
     quick: Path,
     end: str,
     what: str,

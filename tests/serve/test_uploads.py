@@ -159,7 +159,7 @@ async def test_a_file_that_is_demanded_and_not_chosen_is_a_problem_of_its_field(
 
 
 @pytest.mark.parametrize("name", KINDS)
-async def test_every_file_that_a_field_refuses_is_told_by_its_path(
+async def test_every_file_that_a_field_refuses_is_reported_by_its_path(
     client: Client, name: str
 ) -> None:
     response = await send(
@@ -221,12 +221,12 @@ async def test_a_file_above_the_usual_limit_is_on_the_disk_until_the_request_has
 
 
 @pytest.mark.parametrize("limit", ["50 apples", -1, "1.5MB", True, "MB"])
-def test_a_limit_that_is_no_size_is_refused(limit: Any) -> None:
+def test_a_limit_that_is_no_size_is_rejected(limit: Any) -> None:
     with pytest.raises(ValueError, match=r"^@action: 'limit' must be "):
         action(limit=limit)
 
 
-async def test_a_limit_above_the_memory_of_all_bodies_is_refused_when_the_app_starts(
+async def test_a_limit_above_the_memory_of_all_bodies_is_rejected_when_the_app_starts(
     tmp_path: Path,
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
@@ -245,7 +245,7 @@ async def test_a_limit_above_the_memory_of_all_bodies_is_refused_when_the_app_st
         ({"max_size": "5 apples"}, "must be a number of bytes or text"),
     ],
 )
-def test_a_demand_that_no_file_can_meet_is_refused(mistake: Any, told: str) -> None:
+def test_a_demand_that_no_file_can_meet_is_rejected(mistake: Any, told: str) -> None:
     with pytest.raises(ValueError, match=re.escape(told)):
         Upload(**mistake)
 
@@ -305,7 +305,7 @@ IMPOSSIBLE = """
         ("Model", "Model: 'link' (Link) is of a type that no body can have. Use str, int"),
     ],
 )
-async def test_a_field_that_no_body_can_have_is_told_when_the_app_starts(
+async def test_a_field_that_no_body_can_have_is_reported_when_the_app_starts(
     tmp_path: Path, model: str, told: str
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page(IMPOSSIBLE.format(model=model))})

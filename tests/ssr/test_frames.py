@@ -56,7 +56,7 @@ def test_html_payloads_have_the_bytes_of_the_wire_cases(case: dict[str, Any]) ->
 
 
 @pytest.mark.parametrize("case", WIRE["refused"], ids=lambda case: case["name"])
-def test_impossible_lengths_are_refused_before_the_payload_comes(case: dict[str, Any]) -> None:
+def test_impossible_lengths_are_rejected_before_the_payload_comes(case: dict[str, Any]) -> None:
     with pytest.raises(FrameSizeInvalid) as refused:
         FrameReader(case["limit"]).feed(bytes.fromhex(case["bytes"]))
     assert refused.value.limit == case["limit"]
@@ -90,7 +90,7 @@ def test_single_bytes_give_the_same_frame(sent: RenderFrame) -> None:
 
 
 @given(st.lists(any_frame, max_size=4), st.integers(1, 1000))
-def test_a_frame_above_the_limit_is_refused_behind_good_ones(
+def test_a_frame_above_the_limit_is_rejected_behind_good_ones(
     sent: list[RenderFrame], excess: int
 ) -> None:
     reader = FrameReader(limit=400)
@@ -107,7 +107,7 @@ def test_head_and_html_come_back_as_they_were(head: bytes, html: bytes) -> None:
 
 
 @pytest.mark.parametrize("payload", [b"", b"\1", b"\5\0\0\0html", b"\xff\xff\xff\xff"])
-def test_a_head_longer_than_its_payload_is_refused(payload: bytes) -> None:
+def test_a_head_longer_than_its_payload_is_rejected(payload: bytes) -> None:
     with pytest.raises(FrameSizeInvalid):
         split_rendered(payload)
 

@@ -66,7 +66,7 @@ async def test_large_payloads_and_pages_pass() -> None:
     assert (len(large), hello) == (size, b"<p>Hello, you</p>")
 
 
-async def test_a_payload_that_fits_no_frame_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_payload_that_fits_no_frame_is_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(frames, "FRAME_LIMIT", 1000)
     async with open_pool() as pool:
         with pytest.raises(FrameSizeInvalid):
@@ -148,7 +148,7 @@ async def test_a_payload_that_is_no_json_is_an_error_of_the_page() -> None:
         assert failed.value.name == "SyntaxError"
 
 
-async def test_too_many_renders_are_refused_with_a_time() -> None:
+async def test_too_many_renders_are_rejected_with_a_time() -> None:
     refused: list[SsrBusy] = []
 
     async def render() -> None:
@@ -207,7 +207,7 @@ async def test_a_waiting_render_that_is_cancelled_is_never_rendered() -> None:
         assert pool.statistics().rendered == 2
 
 
-async def test_renders_that_outlive_the_pool_are_told() -> None:
+async def test_renders_that_outlive_the_pool_are_reported() -> None:
     outcome: list[BaseException] = []
 
     async def render() -> None:

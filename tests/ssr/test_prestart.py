@@ -75,7 +75,7 @@ async def test_a_process_is_taken_once() -> None:
         taken.kill()
 
 
-def test_a_node_that_cannot_be_started_is_told_at_once(tmp_path: Path) -> None:
+def test_a_node_that_cannot_be_started_is_reported_at_once(tmp_path: Path) -> None:
     with (
         pytest.raises(SsrStartFailed, match=r"fxtrio\[node\]"),
         prestart(attrs.evolve(LAUNCH, node=str(tmp_path / "node")), 1),
@@ -83,7 +83,7 @@ def test_a_node_that_cannot_be_started_is_told_at_once(tmp_path: Path) -> None:
         pytest.fail("the block was entered")
 
 
-async def test_a_bundle_that_is_broken_is_told_by_the_pool_as_ever() -> None:
+async def test_a_bundle_that_is_broken_is_reported_by_the_pool_as_ever() -> None:
     bundle = BUNDLES / "no-such-file.mjs"
     with trio.fail_after(LIMIT), prestart(attrs.evolve(LAUNCH, bundle=bundle), 1):
         with pytest.raises(SsrStartFailed, match="no-such-file"):

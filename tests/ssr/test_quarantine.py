@@ -11,7 +11,7 @@ crashed = partial(RenderCrashed, 1, "exited")
 timed_out = partial(RenderTimeout, 1, 5.0)
 
 
-def test_a_render_that_cost_two_workers_is_refused_until_its_term_is_over() -> None:
+def test_a_render_that_cost_two_workers_is_rejected_until_its_term_is_over() -> None:
     quarantine = Quarantine()
     assert not quarantine
     quarantine.add(1, b"state", 2, crashed, now=100)

@@ -171,7 +171,7 @@ async def test_only_one_task_may_read_a_stream() -> None:
                 nursery.cancel_scope.cancel()
 
 
-async def test_a_stream_without_a_part_begins_anew_after_a_kill_from_outside() -> None:
+async def test_a_stream_without_a_part_begins_again_after_a_kill_from_outside() -> None:
     async with open_pool() as pool:
         async with pool.stream(0, state("waitingShell")) as stream:
             await stream.resolve("other", b"1")
@@ -256,7 +256,7 @@ async def test_an_endless_loop_beside_a_stream_fails_at_its_deadline() -> None:
                 await anext(stream)
 
 
-async def test_streams_that_outlive_the_pool_are_told() -> None:
+async def test_streams_that_outlive_the_pool_are_reported() -> None:
     with trio.fail_after(30):
         async with open_ssr_pool(bundle=PAGES) as pool:
             opened = pool.stream(0, state("deferred", names=["one"]))

@@ -147,7 +147,7 @@ async def test_json_has_the_id_of_the_request_where_there_is_one(log: Lines) -> 
     assert "request" not in await log.after(response(), ended)
 
 
-async def test_who_is_refused_is_told_as_an_address() -> None:
+async def test_who_is_rejected_is_reported_as_an_address() -> None:
     async with open_server(response()) as server, await server.connect() as client:
         port = client.stream.socket.getsockname()[1]
         await client.send(b"nonsense\r\n\r\n")
@@ -156,7 +156,7 @@ async def test_who_is_refused_is_told_as_an_address() -> None:
     assert any(line.startswith(f"127.0.0.1:{port} rejected with 400: ") for line in told)
 
 
-async def test_refusals_are_told_as_those_of_the_code_that_refuses() -> None:
+async def test_refusals_are_reported_as_those_of_the_code_that_refuses() -> None:
     async with open_server(response()) as server:
         for _ in range(3):
             async with await server.connect() as client:
@@ -169,7 +169,7 @@ async def test_refusals_are_told_as_those_of_the_code_that_refuses() -> None:
     }
 
 
-def test_a_disk_that_is_full_costs_lines_and_is_told_once(
+def test_a_disk_that_is_full_costs_lines_and_is_reported_once(
     caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:
     scope = {"client": None, "raw_path": b"/", "query_string": b"", "http_version": "2"}

@@ -41,7 +41,7 @@ async def test_what_the_system_grants_is_used_and_a_shortage_told(files: int, mo
     assert "no connection can be accepted" not in running.log
 
 
-async def test_nothing_is_told_where_all_connections_fit() -> None:
+async def test_nothing_is_reported_where_all_connections_fit() -> None:
     async with serve(limits=ServerLimits(connections=50)) as running:
         assert (await running.get()).status == 200
     assert "WARNING" not in running.log

@@ -222,7 +222,7 @@ async def test_frames_before_the_handshake_is_answered_end_one_connection_in_ord
 
 
 @pytest.mark.parametrize("guarded", [False, True])
-async def test_the_close_code_of_the_client_is_told(guarded: bool) -> None:
+async def test_the_close_code_of_the_client_is_reported(guarded: bool) -> None:
     async with stock(guarded=guarded) as server:
         async with await server.open(b"/wait") as client:
             await client.send(close_frame(4003, b"why"))

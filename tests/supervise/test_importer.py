@@ -57,6 +57,6 @@ def test_a_factory_returns_the_application() -> None:
         ("missing", False, "has no attribute 'missing'"),
     ],
 )
-def test_other_things_are_refused_with_the_reason(name: str, factory: bool, cause: str) -> None:
+def test_other_things_are_rejected_with_the_reason(name: str, factory: bool, cause: str) -> None:
     with pytest.raises(AppNotFound, match=cause):
         load(name, factory=factory)

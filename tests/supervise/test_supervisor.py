@@ -23,7 +23,7 @@ async def test_workers_share_one_socket_and_stop_together() -> None:
         await running.wait_for("lifespan ended", 2)
 
 
-async def test_new_clients_are_refused_while_the_last_requests_are_answered() -> None:
+async def test_new_clients_are_rejected_while_the_last_requests_are_answered() -> None:
     async with serve(workers=2) as running, await running.connect() as client:
         await client.send(b"POST /body HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na")
         await running.wait_for("request with a body")

@@ -81,7 +81,7 @@ async def test_a_websocket_has_the_cookies_of_the_client(server: TestServer) -> 
         assert [await ws.get_message(), await ws.get_message()] == ["Ada", "HELLO"]
 
 
-async def test_a_refused_websocket_says_so(server: TestServer) -> None:
+async def test_a_rejected_websocket_says_so(server: TestServer) -> None:
     with pytest.raises(trio_websocket.ConnectionRejected) as caught:
         async with server.websocket("/nowhere"):
             pass
@@ -130,7 +130,7 @@ async def test_a_cancelled_block_ends_its_server(project: Path) -> None:
         pass
 
 
-async def test_a_mock_clock_is_refused(project: Path, mock_clock: object) -> None:
+async def test_a_mock_clock_is_rejected(project: Path, mock_clock: object) -> None:
     with pytest.raises(RealClockNeeded, match="mock clock"):
         async with open_server(project):
             pass

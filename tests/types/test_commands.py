@@ -218,7 +218,7 @@ def test_half_of_the_types_of_react_are_not_mixed_with_those_of_the_compiler(
     assert paths["react-dom"] == [f"{types}/react-dom"]
 
 
-async def test_a_compiler_that_fails_is_told_and_not_in_a_group(
+async def test_a_compiler_that_fails_is_reported_and_not_in_a_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def compile_types(folder: Path, program: Path) -> tuple[compiler.Diagnostic, ...]:

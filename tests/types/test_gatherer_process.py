@@ -53,7 +53,7 @@ async def wait_gone(processes: list[psutil.Process]) -> None:
             await trio.to_thread.run_sync(psutil.wait_procs, processes, 0.1)
 
 
-async def test_each_question_imports_the_project_anew(tmp_path: Path) -> None:
+async def test_each_question_imports_the_project_again(tmp_path: Path) -> None:
     async with keeping(tmp_path) as kept:
         seen = set()
         for own, store in (("1", "KEY = 'a'"), ("'x'", "KEY = 'a'"), ("'x'", "KEY = 5")):
@@ -68,7 +68,9 @@ async def test_each_question_imports_the_project_anew(tmp_path: Path) -> None:
         assert await kept.types(project) == found
 
 
-async def test_a_project_that_ends_its_process_is_told_and_the_next_is_read(tmp_path: Path) -> None:
+async def test_a_project_that_ends_its_process_is_reported_and_the_next_is_read(
+    tmp_path: Path,
+) -> None:
     ends = "import os, sys\nprint('on its way', flush=True)\nos._exit(3)\nKEY = 'a'"
     async with keeping(tmp_path) as kept:
         with pytest.raises(TypesUnknown, match=r"ended with 3(?s:.*)on its way"):
@@ -77,7 +79,7 @@ async def test_a_project_that_ends_its_process_is_told_and_the_next_is_read(tmp_
         assert await kept.types(project) == await project_types(tmp_path, project)
 
 
-async def test_nothing_runs_on_for_a_question_that_is_given_up(tmp_path: Path) -> None:
+async def test_nothing_runs_on_for_a_question_that_is_abandoned(tmp_path: Path) -> None:
     endless = "from pathlib import Path\nPath('begun').touch()\nwhile True:\n    pass\nKEY = 'a'"
     async with keeping(tmp_path) as kept:
         with trio.CancelScope() as scope:
@@ -93,7 +95,7 @@ async def test_nothing_runs_on_for_a_question_that_is_given_up(tmp_path: Path) -
         assert await kept.types(project) == await project_types(tmp_path, project)
 
 
-async def test_a_question_that_takes_too_long_is_told(tmp_path: Path) -> None:
+async def test_a_question_that_takes_too_long_is_reported(tmp_path: Path) -> None:
     if CAN_FORK:
         endless = "while True:\n    pass\nKEY = 'a'"
         async with keeping(tmp_path) as kept:

@@ -179,7 +179,7 @@ SERVERS = {
 
 
 @pytest.mark.parametrize("server", SERVERS)
-async def test_a_server_that_is_of_no_use_is_not_asked_for_ever(
+async def test_a_server_that_is_of_no_use_is_not_requested_ever(
     tmp_path: Path, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     program = tmp_path / "tsc"
