@@ -16,7 +16,7 @@ from tests.ports import free_port
 PROBE = "pages/settled.fxl"
 """A page that is written last, so that one sees when all that was saved before is served."""
 
-FINISHED = re.compile(r"✓ (updated|started) in [^\n]*\n$")
+FINISHED = re.compile(r"✓ (updated|started) in [^\n]*\n(→ [^\n]*\n)?$")
 """How the output ends when everything that was saved has been followed."""
 
 LONGEST = 20.0
@@ -48,6 +48,10 @@ class SharedDev:
             port = free_port()
             command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]
             self._server = self._running.enter_context(serving(command, self.project, port))
+            give_up = time.monotonic() + LONGEST
+            while "✓ started in" not in self._server.output():  # it serves before it says so
+                assert time.monotonic() < give_up, self._server.output()
+                pause()
         return self._server.from_now_on()
 
     def restore(self) -> None:
