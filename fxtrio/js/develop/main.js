@@ -25,6 +25,7 @@ import { freeWhenIdle } from './idle-memory.js';
 import { Mistakes } from './checks/background.js';
 import { bundlePackages } from './packages/packages-process.js';
 import { Places } from './places.js';
+import { RuntimeFiles } from './runtime/served.js';
 import { makeServer } from './server.js';
 import { Site } from './site.js';
 import { pagesThatNeed } from './updates/users.js';
@@ -52,17 +53,21 @@ function listen(server, place) {
 /**
  * Return what serves modules to browsers.
  *
+ * @param {Settings} settings
  * @param {Site} site
  * @param {Access} access
- * @param {import('vite').ViteDevServer} server
+ * @param {Awaited<ReturnType<typeof makeServer>>} made
  */
-function moduleServer(site, access, server) {
+function moduleServer(settings, site, access, { server, runtime }) {
+  const files = new RuntimeFiles(settings, runtime);
+  site.preload = files.preload;
   const web = http.createServer(async (request, response) => {
     await site.planned;
     const missing = () => {
       response.statusCode = 404;
       response.end('Not found');
     };
+    if (files.answer(request.url ?? '', response)) return;
     if (access.allows(request.url ?? '')) server.middlewares(request, response, missing);
     else missing();
   });
@@ -93,7 +98,7 @@ async function begin(settings) {
   const collected = freeWhenIdle();
   const requested = () => (collected(), busy());
   const shown = () => quiet.then(() => ({})); // checks begin then
-  const web = moduleServer(site, access, server).on('request', requested);
+  const web = moduleServer(settings, site, access, made).on('request', requested);
   const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
   await Promise.all([
     listen(web, place('http')),

@@ -21,6 +21,8 @@ export class Site {
   sources = new Set();
   /** @type {string[]} those that the plan before did not have */
   added = [];
+  /** @type {string[]} URLs of what each page loads */
+  preload = [];
   /** Resolves with the first plan: whoever asks before waits. */
   planned;
   #isPlanned = () => {};
@@ -53,7 +55,8 @@ export class Site {
     this.#former = { views: this.#views, until: performance.now() + FORMER_MS };
     this.#views = plan.views;
     this.#isPlanned();
-    const entry = { module: `${this.#base}@id/__x00__${CLIENT_ENTRY}`, css: [], preload: [] };
+    const module = `${this.#base}@id/__x00__${CLIENT_ENTRY}`;
+    const entry = { module, css: [], preload: this.preload };
     /** @type {Record<string, import('../vite/plan.js').FileAssets>} */
     const files = {};
     for (const source of plan.modules) {

@@ -33,7 +33,6 @@ export class Views {
   #site;
   #server;
   #vite;
-  #runtime;
   #runner;
   /** Which bundled packages the modules of the runner have. @type {string | undefined} */
   #known;
@@ -43,12 +42,11 @@ export class Views {
    * @param {import('./site.js').Site} site
    * @param {Awaited<ReturnType<typeof import('./server.js').makeServer>>} made
    */
-  constructor(settings, site, { vite, runner, server, runtime, serverRuntime }) {
+  constructor(settings, site, { vite, runner, server, serverRuntime }) {
     this.#settings = settings;
     this.#site = site;
     this.#server = server;
     this.#vite = vite;
-    this.#runtime = runtime;
     const base = baseOf(/** @type {any} */ (settings));
     this.#renderers = serverRuntime.createRenderers({ views: this.#parts, base });
     this.#runner = new runner.ModuleRunner({
@@ -181,7 +179,6 @@ export class Views {
       views.push(view);
       await this.#load(view).catch(() => {}); // told to whoever asks for the page
     }
-    const runtime = this.#runtime.slice(this.#settings.root.length);
     const sources = views.flatMap(({ module, layouts }) => [
       module,
       ...layouts.map(([one]) => one),
@@ -189,7 +186,6 @@ export class Views {
     const urls = [
       `\0${CLIENT_ENTRY}`,
       '/@vite/client',
-      ...['develop', 'start'].map((name) => `${runtime}/${name}.js`), // which it imports later
       ...new Set(sources.map((source) => `/${source}.tsx`)),
     ];
     const { client } = this.#server.environments;

@@ -31,8 +31,7 @@ export async function develop({ base, start, hot, root, editor, covers }) {
   overlay.concerns = (file) => isOfPage(file, shown());
   showMistakes(overlay, hot);
   const requests = new OwnRequests(window, overlay, hot);
-  const importModule = async (/** @type {string} */ url) =>
-    latest.get(url) ?? import(/* @vite-ignore */ url);
+  const importer = makeImporter();
   const react = {
     onUncaughtError: (/** @type {unknown} */ error) => overlay.thrown(error),
     onCaughtError: (/** @type {unknown} */ error) => overlay.thrown(error),
@@ -42,7 +41,8 @@ export async function develop({ base, start, hot, root, editor, covers }) {
   watchAttributes(overlay);
   let runtime;
   try {
-    runtime = await start({ base, importModule: /** @type {any} */ (importModule), react });
+    runtime = await start({ base, importModule: /** @type {any} */ (importer.load), react });
+    importer.end();
   } catch (error) {
     reloadAtChange(overlay, hot);
     throw error;
@@ -69,6 +69,27 @@ export async function develop({ base, start, hot, root, editor, covers }) {
   whenReplaced(() => updates.addData({ sources: null, expected: [] }));
   tellAge(hot);
   performance.mark('fx:ready');
+}
+
+/**
+ * Return what imports page modules. Until it is told by `end` that the document has all of its
+ * own, they are those that it has preloaded. What a link preloads later may have changed by the
+ * time that its page is shown: under another URL it is loaded anew.
+ */
+function makeImporter() {
+  /** @type {Set<string>} */
+  const ofDocument = new Set();
+  let isStarting = true;
+  return {
+    load: async (/** @type {string} */ url) => {
+      if (isStarting) ofDocument.add(url);
+      const named = ofDocument.has(url) ? url : `${url}?import`;
+      return latest.get(url) ?? import(/* @vite-ignore */ named);
+    },
+    end: () => {
+      isStarting = false;
+    },
+  };
 }
 
 /**

@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { bundledPlugin } from '../../develop/runtime/react.js';
 import { bundleRuntime, put, reactFile, reactModules } from '../../develop/runtime/runtime.js';
+import { RuntimeFiles } from '../../develop/runtime/served.js';
 
 test('who comes second leaves what the first one has put there', (context) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-runtime-'));
@@ -57,4 +58,43 @@ test('React is bundled with the runtime, and packages share it', async (context)
   const [{ code, imports }] = output;
   assert.deepEqual([...imports].sort(), ['react', 'react-dom']);
   assert.ok(code.length < 5000, 'a copy of React is a hundred times as much');
+});
+
+const FOLDER = '/base/_fx/.fx/dev/runtime/abc/';
+
+test('files of the runtime are sent as they are, and named for pages to load at once', (t) => {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-runtime-'));
+  t.after(() => fs.rmSync(root, { recursive: true }));
+  const runtime = path.join(root, '.fx/dev/runtime/abc');
+  fs.mkdirSync(runtime, { recursive: true });
+  const texts = {
+    'develop.js': 'import { run } from "/@react-refresh";\n',
+    'index.js': 'export {};\n',
+    'renders.cjs': 'module.exports = 1;\n',
+    'shared-x.js': "import '/@react-refresh';\n",
+  };
+  for (const [name, text] of Object.entries(texts)) {
+    fs.writeFileSync(path.join(runtime, name), text);
+  }
+  const settings = /** @type {any} */ ({ root, base: '/base/_fx/' });
+  const files = new RuntimeFiles(settings, runtime);
+  const textAt = (/** @type {string} */ url) => {
+    let sent = '';
+    const response = /** @type {any} */ ({
+      setHeader() {},
+      end: (/** @type {string} */ text) => (sent = text),
+    });
+    return files.answer(url, response) ? sent : null;
+  };
+
+  assert.equal(textAt(`${FOLDER}develop.js`), 'import { run } from "/base/_fx/@react-refresh";\n');
+  assert.equal(textAt(`${FOLDER}shared-x.js`), 'import "/base/_fx/@react-refresh";\n');
+  assert.equal(textAt(`${FOLDER}index.js`), texts['index.js']);
+  for (const name of ['renders.cjs', '../abc/index.js', 'index.js?raw', 'absent.js']) {
+    assert.equal(textAt(FOLDER + name), null, name);
+  }
+  assert.deepEqual(files.preload, [
+    ...['develop.js', 'shared-x.js'].map((name) => FOLDER + name),
+    ...['@vite/client', '@react-refresh'].map((name) => `/base/_fx/${name}`),
+  ]);
 });

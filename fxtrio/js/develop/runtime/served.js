@@ -1,0 +1,56 @@
+/**
+ * The files of the client runtime, for browsers: as they are, since Vite has nothing to change in
+ * them, and would take longer than the first render for it.
+ */
+
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** What pages load whatever they are made of, besides what these files import. */
+const ALWAYS = /^(prepare|socket|develop|latest|start|library-react(-jsx-dev-runtime)?)\.js$/;
+const SHARED = /^shared-/;
+const REFRESH = '@react-refresh';
+const IMPORTED = /(["'])\/@react-refresh\1/g;
+
+export class RuntimeFiles {
+  /** @type {Map<string, string>} by URL path */
+  #texts = new Map();
+
+  /**
+   * URLs of what each page loads, one import after the other: told at once, they are loaded at
+   * once.
+   *
+   * @type {string[]}
+   */
+  preload = [];
+
+  /**
+   * @param {import('../settings.js').Settings} settings
+   * @param {string} runtime folder of the bundle, which is named after its content
+   */
+  constructor({ root, base }, runtime) {
+    const folder = `${base}${path.relative(root, runtime).split(path.sep).join('/')}/`;
+    const refresh = JSON.stringify(`${base}${REFRESH}`);
+    for (const name of fs.readdirSync(runtime).filter((one) => one.endsWith('.js'))) {
+      const text = fs.readFileSync(path.join(runtime, name), 'utf8').replace(IMPORTED, refresh);
+      this.#texts.set(folder + name, text);
+      if (ALWAYS.test(name) || SHARED.test(name)) this.preload.push(folder + name);
+    }
+    this.preload.push(`${base}@vite/client`, `${base}${REFRESH}`);
+  }
+
+  /**
+   * Send a file, and return whether it is one of these.
+   *
+   * @param {string} url path and query
+   * @param {import('node:http').ServerResponse} response
+   */
+  answer(url, response) {
+    const text = this.#texts.get(url);
+    if (text === undefined) return false;
+    response.setHeader('content-type', 'text/javascript; charset=utf-8');
+    response.setHeader('cache-control', 'public, max-age=31536000, immutable');
+    response.end(text);
+    return true;
+  }
+}
