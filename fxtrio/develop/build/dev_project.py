@@ -184,6 +184,9 @@ class DevProject:
         assert self._project is not None
         sort = partial(sort_changes, self.root, self.config, self._project)
         found = await trio.to_thread.run_sync(sort, changes.files)
+        if BUILT in found.settings:  # no process can start before it is made again
+            self.miss(changes)
+            return Applied(restart=f"{BUILT} has changed")
         if found.settings or restart:
             restart = restart or f"{found.settings[0]} has changed"
             if BUILT in found.settings or found.pages or found.structure:
