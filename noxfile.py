@@ -69,7 +69,7 @@ LONG = {"FXTRIO_TESTS": "long"}
 
 PROGRAMS = (
     *("attack", "churn", "coverage", "edits", "endurance", "faults", "hostile", "libraries"),
-    *("linear", "outages"),
+    *("linear", "outages", "simulate"),
 )
 """Sessions that run for minutes, which `nightly` runs after the tests."""
 
@@ -297,6 +297,14 @@ def libraries(session: nox.Session) -> None:
     listed = tomllib.loads((ROOT / "tests/libraries/libraries.toml").read_text("utf-8"))
     session.install(*(package for one in listed["python"] for package in one["packages"]))
     _program(session, "tests.libraries")
+
+
+@nox.session
+def simulate(session: nox.Session) -> None:
+    """Simulate the runtime's promises with 100,000 seeds each, or with the arguments after --."""
+    session.install("-e", ".[dev]")
+    seeds = session.posargs or ("--fx-seeds", "100000")
+    session.run("pytest", *PARALLEL, "tests/simulation/runtime", *seeds)
 
 
 @nox.session
