@@ -11,6 +11,7 @@ from pathlib import Path
 import attrs
 
 from fxtrio.compile.check.declarations import Facts
+from fxtrio.compile.check.deferred_calls import wrong_defers
 from fxtrio.compile.check.function_definitions import unmarked_loader
 from fxtrio.compile.check.literal_statuses import wrong_raised
 from fxtrio.compile.check.names.auto_imports import injected_names
@@ -258,7 +259,7 @@ def _check_code(
     undefined = undefined_names(source, module, injected, root)
     statuses = [
         source.node_problem(node.lineno, node.col_offset, message, remedy)
-        for node, message, remedy in wrong_raised(module)
+        for node, message, remedy in (*wrong_raised(module), *wrong_defers(module))
     ]
     foreign = [*foreign_imports(source, module), *foreign_calls(source, module)]
     return [*undefined, *foreign, *statuses]

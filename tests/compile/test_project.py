@@ -163,6 +163,49 @@ def test_what_keeps_python_from_running_is_reported(text: str, problem: str) -> 
     assert found[0].startswith(problem)
 
 
+DEFERS = """from fx.runtime import defer as later
+
+
+async def find(id=1):
+    return id
+
+
+async def stream():
+    yield 1
+
+
+def make():
+    return find
+
+
+@MARK
+async def load(request):
+    return RETURNED
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("mark", "returned", "problem"),
+    [
+        ("server", "{'a': later(find, 1), 'b': later(make()), 'c': later(lambda: find())}", None),
+        ("server", "({'a': later(find)}, 201)", None),
+        ("server", "{'a': later(find(1))}", "18:24: defer: gets a call of 'find'. Pass the"),
+        ("server", "{'a': later(stream)}", "18:24: defer: 'stream' has a yield. Return the"),
+        ("server", "{'a': {'b': later(find)}}", "18:24: a deferred value stands deeper in the"),
+        ("server", "({'a': [later(find)]}, 201)", "18:20: a deferred value stands deeper in"),
+        ("action", "{'a': later(find)}", "18:18: @action 'load' returns a deferred value. Await"),
+    ],
+)
+def test_a_deferred_value_that_cannot_be_sent_is_reported(
+    mark: str, returned: str, problem: str | None
+) -> None:
+    found = problems_of(DEFERS.replace("MARK", mark).replace("RETURNED", returned) + UI)
+    assert len(found) == (problem is not None)
+    assert all(one.startswith(problem or "") for one in found)
+
+
 @pytest.mark.parametrize(
     ("call", "problem"),
     [
