@@ -193,8 +193,8 @@ async def load(request):
         ("server", "({'a': later(find)}, 201)", None),
         ("server", "{'a': later(find(1))}", "18:24: defer: gets a call of 'find'. Pass the"),
         ("server", "{'a': later(stream)}", "18:24: defer: 'stream' has a yield. Return the"),
-        ("server", "{'a': {'b': later(find)}}", "18:24: a deferred value stands deeper in the"),
-        ("server", "({'a': [later(find)]}, 201)", "18:20: a deferred value stands deeper in"),
+        ("server", "{'a': {'b': later(find)}}", "18:24: a deferred value is deeper in the"),
+        ("server", "({'a': [later(find)]}, 201)", "18:20: a deferred value is deeper in"),
         ("action", "{'a': later(find)}", "18:18: @action 'load' returns a deferred value. Await"),
     ],
 )

@@ -33,7 +33,7 @@ def wrong_defers(module: ast.Module) -> Iterator[tuple[ast.expr, str, str]]:
                 at_top = _top_level(returned)
                 for call in _calls_in([returned], names):
                     if call not in at_top:
-                        yield call, "a deferred value stands deeper in the data", _TOP_LEVEL
+                        yield call, "a deferred value is deeper in the data", _TOP_LEVEL
 
 
 def _names_of(module: ast.Module) -> set[str]:
