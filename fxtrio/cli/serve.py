@@ -175,6 +175,14 @@ def command(root: Path, app: str | None, **given: Any) -> None:
         raise SystemExit(serve(options, ready=ready))
 
 
+_COLLECTIONS = (20_000, 10, 10)
+"""Allocations before the youngest objects are looked at, and how often before older ones are.
+
+Python's own 700 let a server that thousands of clients join look at all of their objects again
+and again, each time without serving anybody. Requests make no cycles, so there is little to find.
+"""
+
+
 def _import_server(*, with_app: bool) -> Callable[..., int]:
     """Return the `serve` of `supervise.start`; ``with_app`` imports what apps are made of, too.
 
@@ -191,6 +199,7 @@ def _import_server(*, with_app: bool) -> Callable[..., int]:
     finally:
         gc.enable()
     gc.freeze()
+    gc.set_threshold(*_COLLECTIONS)
     return serve
 
 

@@ -231,3 +231,13 @@ async def test_a_signal_while_the_app_is_imported_ends_what_starts_beside_it(
         server.process.send_signal(number)
         await server.process.wait()
         await ended(pid)
+
+
+def test_a_server_does_not_look_at_all_of_its_objects_with_each_few_connections() -> None:
+    code = (
+        "import gc; from fxtrio.cli.serve import _import_server; _import_server(with_app=False); "
+        "print(gc.isenabled(), gc.get_freeze_count() > 10_000, gc.get_threshold()[0] >= 10_000)"
+    )
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert run.stdout.split() == ["True"] * 3
