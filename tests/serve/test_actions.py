@@ -336,8 +336,8 @@ async def test_in_development_the_log_warns_of_a_returned_ok_that_is_not_sent(
     assert answer.json() == {"ok": True, "n": 1}
     warnings = [r.getMessage() for r in caplog.records if r.name == "fx.serve"]
     said = (
-        f"pages/index.fxl: act(): returned 'ok': {returned}, which is sent as true: 'ok' is the "
-        "answer's own. Raise ActionError for a failure, or choose another key."
+        f"pages/index.fxl: act(): returned 'ok': {returned}, which is sent as true: 'ok' is "
+        "reserved. Raise ActionError for a failure, or choose another key."
     )
     assert warnings == ([said] if warned else [])
 
