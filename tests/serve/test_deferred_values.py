@@ -56,7 +56,8 @@ BOOK = """
         await trio.sleep(1)
         events.append("the loader returns")
         if "deep" in request.query_params:
-            return {"book": {"reviews": defer(find, name, 3)}}
+            book = {"reviews": defer(find, name, 3)}  # `fx check` reports what a return shows
+            return {"book": book}
         request.app.state.events = events
         values = {"reviews": defer(find, name, 3), "others": defer(find, "others", 6)}
         return {"title": "Middlemarch", **values}
