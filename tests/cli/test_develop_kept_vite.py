@@ -28,6 +28,7 @@ class Node:
     deadly: list[str]
     """Orders that end it, each once."""
 
+    hung: bool = False
     ended: trio.Event = attrs.field(factory=trio.Event)
     orders: list[str] = attrs.field(factory=list)
 

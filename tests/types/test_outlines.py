@@ -129,7 +129,12 @@ async def outlines_of(texts: list[str]) -> list[str | None]:
     vite = await ensure_toolchain(print) / "node_modules" / "vite" / "dist" / "node" / "index.js"
     node = find_node().node
     script = Path(__file__).with_name("outlines.mjs")
-    command = [str(node), str(script), (JS / "develop" / "outline.js").as_uri(), vite.as_uri()]
+    command = [
+        str(node),
+        str(script),
+        (JS / "develop" / "updates" / "outline.js").as_uri(),
+        vite.as_uri(),
+    ]
     done = await trio.run_process(command, stdin=json.dumps(texts).encode(), capture_stdout=True)
     found: list[str | None] = json.loads(done.stdout)
     return found

@@ -84,8 +84,8 @@ class _EntryAdder:
     async def send(self, message: Message) -> None:
         """Pass one message on, changed where it must be."""
         if message["type"] == "http.response.start":
-            message = _with_origin(message)
             self._nonce = _nonce_of(message)
+            message = _with_origin(message, document=self._nonce is not None)
             if self._nonce is None:
                 await self._send(message)
             else:
@@ -110,16 +110,20 @@ class _EntryAdder:
         await self._send({**message, "body": body + added})
 
 
-def _with_origin(start: Message) -> Message:
+def _with_origin(start: Message, *, document: bool) -> Message:
     """Return the start of a response that tells scripts of a document where it comes from.
 
-    That is the request and the process: another one may serve when they connect.
+    That is the request and the process: another one may serve when they connect. Responses that
+    are no ``document`` name their request alone.
     """
     headers = start.get("headers", ())
     timing = [
         b'fx;desc="%b"' % value for name, value in headers if name.lower() == b"x-request-id"
     ][:1]
-    timing.append(b'fx-process;desc="%d"' % os.getpid())
+    if document:
+        timing.append(b'fx-process;desc="%d"' % os.getpid())
+    if not timing:
+        return start
     return {**start, "headers": [*headers, (b"server-timing", b", ".join(timing))]}
 
 

@@ -6,6 +6,7 @@ Called by `gather`. An annotation is believed, unless it says no more than "a di
 from __future__ import annotations
 
 import collections.abc
+import sys
 import types
 import typing
 from collections.abc import Callable, Iterator
@@ -15,8 +16,6 @@ import attrs
 from starlette.responses import Response
 
 from fxtrio.errors import Redirect
-from fxtrio.realtime.feeds.feed import Event
-from fxtrio.realtime.presence import Missed
 from fxtrio.tools.types.inference.call_inference import is_record, with_values
 from fxtrio.tools.types.inference.scope import Reader
 from fxtrio.tools.types.inference.value_shapes import shape_of
@@ -75,8 +74,9 @@ class Returned:
             place = self.shaper.sources.place_of_function(function)
             cause = f"{function.__name__}() has no annotation of what it yields"
             return Vague(cause, place, "Annotate it with AsyncIterator[…]")
+        missed = _of_realtime("Missed")
         yielded = [one for part in _values(values[0]) for one in _values(_data_of(part))]
-        return union(shape_of(Known(one), self.shaper) for one in yielded if one is not Missed)
+        return union(shape_of(Known(one), self.shaper) for one in yielded if one is not missed)
 
     def _returned(self, function: Any, sent: Callable[[Value], Value]) -> Shape:
         self.reader.read = 0
@@ -133,10 +133,21 @@ def _is_no_data(value: Value) -> bool:
 
 def _data_of(annotation: Any) -> Any:
     """Return the type of an event's data; any other annotation as it is."""
-    if annotation is Event:
+    event = _of_realtime("Event")
+    if event is None:
+        return annotation
+    if annotation is event:
         return Any
-    is_event = typing.get_origin(annotation) is Event
-    return typing.get_args(annotation)[0] if is_event else annotation
+    return typing.get_args(annotation)[0] if typing.get_origin(annotation) is event else annotation
+
+
+def _of_realtime(name: str) -> Any:
+    """Return a class of `fx.realtime`; None in a project that has not imported it.
+
+    It brings the event loop, which nothing else of the types needs.
+    """
+    module = sys.modules.get("fx.realtime")
+    return None if module is None else getattr(module, name)
 
 
 def _without_status(value: Value) -> Value:
