@@ -685,10 +685,9 @@ def test_the_data_of_another_page_is_shared_and_loaded_again(
 
 
 def test_a_refresh_of_some_keys_leaves_the_others(site: Server, browser: Browser) -> None:
-    visitor = visit(browser)
-    page = visitor.page
+    page = (visitor := visit(browser)).page
     page.goto(f"{site.url}/cart")
-    expect(page.locator("#total")).to_have_text("14")
+    total = page.locator("#total").inner_text()
     before = page.locator("#loaded").inner_text().split(",")
     page.wait_for_function(HYDRATED)
     page.locator("#only").click()
@@ -697,5 +696,5 @@ def test_a_refresh_of_some_keys_leaves_the_others(site: Server, browser: Browser
     assert after[len(before) :] == ["total", "cart"]
     page.locator("#only").click()
     expect(page.locator("#loaded")).to_have_text(",".join([*after, "cart"]))
-    expect(page.locator("#total")).to_have_text("14")
+    expect(page.locator("#total")).to_have_text(total)
     assert visitor.complaints == []
