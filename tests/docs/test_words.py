@@ -9,13 +9,8 @@ import pytest
 from tests.docs.pages import ROOT, documents, name
 from tests.docs.words import find, messages, texts_of_script
 
-APART = (  # with their reasons
-    # They are for contributors, or tests write or compare them word by word.
-    "docs/architecture.md",
-    "docs/decisions/",
-    # The contract, which is quoted.
-    "docs/reference/runtime-api.md",
-)
+APART = "docs/reference/runtime-api.md"
+"""The contract, which is quoted."""
 
 
 OTHERS = {"node_modules", "tests"}
