@@ -20,6 +20,7 @@ from importlib.machinery import (
     SourcelessFileLoader,
 )
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -63,17 +64,79 @@ class _PathHook:
         return FileFinder(path, *_LOADERS)
 
 
+_NO_APP = ("__main__", "conftest", "tests")
+"""Modules below a root that no app imports, and that whoever runs tests may be running."""
+
+_set_aside: dict[str, dict[str, ModuleType]] = {}
+"""Modules of projects whose names are taken by the project in front, by the project's root."""
+
+
 def put_on_path(root: Path) -> None:
-    """Let modules be imported from ``root``, an absolute path, before those of other places."""
+    """Let modules be imported from ``root``, an absolute path, before those of other places.
+
+    Projects in one process may have modules of the same name: those of another project are set
+    aside, and come back when that one is put on the path again.
+    """
     name = str(root)
-    if name not in sys.path:
-        sys.path.insert(0, name)
     hook = next((one for one in sys.path_hooks if isinstance(one, _PathHook)), None)
     if hook is None:
         hook = _PathHook()
         sys.path_hooks.insert(0, hook)
+    if name not in sys.path or any(
+        entry in hook.roots for entry in sys.path[: sys.path.index(name)]
+    ):
+        sys.path[:] = [name, *(entry for entry in sys.path if entry != name)]
     if name not in hook.roots:
         hook.roots.add(name)
         for path in list(sys.path_importer_cache):
             if path == name or path.startswith(name + os.sep):
                 del sys.path_importer_cache[path]  # found again, by the hook
+    if len(hook.roots) > 1:
+        _set_others_aside(root, hook.roots)
+        for module, known in _set_aside.pop(name, {}).items():
+            _enter(module, known)
+
+
+def _set_others_aside(root: Path, roots: set[str]) -> None:
+    """Remove the modules of other projects that cover those of ``root``."""
+    if not root.is_dir():
+        return
+    provided = {entry.name.removesuffix(".py") for entry in os.scandir(root)}
+    for name, module in list(sys.modules.items()):
+        top = name.partition(".")[0]
+        if top not in provided or top in _NO_APP or top.startswith("test_"):
+            continue
+        owner = _owner(module, roots)
+        if owner is None or owner == str(root):
+            continue
+        if _is_module(root / top) or _is_module(root / name.replace(".", "/")):
+            _set_aside.setdefault(owner, {})[name] = module
+            _remove(name, module)
+
+
+def _owner(module: ModuleType, roots: set[str]) -> str | None:
+    """Return the root of the project that a module is of; None for what is installed."""
+    file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    if not isinstance(file, str) or "site-packages" in Path(file).parts:
+        return None
+    return next((str(folder) for folder in Path(file).parents if str(folder) in roots), None)
+
+
+def _is_module(path: Path) -> bool:
+    """Whether a path without its suffix is a file or a package; plain folders may be shared."""
+    return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
+
+
+def _remove(name: str, module: ModuleType) -> None:
+    del sys.modules[name]
+    package, _, last = name.rpartition(".")
+    names = getattr(sys.modules.get(package), "__dict__", {})
+    if names.get(last) is module:
+        del names[last]  # where `from package import module` would find it
+
+
+def _enter(name: str, module: ModuleType) -> None:
+    sys.modules[name] = module
+    package, _, last = name.rpartition(".")
+    if package in sys.modules:
+        sys.modules[package].__dict__.setdefault(last, module)

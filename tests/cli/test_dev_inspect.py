@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Iterator
@@ -88,8 +89,12 @@ class Output:
             self.more = trio.Event()
 
     async def wait_for(self, text: str) -> None:
-        while text not in self.text:
+        await self.match(re.escape(text))
+
+    async def match(self, pattern: str) -> str:
+        while not (found := re.search(pattern, self.text)):
             await self.more.wait()
+        return found[0]
 
 
 @asynccontextmanager
@@ -103,8 +108,7 @@ async def developing(root: Path, *options: str) -> AsyncIterator[tuple[str, Outp
         process: trio.Process = await nursery.start(start)
         assert process.stdout is not None
         nursery.start_soon(output.read, process.stdout)
-        await output.wait_for("started in")
-        yield next(word for word in output.text.split() if word.startswith("http")), output
+        yield await output.match(r"http://\S+(?=\s)"), output
         process.terminate()
 
 

@@ -7,7 +7,7 @@ import random
 import tempfile
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import Literal
 
@@ -22,7 +22,7 @@ from tests.db.engines import opened
 from tests.faults.bank import ACCOUNTS
 from tests.faults.judge import Answers, Ledger
 from tests.http1.support import Client
-from tests.supervise.support import Running, lives, serve_project, serve_with_hypercorn
+from tests.supervise.support import Running, serve_project, serve_with_hypercorn
 from tests.tcp_proxy import Proxy, open_tcp_proxy
 
 Engine = Literal["postgresql", "sqlite"]
@@ -105,7 +105,9 @@ class Bank:
 
 
 def _kind(process: psutil.Process) -> str:
-    words = process.cmdline() if lives(process) else []
+    words: list[str] = []
+    with suppress(psutil.NoSuchProcess):  # it has ended since
+        words = process.cmdline()
     return "renderer" if words and "node" in Path(words[0]).name else "server"
 
 

@@ -114,7 +114,18 @@ async def test_prettier_stays_until_what_it_has_imported_changes(tmp_path: Path)
 def formatters(editor: Editor) -> list[psutil.Process]:
     """Return the processes that format UI code."""
     children = psutil.Process(editor.process.pid).children(recursive=True)
-    return [one for one in children if one.cmdline()[-1:] == [str(JS / "editor" / "formatter.js")]]
+    return [
+        one for one in children if command_of(one)[-1:] == [str(JS / "editor" / "formatter.js")]
+    ]
+
+
+def command_of(process: psutil.Process) -> list[str]:
+    """Return what a process runs; nothing of one that has ended and is not reaped yet."""
+    try:
+        words: list[str] = process.cmdline()
+    except psutil.NoSuchProcess:
+        return []
+    return words
 
 
 async def test_a_formatter_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:

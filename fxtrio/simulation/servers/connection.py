@@ -47,7 +47,7 @@ class Connection:
     """Whether it is answered by an action with ``transaction=True``."""
 
     killed: bool = False
-    """Whether its process was killed."""
+    """Whether its process has ended before it was answered."""
 
     failure: BaseException | None = None
     """What has left the app, other than a cancellation."""
@@ -79,9 +79,11 @@ class Connection:
         # Without a status the client itself says that there was no response.
         if began and not self.ended:
             raise ConnectionLost("The server has closed the connection within its response.")
+        if self.killed and self.scope["type"] == "websocket" and not self.ended:
+            raise ConnectionLost("The server has closed the connection before its handshake.")
 
     def cut(self) -> None:
-        """Let the client see that there is nobody any more."""
+        """Let the client see that its process has ended."""
         self.killed = True
         self._outbox[0].close()
 

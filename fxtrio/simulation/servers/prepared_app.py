@@ -94,8 +94,8 @@ class PreparedApp:
             url = f"sqlite:///{folder / 'app.db'}"
             database = attrs.evolve(config.database, url=url, migrate="run")
             config = attrs.evolve(config, database=database)
-        self._forget_modules()
         imports = _CachedImports(self.root, self.folder / "build", self._codes)
+        self._forget_modules()
         code = import_code(imports, config, self.manifest)
         plugins = load_plugins(config, root=self.root, resolve=resolve)
         app = Application(

@@ -79,7 +79,7 @@ class Process:
         finally:
             self.accepts = False
             for connection in tuple(self.connections):  # which nobody took any more
-                connection.close()
+                connection.cut()
             self.connections.clear()
             self.ended.set()
             self._gone.set()

@@ -1,0 +1,100 @@
+"""Projects in one process that have modules of the same name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from fx.testing import open_app
+from fxtrio.import_path import put_on_path
+from tests.trees import page, write_tree
+
+PAGE = """
+    from {package} import WORD
+
+    @server
+    async def load(request):
+        return {{"word": WORD}}
+    """
+
+
+@pytest.fixture(autouse=True)
+def imported() -> Iterator[None]:
+    """Undo what a test imports."""
+    path, modules = list(sys.path), dict(sys.modules)
+    yield
+    sys.path[:] = path
+    for name in [name for name in sys.modules if name not in modules]:
+        del sys.modules[name]
+
+
+async def word_of(root: Path) -> str:
+    async with open_app(root) as client:
+        word: str = (await client.load_page("/")).data["word"]
+    return word
+
+
+@pytest.mark.parametrize(
+    ("file", "package"),
+    [
+        ("same_word.py", "same_word"),
+        ("same_package/__init__.py", "same_package"),
+        ("same_folder/words.py", "same_folder.words"),
+    ],
+)
+async def test_each_project_gets_its_own_module(tmp_path: Path, file: str, package: str) -> None:
+    roots = [
+        write_tree(
+            tmp_path / name,
+            {file: f"WORD = {name!r}\n", "pages/index.fxl": page(PAGE.format(package=package))},
+        )
+        for name in ("one", "two", "two/within")
+    ]
+
+    words = [await word_of(root) for root in (*roots, *reversed(roots))]
+
+    names = ["one", "two", "two/within"]
+    assert words == [*names, *reversed(names)]
+
+
+def test_a_module_comes_back_as_the_object_that_it_was(tmp_path: Path) -> None:
+    one = write_tree(tmp_path / "one", {"same_parts/a.py": "", "same_parts/b.py": ""})
+    two = write_tree(tmp_path / "two", {"same_parts/a.py": ""})
+    put_on_path(one)
+    first, beside = import_module("same_parts.a"), import_module("same_parts.b")
+    put_on_path(two)
+    second = import_module("same_parts.a")
+    package = import_module("same_parts")
+    assert (second is first, package.a is second) == (False, True)
+    assert import_module("same_parts.b") is beside
+    put_on_path(one)
+
+    assert import_module("same_parts.a") is first
+    assert package.a is first
+
+
+def test_a_package_is_set_aside_whole(tmp_path: Path) -> None:
+    files = {"same_whole/__init__.py": "", "same_whole/only.py": ""}
+    one = write_tree(tmp_path / "one", files)
+    two = write_tree(tmp_path / "two", {"same_whole.py": ""})
+    put_on_path(one)
+    import_module("same_whole.only")
+    put_on_path(two)
+
+    with pytest.raises(ModuleNotFoundError, match=r"same_whole\.only"):
+        import_module("same_whole.only")
+    assert import_module("same_whole").__file__ == str(two / "same_whole.py")
+
+
+def test_tests_and_what_only_one_project_has_stay(tmp_path: Path) -> None:
+    one = write_tree(tmp_path / "one", {"same_alone.py": "", "test_same.py": ""})
+    two = write_tree(tmp_path / "two", {"test_same.py": ""})
+    put_on_path(one)
+    stays = [import_module(name) for name in ("same_alone", "test_same")]
+    put_on_path(two)
+
+    assert [import_module(name) for name in ("same_alone", "test_same")] == stays
