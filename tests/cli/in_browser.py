@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, WebSocketRoute, expect
 
 from tests.e2e.support import Server, pause, read_text, visit
 
@@ -43,3 +44,35 @@ def open_home(browser: Browser, server: Server) -> Page:
     page.goto(server.url)
     expect(page.locator("h1")).to_have_text("Notes")
     return page
+
+
+class HeldLine:
+    """The WebSocket of a page, on which nothing is passed on until it is released."""
+
+    def __init__(self) -> None:
+        self.held: list[str | bytes] = []
+        self._socket: WebSocketRoute | None = None
+
+    def hold(self, socket: WebSocketRoute) -> None:
+        """Take what the page says, which finds the connection open; later ones are free."""
+        if self._socket is not None:
+            socket.connect_to_server()
+            return
+        self._socket = socket
+        socket.on_message(lambda text: self.held.append(text))  # it marks what it is given
+
+    def release(self) -> None:
+        """Let it all through, in both directions."""
+        assert self._socket is not None
+        server = self._socket.connect_to_server()
+        self._socket.on_message(lambda text: server.send(text))
+        for text in self.held:
+            server.send(text)
+
+
+def wait_until(page: Page, condition: Callable[[], bool]) -> None:
+    """Let events of the browser happen until something is so."""
+    give_up = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < give_up
+        page.evaluate("0")

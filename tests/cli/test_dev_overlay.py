@@ -7,7 +7,15 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, expect
 
-from tests.cli.in_browser import edit, hydrated, open_home, place_of, wait_for
+from tests.cli.in_browser import (
+    HeldLine,
+    edit,
+    hydrated,
+    open_home,
+    place_of,
+    wait_for,
+    wait_until,
+)
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, visit
 from tests.short import amount
@@ -110,6 +118,29 @@ def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
     expect(overlay.locator("h2")).to_have_text("pages/index.fxl: add_note() failed")
     edit(project, '    raise KeyError("boom")\n', "")
     expect(overlay).to_have_count(0)
+
+
+def test_an_error_page_that_connects_late_learns_of_what_was_put_right_before(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    line = HeldLine()
+    page = visit(browser).page
+    page.route_web_socket("**/@hot", line.hold)
+    edit(project, "<h1>Notes</h1>", "<h1>{data.nothing.here}</h1>")
+    wait_for(server, "updated in")
+    page.goto(server.url)
+    expect(page.locator("h1")).to_have_text("Something went wrong")
+    wait_until(page, lambda: bool(line.held))
+    said = page.evaluate("performance.now()")
+
+    edit(project, "<h1>{data.nothing.here}</h1>", "<h1>Notes</h1>")
+    wait_for(server, "updated in", 2)
+    # Longer than from the request to the change, which its age on arrival would hide.
+    changed = page.evaluate("performance.now()")
+    page.wait_for_function(f"performance.now() > {said + changed}")
+    line.release()
+
+    expect(page.locator("h1")).to_have_text("Notes")
 
 
 def test_an_error_of_a_loader_is_shown_though_the_other_half_is_new_and_right(

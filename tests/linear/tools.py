@@ -122,7 +122,7 @@ TOOLS: dict[str, Parser] = {
     "lines of a process": lambda body: run(_lines(body)),
     "a line for a terminal": text(printable_in_colours),
     "a policy of a page": lambda body: _nonce_of(_policy(body)),
-    "an id of a request": lambda body: _with_origin(_request_id(body), document=True),
+    "an id of a request": lambda body: _with_origin(_request_id(body), 0),
     "a stack of JavaScript": text(lambda stack: _place_in_stack(stack, ROOT)),
     "a stack of one folder": text(lambda stack: _place_in_stack("/a/b/" + stack, ROOT)),
     "a message with a place": text(lambda message: _place_named(message[:200], ROOT)),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from types import SimpleNamespace
 from typing import Protocol
 
@@ -75,6 +76,7 @@ class _EntryAdder:
     def __init__(self, send: Send, url: bytes) -> None:
         self._send = send
         self._url = url
+        self._asked_ms = int(time.time() * 1000)
         self._start: Message | None = None
         """Kept until it is known how long the document is."""
 
@@ -85,7 +87,8 @@ class _EntryAdder:
         """Pass one message on, changed where it must be."""
         if message["type"] == "http.response.start":
             self._nonce = _nonce_of(message)
-            message = _with_origin(message, document=self._nonce is not None)
+            asked_ms = None if self._nonce is None else self._asked_ms
+            message = _with_origin(message, asked_ms)
             if self._nonce is None:
                 await self._send(message)
             else:
@@ -110,18 +113,21 @@ class _EntryAdder:
         await self._send({**message, "body": body + added})
 
 
-def _with_origin(start: Message, *, document: bool) -> Message:
+def _with_origin(start: Message, asked_ms: int | None) -> Message:
     """Return the start of a response that tells scripts of a document where it comes from.
 
-    That is the request and the process: another one may serve when they connect. Responses that
-    are no ``document`` name their request alone.
+    That is the request and the process, since another one may serve when they connect, and when
+    the document was requested (``asked_ms`` since the epoch): all that has changed since then is
+    missing in it, however long its scripts take to connect. Responses that are no document
+    (None) name their request alone.
     """
     headers = start.get("headers", ())
     timing = [
         b'fx;desc="%b"' % value for name, value in headers if name.lower() == b"x-request-id"
     ][:1]
-    if document:
+    if asked_ms is not None:
         timing.append(b'fx-process;desc="%d"' % os.getpid())
+        timing.append(b'fx-asked;desc="%d"' % asked_ms)
     if not timing:
         return start
     return {**start, "headers": [*headers, (b"server-timing", b", ".join(timing))]}

@@ -59,7 +59,7 @@ export class Browsers {
   #listeners = new Map();
   /** @type {Map<string, Shown[]>} by who has found them */
   #problems = new Map();
-  /** @type {{ at: number, payload: object }[]} the last messages to all, each with its number */
+  /** @type {{ at: number, payload: object }[]} the last messages to all, numbered (ms since 1970) */
   #kept = [];
   #last = 0;
   /** Tells this process from the one before, whose numbers mean nothing here. */
@@ -111,7 +111,7 @@ export class Browsers {
   send(payload) {
     this.#last += 1;
     const numbered = { number: this.#last, ...this.#withPages(payload) };
-    this.#kept.push({ at: performance.now(), payload: numbered });
+    this.#kept.push({ at: Date.now(), payload: numbered });
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
     for (const socket of this.#sockets) this.#tell(socket, numbered);
   }
@@ -149,11 +149,12 @@ export class Browsers {
    * listened in it until now.
    *
    * @param {Socket} socket
-   * @param {{ age: unknown }} document how long ago it was asked for (ms)
+   * @param {{ asked?: unknown, age?: unknown }} document when it was asked for, by the clock of
+   *   this machine, or how long ago (ms)
    */
-  #recall(socket, { age }) {
-    const asked = performance.now() - Number(age);
-    for (const { at, payload } of this.#kept) if (at >= asked) this.#tell(socket, payload);
+  #recall(socket, { asked, age }) {
+    const since = typeof asked === 'number' ? asked : Date.now() - Number(age);
+    for (const { at, payload } of this.#kept) if (at >= since) this.#tell(socket, payload);
   }
 
   /**

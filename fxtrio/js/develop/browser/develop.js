@@ -7,7 +7,7 @@ import { performReactRefresh } from '/@react-refresh';
 import { latest, listeners } from './latest.js';
 import { Overlay } from './overlay.js';
 import { OwnRequests } from './own-requests.js';
-import { failedUpdate, standing } from './socket.js';
+import { failedUpdate, standing, timingOfDocument } from './socket.js';
 import { Updates } from './updates.js';
 
 /** When hydration is over (ms); until then what is printed is looked at. */
@@ -186,14 +186,20 @@ function showMistakes(overlay, hot) {
 }
 
 /**
- * Ask for what has changed since this document was: nobody has listened until now.
+ * Ask for what has changed since this document was: nobody has listened until now. Only where no
+ * time of the server is known, its age counts, which grows on the way to `fx dev`.
  *
  * @param {any} hot
  */
 function tellAge(hot) {
+  const asked = timingOfDocument('fx-asked');
+  if (asked !== undefined) {
+    hot.send('fx:loaded', { asked: Number(asked) });
+    return;
+  }
   const [entry] = performance.getEntriesByType('navigation');
-  const asked = /** @type {PerformanceNavigationTiming} */ (entry).requestStart;
-  hot.send('fx:loaded', { age: performance.now() - asked });
+  const { requestStart } = /** @type {PerformanceNavigationTiming} */ (entry);
+  hot.send('fx:loaded', { age: performance.now() - requestStart });
 }
 
 /**

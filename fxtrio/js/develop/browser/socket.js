@@ -47,11 +47,17 @@ function tellReplaced() {
   window.dispatchEvent(new Event('fx:reconnected'));
 }
 
-/** Return the id of the process that has sent this document; undefined when it says none. */
-function processOfDocument() {
+/**
+ * Return what the server says of the response that this document came with; undefined where it,
+ * or the browser, says nothing.
+ *
+ * @param {string} name
+ * @returns {string | undefined}
+ */
+export function timingOfDocument(name) {
   const [entry] = performance.getEntriesByType('navigation');
-  const { serverTiming } = /** @type {PerformanceNavigationTiming} */ (entry);
-  return serverTiming.find(({ name }) => name === 'fx-process')?.description;
+  const { serverTiming = [] } = /** @type {PerformanceNavigationTiming} */ (entry);
+  return serverTiming.find((timing) => timing.name === name)?.description;
 }
 
 /** As much of a WebSocket as Vite's client uses. It never closes. */
@@ -92,7 +98,7 @@ class HotSocket extends EventTarget {
     const { type, epoch, number, event, data: told } = JSON.parse(data);
     if (type === 'custom' && event === 'fx:problems') standing.problems = told;
     if (type === 'custom' && event === 'fx:process') {
-      const sender = processOfDocument();
+      const sender = timingOfDocument('fx-process');
       if (this.#heard === null && sender !== undefined && sender !== told.id) tellReplaced();
       return;
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
-import { test } from 'node:test';
+import { mock, test } from 'node:test';
 
 import { Browsers } from '../../develop/browsers.js';
 
@@ -118,6 +118,22 @@ test('what is no message is passed over', async () => {
   assert.equal(browser.told.length, 2);
 });
 
+test('a document learns of changes since it was asked for, however late it connects', async () => {
+  const clock = mock.method(Date, 'now', () => 10_000);
+  const browsers = new Browsers();
+  browsers.announce('fx:data', { sources: ['a'] });
+  clock.mock.mockImplementation(() => 90_000);
+  const browser = connect(browsers);
+  const other = connect(browsers);
+
+  await browser.say({ type: 'custom', event: 'fx:loaded', data: { asked: 9_990 } });
+  await other.say({ type: 'custom', event: 'fx:loaded', data: { asked: 10_001 } });
+  clock.mock.restore();
+
+  assert.deepEqual(last(browser).data, { sources: ['a'] });
+  assert.equal(browser.told.length, other.told.length + 1);
+});
+
 test('a document that is older than a change learns of it, and others do not', async () => {
   const browsers = new Browsers();
   const browser = connect(browsers);
@@ -126,7 +142,7 @@ test('a document that is older than a change learns of it, and others do not', a
   const before = [browser.told.length, other.told.length];
 
   await browser.say({ type: 'custom', event: 'fx:loaded', data: { age: 60_000 } });
-  await other.say({ type: 'custom', event: 'fx:loaded', data: { age: 0 } });
+  await other.say({ type: 'custom', event: 'fx:loaded', data: { age: -1 } });
 
   assert.deepEqual(last(browser).data, { sources: ['a'] });
   assert.deepEqual([browser.told.length, other.told.length], [before[0] + 1, before[1]]);
