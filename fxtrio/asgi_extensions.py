@@ -24,8 +24,9 @@ compression.
 WHOLE_RESPONSE = "fx.http.response.whole"
 """Key in ``scope["extensions"]`` of servers that take a whole response in one call.
 
-Its value is a `WholeResponse`. Only code that got the server's own ``send`` may use it, since
-middleware between them would not see the response.
+Its value is a `WholeResponse`, which also takes single parts of a body without waiting. Only
+code that got the server's own ``send`` may use it, since middleware between them would not see
+the response.
 """
 
 
@@ -42,6 +43,14 @@ class WholeResponse(Protocol):
         ``lines`` are the header lines, each with its CR LF, checked by the caller, without
         ``content-length`` and other fields that frame a message or are the server's. The
         status is one of responses with a body, which is left out here for HEAD.
+        """
+        ...
+
+    def write_part(self, body: bytes) -> bool:
+        """Send one more part of a response whose head is out, without waiting.
+
+        Returns whether it is out, else `flush` must follow. A part for a client that has
+        disconnected is discarded. Nothing may be sent by ``send`` at the same time.
         """
         ...
 

@@ -73,6 +73,11 @@ class EncodingSend:
         """The ``send`` that it passes encoded messages to."""
         return self._send
 
+    @property
+    def is_identity(self) -> bool:
+        """Whether the parts of a body that has begun are passed on as they are."""
+        return self._encoder is None and self._head is None
+
     async def __call__(self, message: Message) -> None:
         """Send one message of the app."""
         kind = message["type"]

@@ -125,6 +125,7 @@ APART: dict[str, tuple[str, ...]] = {
         "compression.middleware:EncodingSend._encode",
         "compression.gzip_splice:deflate_pieces",
         "encode:NotSerializable.__init__",
+        "server.http1.http_stream:HttpStream.write_part",
         "server.http1.response:Response._note_length",
         "server.http1.response:Response._note_options",
         "server.http1.response:_without",

@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from starlette.background import BackgroundTasks
 
+from fxtrio.asgi_extensions import WholeResponse
 from fxtrio.encode import encode
 from fxtrio.errors import Redirect
 from fxtrio.runtime import INVALIDATE_KEY, merge_urls, take_invalidated
@@ -68,6 +69,7 @@ class _Discarded:
     """For a form without JavaScript, which gets a page afterwards: values are discarded."""
 
     begun = False
+    direct: WholeResponse | None = None
 
     async def write(self, data: bytes) -> None:
         """Discard events."""

@@ -7,6 +7,7 @@ from typing import Protocol
 
 import trio
 
+from fxtrio.asgi_extensions import WholeResponse
 from fxtrio.serve.event_streams.generated import Generated
 from fxtrio.serve.event_streams.open_streams import OpenStream
 from fxtrio.serve.event_streams.writer import COMMENT, SILENCE
@@ -16,6 +17,9 @@ class Writer(Protocol):
     """Where the values go."""
 
     begun: bool
+
+    direct: WholeResponse | None
+    """What takes values without waiting, from the first `write` on; None where nothing does."""
 
     async def write(self, data: bytes) -> None:
         """Send events."""
@@ -50,22 +54,29 @@ async def forward(
 async def _write_all(
     values: Generated, writer: Writer, open_stream: OpenStream, timeout: float, opening: float
 ) -> bool:
-    deadline = trio.current_time() + timeout
+    value_at = sent_at = trio.current_time()
     while not open_stream.is_closing:
-        silence = trio.current_time() + (SILENCE if writer.begun else opening)
-        is_silent = True
-        with open_stream.until(min(deadline, silence)):
-            batch = await values.take()
-            is_silent = False
-        if not is_silent:
-            if batch is None:
-                return True
-            with open_stream.until(inf):
-                await writer.write(batch)
-            deadline = trio.current_time() + timeout
-        elif trio.current_time() >= deadline:
+        value_at, sent_at = max(value_at, values.written_at), max(sent_at, values.written_at)
+        deadline = value_at + timeout
+        silence = sent_at + (SILENCE if writer.begun else opening)
+        if (now := trio.current_time()) >= deadline:
             return False
-        elif not open_stream.is_closing:
+        if now >= silence:
             with open_stream.until(inf):
                 await writer.write(COMMENT)
+            sent_at = now
+            continue
+        with open_stream.until(min(deadline, silence)) as waiting:
+            batch = await values.take()
+        if waiting.cancelled_caught:
+            continue
+        if batch is None:
+            return True
+        with open_stream.until(inf):
+            if batch:
+                await writer.write(batch)
+                values.direct = writer.direct
+            elif writer.direct is not None:
+                await writer.direct.flush()
+        value_at = sent_at = trio.current_time()
     return False

@@ -7,10 +7,11 @@ from typing import Final
 
 import trio
 
+from fxtrio.asgi_extensions import WholeResponse
 from fxtrio.errors import ClientDisconnected
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.response import NO_STORE, Header
-from fxtrio.serve.request.response.send_response import complete_headers
+from fxtrio.serve.request.response.send_response import complete_headers, direct_parts
 
 log = logging.getLogger("fx.serve")
 
@@ -43,7 +44,7 @@ class EventWriter:
     whoever runs the stream watches for the disconnect itself.
     """
 
-    __slots__ = ("_event", "_is_read", "_place", "_preface", "_sent_headers", "begun")
+    __slots__ = ("_event", "_is_read", "_place", "_preface", "_sent_headers", "begun", "direct")
 
     def __init__(self, event: RequestEvent, place: str, *, preface: bytes = b"") -> None:
         """``preface`` goes in front of the first event."""
@@ -55,15 +56,21 @@ class EventWriter:
         self.begun = False
         """Whether the status is settled."""
 
+        self.direct: WholeResponse | None = None
+        """What takes events without waiting once the response has begun, where there is one."""
+
     async def write(self, data: bytes) -> None:
         """Send events. Waits while the client reads nothing; once cancelled, sends no more."""
         if not self._is_read:
             return
         try:
-            if not self.begun:
+            is_first = not self.begun
+            if is_first:
                 await self._begin()
                 data = self._preface + data
             await self._event.send({"type": "http.response.body", "body": data, "more_body": True})
+            if is_first:
+                self.direct = direct_parts(self._event)
         except (ClientDisconnected, OSError):
             self._is_read = False
         except trio.Cancelled:  # a part of it may have been sent: nothing can follow

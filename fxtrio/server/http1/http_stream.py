@@ -115,6 +115,19 @@ class HttpStream(Response):
             self._note_unread(len(body))
         return sent
 
+    def write_part(self, body: bytes) -> bool:
+        """Send a part of the body without waiting (`fxtrio.asgi_extensions.WholeResponse`)."""
+        connection, request = self.connection, self.request
+        data = self.encode(body, True, method=request.method, version=request.version, common=b"")
+        transport = connection.transport
+        if isinstance(data, bytes):
+            sent = not data or transport.write_now(data)
+        else:
+            sent = transport.write_parts_now(data)
+        if not sent:
+            self._note_unread(len(body))
+        return sent
+
     async def flush(self) -> None:
         """Wait until what was sent is out, or the client cannot be reached."""
         await self.connection.transport.flush()

@@ -54,6 +54,18 @@ async def send_reply(event: RequestEvent, reply: Reply) -> None:
         await _send_messages(event, reply)
 
 
+def direct_parts(event: RequestEvent) -> WholeResponse | None:
+    """Return the server's own way to take parts of a body that has begun without waiting.
+
+    None for other servers, behind middleware, and where the body is encoded.
+    """
+    whole: WholeResponse | None = event.scope.get("extensions", {}).get(WHOLE_RESPONSE)
+    send = event.send
+    if isinstance(send, EncodingSend) and send.is_identity:
+        send = send.inner
+    return whole if whole is not None and send == whole.send else None
+
+
 async def _send_whole(whole: WholeResponse, event: RequestEvent, reply: Reply) -> bool:
     """Send ``reply`` in one call; return whether nothing but compression is before the server."""
     send, body = event.send, reply.body
