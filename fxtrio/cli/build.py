@@ -41,8 +41,9 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
     import trio
 
     from fxtrio.compile.build import build_project
+    from fxtrio.compile.bundling.installation import cache_folder
+    from fxtrio.compression.form_cache import FormCache
     from fxtrio.compression.precompressed import compress_build
-    from fxtrio.tools.openapi.describe import describe_into
     from fxtrio.tools.types.ui.write_types import write_types
 
     load_env_files(root)
@@ -59,11 +60,15 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
 
         def finish(folder: Path, manifest: Manifest) -> None:
             if config.openapi:
+                # Heavy, and most projects have no description.
+                from fxtrio.tools.openapi.describe import describe_into
+
                 report("Describing actions and endpoints")
                 trio.from_thread.run(describe_into, root, config, folder)
             if config.compression != "off":
                 report("Compressing")
-                compress_build(folder, manifest.assets.client, root / config.public_dir)
+                forms = FormCache(cache_folder() / "compressed")
+                compress_build(folder, manifest.assets.client, root / config.public_dir, forms)
 
         build = trio.run(
             _with_types,

@@ -19,7 +19,7 @@ SUFFIXES: dict[Coding, str] = {"br": ".br", "zstd": ".zst", "gzip": ".gz"}
 _LEVELS: dict[Coding, int] = {"zstd": 3, "br": 4, "gzip": 5}
 """For bodies that are sent once: about 10 ms per MB (br and gzip: 30)."""
 
-_BEST: dict[Coding, int] = {"zstd": 19, "br": 11, "gzip": 9}
+BEST: dict[Coding, int] = {"zstd": 19, "br": 11, "gzip": 9}
 """For stored bodies. Higher levels of zstd need windows that browsers reject (RFC 9659)."""
 
 _GZIP_WINDOW = 31  # 32 KiB, with the header and checksum of gzip
@@ -57,7 +57,7 @@ def smallest_first() -> tuple[Coding, ...]:
 
 def encode_whole(coding: Coding, data: bytes, *, best: bool = False) -> bytes:
     """Return ``data`` encoded; ``best`` compresses slower, for data that is sent often."""
-    level = (_BEST if best else _LEVELS)[coding]
+    level = (BEST if best else _LEVELS)[coding]
     if coding == "gzip":
         return gzip.compress(data, level, mtime=0)
     if coding == "br":

@@ -17,8 +17,9 @@ import attrs
 import msgspec
 
 from fxtrio.compression.accept_encoding import Coding
-from fxtrio.compression.codings import SUFFIXES, encode_whole, smallest_first
+from fxtrio.compression.codings import SUFFIXES, smallest_first
 from fxtrio.compression.eligibility import LEAST, is_text
+from fxtrio.compression.form_cache import FormCache
 
 _PUBLIC = "public"
 _LISTING = "public.json"
@@ -50,18 +51,19 @@ Compressed = Mapping[str, CompressedFile]
 """By name: the path below its folder, with a leading slash."""
 
 
-def compress_build(build: Path, client: str, public: Path) -> None:
+def compress_build(build: Path, client: str, public: Path, forms: FormCache) -> None:
     """Write the compressed forms of a build's files for browsers, and of the folder ``public``.
 
-    ``client`` is the folder of the former in ``build``. Raises OSError.
+    ``client`` is the folder of the former in ``build``; ``forms`` has what earlier builds
+    compressed. Raises OSError.
     """
     for path in tuple(_files(build / client)):
         if path.suffix not in SUFFIXES.values() and path.suffix != ".map":
-            _write_forms(path, path)
+            _write_forms(path, path, forms)
     digests = {}
     for path in _files(public):
         name = path.relative_to(public).as_posix()
-        if _write_forms(path, build / _PUBLIC / name):
+        if _write_forms(path, build / _PUBLIC / name, forms):
             digests[name] = _digest(path.read_bytes())
     (build / _LISTING).write_bytes(msgspec.json.encode(digests))
 
@@ -107,14 +109,14 @@ def _forms(path: Path, there: set[Path]) -> dict[Coding, Path]:
     return {coding: form for coding, form in named.items() if form in there}
 
 
-def _write_forms(source: Path, target: Path) -> bool:
+def _write_forms(source: Path, target: Path, forms: FormCache) -> bool:
     """Write the forms of one file that are worth it; return whether there are any."""
     if source.stat().st_size < LEAST or not is_text((guess_type(source)[0] or "").encode()):
         return False
     data = source.read_bytes()
     written = False
     for coding in smallest_first():
-        form = encode_whole(coding, data, best=True)
+        form = forms.encode(coding, data)
         if len(form) < len(data) * _WORTH:
             target.parent.mkdir(parents=True, exist_ok=True)
             target.with_name(target.name + SUFFIXES[coding]).write_bytes(form)

@@ -70,10 +70,14 @@ def _installation(folder: str, name: str, package: bytes, lock: bytes) -> Instal
     # Packages with native code: a cache folder may be shared by several machines.
     libc = "-".join(platform.libc_ver())
     digest.update(f"{sys.platform} {platform.machine()} {libc}".encode())
+    return Installation(cache_folder() / f"{folder}-{digest.hexdigest()[:16]}", name, package, lock)
+
+
+def cache_folder() -> Path:
+    """Return the folder of what all projects of a user share."""
     configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
     cache = configured if configured.is_absolute() else Path.home() / ".cache"
-    whole = cache / "fxtrio" / f"{folder}-{digest.hexdigest()[:16]}"
-    return Installation(whole, name, package, lock)
+    return cache / "fxtrio"
 
 
 def is_whole(folder: Path) -> bool:
