@@ -90,15 +90,14 @@ def test_the_numbers_in_its_sentences_are_right() -> None:
         log_level="",
     )
 
-    assert f"{options.graceful:g} by default; then" in section("Shutdown")
-    assert f"at most, {options.shutdown:g} seconds by default" in section("Shutdown")
-    assert f"up to {options.backlog} of them" in section("Limits")
+    assert f"minus 2 seconds, {options.graceful:g} by default" in section("Shutdown")
+    shutdown = f"`timeouts.shutdown`, {options.shutdown:g} seconds by default"
+    assert shutdown in section("Shutdown")
+    assert f"Up to {options.backlog} further connections" in section("Limits")
     assert f"may have {PUBLIC_MOST} connections" in section("Limits")
     assert f"seconds, {Config().tasks.drain_timeout:g} by default" in section("Shutdown")
     assert options.hang == 60, "stood still for a minute"
-    assert f"`timeouts.startup`, {options.startup:g} seconds by default" in section(
-        "What it speaks"
-    )
+    assert f"`timeouts.startup`, {options.startup:g} seconds by default" in section("Protocols")
     assert f"client_max_body_size {Config().limits.body >> 20}m;" in section("Behind a proxy")
 
 

@@ -1,4 +1,4 @@
-"""Names of FastAPI that do nothing in a page file, and what stands for them here. Pure.
+"""Names of FastAPI that do nothing in a page file, and what to write instead. Pure.
 
 The table for people is in ``docs/guides/from-fastapi.md``; a test compares the two. What Starlette
 has under the same name, such as ``HTTPException``, works.
@@ -10,7 +10,7 @@ import ast
 from collections.abc import Iterator
 
 _ROUTER = "Write an endpoint below pages/api, or mount the FastAPI app with Mount in app.py"
-_QUERY = "Read request.query_params, or give the parameter of the endpoint a type"
+_QUERY = "Read request.query_params"
 _BODY = "Give the parameter of the @action a model as its type"
 
 NAMES: dict[str, str] = {
@@ -18,7 +18,7 @@ NAMES: dict[str, str] = {
     "APIRouter": _ROUTER,
     "Depends": "Call the function, or set request.state in a route hook",
     "Security": "Set request.state in a route hook, or use the auth plugin",
-    "BackgroundTasks": "Return the task with the result, or call enqueue(…) of fx.tasks",
+    "BackgroundTasks": "Call request.state.background.add_task(…), or enqueue(…) of fx.tasks",
     "Query": _QUERY,
     "Path": "Read request.path_params",
     "Header": "Read request.headers",
