@@ -60,3 +60,7 @@ class RealtimeConfig:
         default=1024**2, converter=to_bytes, validator=validators.at_least(1)
     )
     """Largest WebSocket message of a client; closed with 1009 above it (bytes)."""
+
+    same_origin: bool = False
+    """Whether a handler that calls neither `same_origin` nor `origin_allowed` accepts pages of
+    this site alone; others are closed with 4403."""

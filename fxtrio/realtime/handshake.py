@@ -11,6 +11,9 @@ from starlette.websockets import WebSocket
 from fxtrio.errors import FxtrioError
 from fxtrio.origin import Origin, is_allowed_form, read_origin
 
+ORIGIN_UNCHECKED = "fx.realtime.origin_unchecked"
+"""In the scope of a socket that must come from this site, until its handler looks at the origin."""
+
 
 class OriginUnreadable(FxtrioError, ValueError):
     """An allowed origin is not of the form ``scheme://host[:port]``."""
@@ -65,6 +68,7 @@ def origin_allowed(ws: HTTPConnection, allowed_origins: Iterable[str]) -> bool:
 
     Raises OriginUnreadable for an allowed origin that is none.
     """
+    ws.scope.pop(ORIGIN_UNCHECKED, None)
     allowed = {_read_allowed(origin) for origin in allowed_origins}
     sent = ws.headers.getlist("origin")
     if not allowed or not sent:
@@ -79,6 +83,7 @@ def same_origin(ws: HTTPConnection) -> bool:
     a proxy that ends TLS need not say so. A missing ``Origin`` is allowed: browsers always
     send one. An opaque origin (``null``), a malformed one and more than one are not.
     """
+    ws.scope.pop(ORIGIN_UNCHECKED, None)
     sent = ws.headers.getlist("origin")
     if not sent:
         return True

@@ -20,6 +20,7 @@ from fxtrio.policy.open import Count
 from fxtrio.policy.patterns import pattern_of
 from fxtrio.realtime.close import known_ending
 from fxtrio.realtime.handler import serve_websocket
+from fxtrio.realtime.handshake import ORIGIN_UNCHECKED
 from fxtrio.routes.matched import SCOPE_KEY, FileKind
 from fxtrio.serve.pages.error_response import log_failure, repeated_header
 from fxtrio.serve.pages.site import Site
@@ -90,6 +91,8 @@ async def _serve_page(
     if answer is not None:
         await _reject(socket, answer)
         return
+    if site.config.realtime.same_origin:
+        event.scope[ORIGIN_UNCHECKED] = True
     await serve_websocket(handler, socket, place=place)
 
 

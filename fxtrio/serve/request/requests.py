@@ -6,7 +6,8 @@ and the budget of the process.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -14,8 +15,10 @@ from starlette.datastructures import FormData, Headers
 from starlette.exceptions import WebSocketException
 from starlette.requests import Request
 from starlette.types import Scope
+from starlette.websockets import WebSocketDisconnect
 
 from fxtrio.errors import BadBody
+from fxtrio.realtime.handshake import ORIGIN_UNCHECKED, same_origin
 from fxtrio.realtime.typed_socket import WebSocket
 from fxtrio.serve.request.bodies.forms import (
     LARGEST_FIELD,
@@ -26,6 +29,11 @@ from fxtrio.serve.request.bodies.json_body import parse_json
 from fxtrio.serve.request.bodies.spool import Body
 from fxtrio.serve.request.cookies import parse_cookies
 from fxtrio.serve.request.csrf import FIELD
+
+OTHER_ORIGIN = 4403
+"""Closes the WebSocket of a page from another site; the client does not try again."""
+
+log = logging.getLogger("fx.realtime")
 
 _Payload = TypeVar("_Payload", str, bytes)
 
@@ -68,6 +76,27 @@ class PageSocket(_Cookies, WebSocket[Any]):
     A client's message of the wrong kind closes the connection unless the handler catches
     the error, and is not logged as a defect of the handler.
     """
+
+    async def accept(
+        self,
+        subprotocol: str | None = None,
+        headers: Iterable[tuple[bytes, bytes]] | None = None,
+    ) -> None:
+        """Accept the handshake.
+
+        With `realtime.sameOrigin`, closes with 4403 and raises WebSocketDisconnect if the
+        handler has not looked at the origin, and it is not this site's.
+        """
+        if ORIGIN_UNCHECKED in self.scope and not same_origin(self):
+            log.warning(
+                "%s: a WebSocket from %r was closed with 4403, since 'realtime.sameOrigin' is "
+                "set. To accept that site, call origin_allowed() in the handler.",
+                self.url.path,
+                self.headers.get("origin"),
+            )
+            await self.close(OTHER_ORIGIN)
+            raise WebSocketDisconnect(OTHER_ORIGIN)
+        await super().accept(subprotocol, headers)
 
     async def receive_text(self) -> str:
         """Return the next message. Raises MessageOfOtherKind for bytes."""
