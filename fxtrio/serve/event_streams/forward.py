@@ -18,8 +18,9 @@ class Writer(Protocol):
 
     begun: bool
 
-    direct: WholeResponse | None
-    """What takes values without waiting, from the first `write` on; None where nothing does."""
+    @property
+    def direct(self) -> WholeResponse | None:
+        """What takes values without waiting, from the first `write` on; None where nothing does."""
 
     async def write(self, data: bytes) -> None:
         """Send events."""
