@@ -8,8 +8,8 @@ import trio
 
 from fxtrio.serve.pages.deferred.values import (
     DeferredValue,
+    Settled,
     deliver,
-    entry_of,
     names_of,
     without_deferred,
 )
@@ -35,8 +35,8 @@ async def send_lines(
         event.scope[SENT].append(True)
     writing = trio.Lock()
 
-    async def send(value: DeferredValue, data: bytes, *, failed: bool) -> None:
-        line = entry_of(value.name(plan), data, failed=failed) + b"\n"
+    async def send(settled: Settled) -> None:
+        line = settled.entry(plan) + b"\n"
         async with writing:
             await event.send({"type": "http.response.body", "body": line, "more_body": True})
 

@@ -8,8 +8,8 @@ cannot read a response in parts all are awaited first (`settle`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
 
 import attrs
 import trio
@@ -21,6 +21,7 @@ from fxtrio.errors import Redirect, ValueRefused
 from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Values
 from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.request.response.response import ResponseDraft
 from fxtrio.serve.request.response.unwrap import unwrap
@@ -73,12 +74,23 @@ class Raised:
     error: BaseException
 
 
-class SendValue(Protocol):
-    """Sends what has come: a value, or an error with the keys of `PageError`, as JSON."""
+@attrs.frozen
+class Settled:
+    """A deferred value whose function has ended."""
 
-    async def __call__(self, value: DeferredValue, data: bytes, *, failed: bool) -> None:
-        """Send it."""
-        ...
+    value: DeferredValue
+    result: Came | Raised
+    data: bytes
+    """The value, or the error with the keys of `PageError`, as JSON that is safe inside HTML."""
+
+    problem: PageProblem | None = None
+    """What the client learns of the error; None for a value."""
+
+    def entry(self, plan: ViewPlan) -> bytes:
+        """Return the JSON list by which the browser gets it: name, value, whether it failed."""
+        name = self.value.name(plan)
+        end = _ENDS[self.problem is not None]
+        return b"".join((b"[", encode_for_html(name, name), b",", self.data, end))
 
 
 def deferred_in(values: Values) -> tuple[DeferredValue, ...]:
@@ -165,20 +177,15 @@ def _plain(value: Any) -> Any:
     return value.value if type(value) is Came else value
 
 
-async def deliver(page: PageEvent, deferred: Sequence[DeferredValue], send: SendValue) -> None:
+async def deliver(
+    page: PageEvent,
+    deferred: Sequence[DeferredValue],
+    send: Callable[[Settled], Awaitable[None]],
+) -> None:
     """Run all of them, and send each when it has come; one that fails cancels no other."""
 
     async def run(value: DeferredValue) -> None:
-        result = await _run(page, value)
-        if isinstance(result, Came):
-            try:
-                data = encode_for_html(result.value, value.place)
-            except ValueRefused as error:
-                result = Raised(error)
-        if isinstance(result, Raised):
-            await send(value, _failure(page, value, result.error), failed=True)
-        else:
-            await send(value, data, failed=False)
+        await send(_settled(page, value, await _run(page, value)))
 
     draft = page.event.draft
     sent = len(draft.raw_headers)
@@ -216,10 +223,15 @@ def _known(error: BaseException, value: DeferredValue) -> Raised:
     return Raised(known)
 
 
-def _failure(page: PageEvent, value: DeferredValue, error: BaseException) -> bytes:
-    """Log an error, and return what the page's error boundary gets."""
-    problem = problem_of(error, development=page.site.development)
-    log_failure(error, value.place)
+def _settled(page: PageEvent, value: DeferredValue, result: Came | Raised) -> Settled:
+    """Encode a result; log an error."""
+    if isinstance(result, Came):
+        try:
+            return Settled(value, result, encode_for_html(result.value, value.place))
+        except ValueRefused as error:
+            result = Raised(error)
+    problem = problem_of(result.error, development=page.site.development)
+    log_failure(result.error, value.place)
     request_id = page.event.request_id if problem.status >= 500 else None
     fields = {
         "message": problem.message,
@@ -228,12 +240,4 @@ def _failure(page: PageEvent, value: DeferredValue, error: BaseException) -> byt
         "data": problem.data,
         "requestId": request_id.decode() if request_id else "",
     }
-    return encode_for_html(fields, value.place)
-
-
-def entry_of(name: str, data: bytes, *, failed: bool) -> bytes:
-    """Return the JSON list by which the browser gets a value: name, value, whether it failed.
-
-    ``data`` is safe inside HTML, and so is the list.
-    """
-    return b"".join((b"[", encode_for_html(name, name), b",", data, _ENDS[failed]))
+    return Settled(value, result, encode_for_html(fields, value.place), problem)

@@ -11,20 +11,21 @@ interactive at once; each value is a script in front of the part that shows it.
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import Final
 
+import msgspec
 import trio
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
 from fxtrio.send_budget import UnsentFull
-from fxtrio.serve.pages.boundaries import boundaries, show_failure
+from fxtrio.serve.pages.boundaries import boundaries, show_failure, show_problem
 from fxtrio.serve.pages.deferred.loader import DeferredLoader, deferred_loader
 from fxtrio.serve.pages.deferred.values import (
     DeferredValue,
+    Settled,
     deferred_in,
     deliver,
-    entry_of,
     names_of,
     settle,
     without_deferred,
@@ -39,14 +40,14 @@ from fxtrio.serve.pages.html.stream_end import (
     redirect_ending,
     whole_ending,
 )
-from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, load
+from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, Values, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, encode_data
 from fxtrio.serve.pages.resources import RenderParts
 from fxtrio.serve.request.response.response import HTML, NOTHING, Answer, redirected
 from fxtrio.serve.request.response.send_response import complete_headers
 from fxtrio.serve.request.response.unwrap import unwrap
-from fxtrio.ssr.errors import FrameSizeInvalid, SsrDown
+from fxtrio.ssr.errors import FrameSizeInvalid, RenderFailed, SsrDown
 from fxtrio.ssr.frames import Rendered
 
 log = logging.getLogger("fx.serve")
@@ -57,6 +58,10 @@ from, the payload, and its copy at the end of the page."""
 
 _NO_DATA = b'{"message":"the loader gave no data","expected":true}'
 """Error for the parts of the render that wait for the data; the log has the cause."""
+
+_DEFERRED_FAILED: Final = "DeferredFailed"
+"""The name of an error in a render that is the failure of a deferred value, which its message
+names."""
 
 
 async def stream_page(page: PageEvent) -> Answer:
@@ -114,17 +119,23 @@ async def send_page(
         return NOTHING
     if isinstance(failure, SsrDown) and deferred is not None:  # no shell, so no fallback either
         return await send_page(page, await deferred.wait_joined(outcome))
+    cause = stream.cause_of(failure)
+    if cause is not None and cause.problem is not None:  # `deliver` has logged it
+        source, values = cause.value.source, stream.settled_values()
+        return await show_problem(page, source, cause.problem, values, admitted=True)
     return await show_failure(page, "", failure, outcome.values)
 
 
-async def _settle_in_render(
-    parts: RenderParts, value: DeferredValue, name: str, data: bytes, *, failed: bool
-) -> None:
+async def _settle_in_render(parts: RenderParts, name: str, settled: Settled) -> None:
     """Give the render a value; the browser alone renders one that is too large for it."""
+    if settled.problem is not None:
+        error = {"name": _DEFERRED_FAILED, "message": name, "expected": True}
+        await parts.reject(name, msgspec.json.encode(error))
+        return
     try:
-        await (parts.reject if failed else parts.resolve)(name, data)
+        await parts.resolve(name, settled.data)
     except FrameSizeInvalid as error:
-        log.error("%s: %s The browser renders it.", value.place, error)
+        log.error("%s: %s The browser renders it.", settled.value.place, error)
         await parts.reject(name, _NO_DATA)
 
 
@@ -152,7 +163,23 @@ class _PageStream:
         self._writer = NonceWriter(page.site.nonce, self._nonce)
         self._sent_headers = 0
         self._id = b""
+        self._settled: dict[str, Settled] = {}
+        """The deferred values that have come before the shell, by their names."""
         self.begun = False
+
+    def cause_of(self, failure: BaseException) -> Settled | None:
+        """Return the deferred value without which the shell could not be rendered, if any."""
+        if isinstance(failure, RenderFailed) and failure.name == _DEFERRED_FAILED:
+            return self._settled.get(failure.message)
+        return None
+
+    def settled_values(self) -> Values:
+        """Return the loaders' values with the results of the deferred functions that have ended."""
+        ended = {(one.value.source, one.value.key): one.result for one in self._settled.values()}
+        return {
+            source: {key: ended.get((source, key), value) for key, value in data.items()}
+            for source, data in self._early.values.items()
+        }
 
     async def run(self) -> BaseException | None:
         """Send the page; return the error that interrupted it, or None."""
@@ -252,14 +279,16 @@ class _PageStream:
         """
         plan = self._page.target.plan
 
-        async def send(value: DeferredValue, data: bytes, *, failed: bool) -> None:
-            name = value.name(plan)
-            script = self._frame.settled_value(entry_of(name, data, failed=failed))
+        async def send(settled: Settled) -> None:
+            name = settled.value.name(plan)
+            script = self._frame.settled_value(settled.entry(plan))
             early = not self.begun  # a shell may wait for the value
-            if not early:
+            if early:
+                self._settled[name] = settled
+            else:
                 await self._send_between(script)
             if parts is not None:
-                await _settle_in_render(parts, value, name, data, failed=failed)
+                await _settle_in_render(parts, name, settled)
             if early:
                 await self._shell_sent.wait()
                 await self._send_between(script)
@@ -294,6 +323,7 @@ class _PageStream:
             await self._send(self._frame.early_shell(part, self._payload))
         else:
             await self._send(self._frame.shell(part))
+        self._settled.clear()
         self._shell_sent.set()
 
     async def _finish(self) -> None:
@@ -318,7 +348,7 @@ class _PageStream:
             return whole_ending(payload, deferred=self._deferred is not None)
         problem = problem_of(outcome.error, development=page.site.development)
         log_failure(outcome.error, outcome.source)
-        values: dict[str, Any] = self._early.values
+        values: Values = self._early.values
         for boundary in boundaries(page, problem):
             if all(loader.source in values for loader in boundary.loaders):
                 return await failure_ending(
