@@ -62,6 +62,7 @@ from fxtrio.serve.request.response.background import open_background
 from fxtrio.serve.request.response.payload_media_type import OnlyPayloads
 from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.serve.static_files import Folder
+from fxtrio.spans import Spans
 from fxtrio.ssr.pool import open_ssr_pool
 from fxtrio.ssr.process.launch import choose_launch
 from fxtrio.tasks import open_task_queue
@@ -103,6 +104,8 @@ class Application(Starlette):
         self.plugins = plugins
         """In the order of the settings. They are open while the lifespan runs."""
         self._open_renderer = open_renderer
+        self.spans = Spans()
+        """Who learns what requests and jobs consist of."""
         self.openapi: OpenApiSource = DocumentFile(build / OPENAPI_FILE)
         """The description behind `/openapi.json`, where the settings enable it."""
         self.job_clock: JobClock | None = None
@@ -129,7 +132,7 @@ class Application(Starlette):
         if app is not inner:  # without middleware the dispatcher comes first
             failing = ErrorResponses(OnlyPayloads(app), self.site.config.base_url)
             app = Entered(failing, self.lifetime)
-        return Entrance(app, self.router, compression)
+        return Entrance(app, self.router, compression, self.spans)
 
     def replace_site(self, site: Site, sockets: Collection[str], streams: Collection[str]) -> None:
         """Answer the next requests with ``site``; those under way end with the one before.
@@ -207,6 +210,7 @@ class Application(Starlette):
                 jobs=jobs,
                 portal=portal,
                 resolve=resolve,
+                spans=self.spans,
             )
             state.fx = app
             await enter(open_plugins(self.plugins, app))

@@ -17,6 +17,7 @@ from fxtrio.context import current_app
 from fxtrio.errors import FxtrioError
 from fxtrio.jobs import JobRunner
 from fxtrio.realtime import Authenticator, Broker
+from fxtrio.spans import Spans
 from fxtrio.tasks import TaskQueue
 
 if TYPE_CHECKING:
@@ -70,6 +71,9 @@ class App:
 
     The lifespan adds to it, so a plugin sees the ones opened before it.
     """
+
+    spans: Spans = attrs.field(factory=Spans)
+    """Who learns what requests and jobs consist of; a plugin may add a listener."""
 
     loop: trio.lowlevel.TrioToken | None = attrs.field(init=False, factory=_loop_here)
     """The event loop that the app runs on, by which threads of any kind may call into it:

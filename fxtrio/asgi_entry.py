@@ -16,7 +16,12 @@ from fxtrio.config import Config
 from fxtrio.db.startup_errors import telling_shortly
 from fxtrio.log import open_own_log
 from fxtrio.serve.request import csrf
+from fxtrio.serve.request_span import serve_in_span
 from fxtrio.server.hypercorn_patches import install_guard
+from fxtrio.spans import Spans
+
+_SPANNED = "fx.spanned"
+"""Key in the scope of a request whose span is open: the `Spans` of the apps that opened one."""
 
 _STARTS = frozenset({"http.response.start", "websocket.http.response.start"})
 
@@ -27,14 +32,21 @@ class Entrance:
     What the app answers is compressed on its way out.
     """
 
-    def __init__(self, app: ASGIApp, router: ASGIApp, compression: Compression | None) -> None:
+    def __init__(
+        self, app: ASGIApp, router: ASGIApp, compression: Compression | None, spans: Spans
+    ) -> None:
         self._app = app
+        self._spans = spans
         self._router = router
         self._compression = compression
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection of the server, or the lifespan."""
         if scope["type"] != "lifespan":
+            if self._spans.listeners and self._spans not in scope.get(_SPANNED, ()):
+                seen = {**scope, _SPANNED: (*scope.get(_SPANNED, ()), self._spans)}
+                await serve_in_span(self, self._spans, seen, receive, send)
+                return
             if scope.get("root_path"):
                 scope = below_root(scope)
                 send = _leading_below(scope[ROOT], send)

@@ -41,6 +41,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "log_limit",
             "process_identity",
             "secret_key",
+            "spans",
         }
     ),
     frozenset({"db", "receive_budget", "send_budget"}),
@@ -122,7 +123,7 @@ ROOMS = (
     frozenset({"cache"}),
     frozenset({"pages"}),
     frozenset({"event_streams"}),
-    frozenset({"request", "readiness"}),
+    frozenset({"request", "request_span", "readiness"}),
 )
 """Rooms of `fxtrio.serve`, from the entry down. A room imports from those below its own."""
 

@@ -22,6 +22,7 @@ from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
 from fxtrio.db.rows import Stream, row_maker
 from fxtrio.db.transaction import Transaction, check_inside, log_long, opening_place
 from fxtrio.isolation import Isolation
+from fxtrio.spans import span
 
 if TYPE_CHECKING:
     from fxtrio.db.postgresql.copy import Copy  # needs psycopg, which is an extra
@@ -161,7 +162,11 @@ class Database:
         listed = list(rows)
         transaction = self._current()
         if transaction is not None:
-            return await transaction.run_many(sql, listed)
+            with span("query", sql) as seen:
+                count = await transaction.run_many(sql, listed)
+                if seen is not None:
+                    seen.values["rows"] = count
+                return count
         async with self.transaction():
             return await self.executemany(sql, listed)
 
@@ -169,7 +174,8 @@ class Database:
         """Run several statements without arguments, in the transaction around."""
         transaction = self._current()
         if transaction is not None:
-            await transaction.run_script(text)
+            with span("query", text):
+                await transaction.run_script(text)
             return
         async with self.transaction():
             await self.run_script(text)
@@ -181,6 +187,14 @@ class Database:
         The block holds a connection. Iterate over its value with ``async for``; leaving the
         block early discards the remaining rows.
         """
+        with span("query", sql):
+            async with self._stream(row, sql, args) as stream:
+                yield stream
+
+    @asynccontextmanager
+    async def _stream(
+        self, row: type[Row], sql: str, args: Sequence[Any]
+    ) -> AsyncIterator[Stream[Row]]:
         transaction = self._current()
         if transaction is not None:
             async with transaction.stream(sql, args) as cursor:
@@ -222,6 +236,12 @@ class Database:
         Raises CopyUnsupported on other engines, and CopyOpen if the block runs another
         statement in the same transaction.
         """
+        with span("query", sql):
+            async with self._copy(sql) as copy:
+                yield copy
+
+    @asynccontextmanager
+    async def _copy(self, sql: str) -> AsyncIterator[Copy]:
         transaction = self._current()
         if transaction is not None:
             async with transaction.copy(sql) as copy:
@@ -323,9 +343,17 @@ class Database:
         return transaction
 
     async def _run(self, sql: str, args: Sequence[Any]) -> Result:
-        transaction = self._current()
-        if transaction is not None:
-            return await transaction.run(sql, args)
+        with span("query", sql) as seen:
+            transaction = self._current()
+            if transaction is not None:
+                result = await transaction.run(sql, args)
+            else:
+                result = await self._run_alone(sql, args)
+            if seen is not None:
+                seen.values["rows"] = max(result.count, len(result.rows))
+            return result
+
+    async def _run_alone(self, sql: str, args: Sequence[Any]) -> Result:
         engine = self._engine
         connection = await engine.acquire(sql)
         try:

@@ -19,6 +19,7 @@ from fxtrio.jobs.errors import (
     JobsNotRunning,
 )
 from fxtrio.jobs.schedule import Schedule
+from fxtrio.spans import carried
 from fxtrio.tasks.calls import name_of
 
 P = ParamSpec("P")
@@ -111,6 +112,7 @@ class Job(Generic[P]):
             "made": now,
             "priority": self.priority if priority is None else checked_priority(priority),
             "request_id": get_request_id(),
+            "traceparent": carried(),
         }
 
     def mismatch(

@@ -25,8 +25,12 @@ create unique index if not exists fx_jobs_unique on fx_jobs (name, key)
 create table if not exists fx_workers (id text primary key, seen {real} not null);
 create table if not exists fx_ticks (name text primary key, tick {real} not null);
 """
-_COLUMNS = ("priority", "misfits")
-"""Those that tables of earlier versions lack; numbers, 0 at first."""
+_COLUMNS = {
+    "priority": "integer not null default 0",
+    "misfits": "integer not null default 0",
+    "traceparent": "text",
+}
+"""Those that tables of earlier versions lack, with their types; the last one is added last."""
 
 _LATER = """
 create table if not exists fx_paused (queue text primary key, since {real} not null);
@@ -38,7 +42,7 @@ create index fx_jobs_lanes on fx_jobs (queue, name, priority, due, id)
   where state = 'waiting' and crashes < 2;
 """
 _NEWEST = "fx_jobs_lanes"
-"""Created last: if it exists, the tables are not queried, which others may have locked."""
+"""The index that is created last."""
 
 
 async def make_tables(database: Database) -> None:
@@ -56,16 +60,19 @@ async def make_tables(database: Database) -> None:
                 return
         await database.run_script(_TABLES.format(**sql.types))
         known = await _columns(database, sql)
-        for column in _COLUMNS:
+        for column, described in _COLUMNS.items():
             if column not in known:
-                await database.execute(
-                    f"alter table fx_jobs add column {column} integer not null default 0"
-                )
-        if not await _is_complete(database, sql):
+                await database.execute(f"alter table fx_jobs add column {column} {described}")
+        if not await _has_newest(database, sql):
             await database.run_script(_LATER.format(**sql.types))
 
 
 async def _is_complete(database: Database, sql: JobSql) -> bool:
+    """Whether nothing is missing: only the catalog is read, since others may lock the tables."""
+    return await _has_newest(database, sql) and set(_COLUMNS) <= await _columns(database, sql)
+
+
+async def _has_newest(database: Database, sql: JobSql) -> bool:
     return bool(await database.value(sql.has_index.format(index=_NEWEST)))
 
 

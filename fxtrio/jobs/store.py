@@ -55,6 +55,9 @@ class Claimed:
     misfits: int = 0
     """How often its arguments did not match the function of the claiming process (count)."""
 
+    traceparent: str | None = None
+    """The trace that it continues (`fxtrio.spans.carried`)."""
+
 
 @attrs.frozen
 class Due:
@@ -97,12 +100,14 @@ class JobStore:
         made: float,
         request_id: str | None,
         priority: int = 0,
+        traceparent: str | None = None,
         after: Callable[[], None],
     ) -> int | None:
         """Store a job; None if its key exists. ``after`` is called after the commit."""
         number: int | None = await self.database.value(
-            "insert into fx_jobs (name, queue, args, key, due, made, request_id, priority)"
-            " values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict do nothing returning id",
+            "insert into fx_jobs (name, queue, args, key, due, made, request_id, priority,"
+            " traceparent) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+            " on conflict do nothing returning id",
             name,
             queue,
             args,
@@ -111,6 +116,7 @@ class JobStore:
             made,
             request_id,
             priority,
+            traceparent,
         )
         if number is not None:
             self.database.after_commit(after)

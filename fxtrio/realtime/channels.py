@@ -46,6 +46,7 @@ from fxtrio.realtime.send_buffer import (
 from fxtrio.realtime.subscriptions import Membership
 from fxtrio.realtime.transport import open_transport
 from fxtrio.realtime.typed_socket import Sent, WebSocket
+from fxtrio.spans import span
 
 log = logging.getLogger("fx.realtime")
 
@@ -162,7 +163,8 @@ class Channel(Generic[Sent]):
         """
         frame = bounded(self.name, message, self._limit)  # type: ignore[arg-type]  # rejects others
         taken: Any = frame if getattr(self._broker, "takes_frames", False) else message
-        await self._broker.publish(self.name, taken)
+        with span("publish", "channel"):
+            await self._broker.publish(self.name, taken)
 
     @property
     def subscribers(self) -> tuple[Member, ...]:
@@ -250,7 +252,8 @@ async def publish(name: str, message: Message) -> bool:
     frame = bounded(name, message, app.config.realtime.max_publish)
     taken: Any = frame if getattr(broker, "takes_frames", False) else message
     try:
-        await broker.publish(name, taken)
+        with span("publish", "channel"):
+            await broker.publish(name, taken)
     except BrokerUnreachable as error:
         log.error("A message to the channel %r may be lost: %s", name, error)
         return False

@@ -26,11 +26,13 @@ from fxtrio.serve.request.hook_evaluations import Evaluations
 from fxtrio.serve.request.response.error_response import ErrorResponse, error_reply
 from fxtrio.serve.request.response.response import NO_STORE, Answer, Reply
 from fxtrio.serve.request.response.send_response import log_defect, send_answer, send_failure
+from fxtrio.serve.request_span import name_by_route
 from fxtrio.serve.runtime_endpoints import RuntimeEndpoints
 from fxtrio.serve.site_routes import SiteRoutes
 from fxtrio.serve.starlette_routes import serve_starlette_route
 from fxtrio.serve.static_files import Folder
 from fxtrio.serve.websockets import serve_socket
+from fxtrio.spans import current_span
 
 
 class Dispatcher:
@@ -69,6 +71,9 @@ class Dispatcher:
         event = open_event(site.terms, scope, receive, send)
         request_id = scope["state"].get("request_id")
         token = current.set(RequestContext(running.app, request_id, event.draft))
+        span = current_span.get()
+        if span is not None:
+            span.root.rename = partial(name_by_route, span.root, scope, site.config.base_url)
         try:
             if scope["type"] == "websocket":
                 await serve_socket(site, event, self._routes, count=running.count)
@@ -76,6 +81,9 @@ class Dispatcher:
                 await self._serve(running, event)
         finally:
             current.reset(token)
+            if span is not None:
+                name_by_route(span.root, scope, site.config.base_url)
+                span.root.rename = None  # the scope ends with the request
             if event.body is not None:
                 event.body.close()
 

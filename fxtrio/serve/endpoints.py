@@ -31,6 +31,7 @@ from fxtrio.serve.request.response.error_response import (
 from fxtrio.serve.request.response.response import JSON, NOTHING, Answer, Reply, redirected
 from fxtrio.serve.request.response.unwrap import require_status, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
+from fxtrio.spans import span
 
 log = logging.getLogger("fx.serve")
 
@@ -92,7 +93,8 @@ async def _call(code: EndpointCode, request: Request, source: str) -> Answer | R
         reply = error_reply(ErrorResponse(f"{request.method} is not allowed here.", 405))
         reply.headers.append((b"allow", code.allowed.encode()))
         return reply
-    value = await function(request)
+    with span("endpoint", source):
+        value = await function(request)
     if isinstance(value, Response):
         require_status(value.status_code, source)
     if isinstance(value, (Response, Redirect)):

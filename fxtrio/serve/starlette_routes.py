@@ -34,6 +34,7 @@ from fxtrio.serve.request.response.form_rerender import PAGES, PageAgain
 from fxtrio.serve.request.response.response import Answer, redirected
 from fxtrio.serve.request.response.send_response import completing, send_answer
 from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.serve.request_span import name_by_starlette_route
 
 
 async def serve_starlette_route(
@@ -78,6 +79,7 @@ async def _handle(
     if verdict:
         return csrf_failure_reply(verdict)
     event.scope.update(child)
+    name_by_starlette_route(route, site.config.base_url)
     complete = completing(event)
     body = event.open_body(running.bodies, limit=site.config.limits.body)
     try:

@@ -30,6 +30,8 @@ from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks
 from fxtrio.serve.request.requests import PageSocket
 from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.serve.request_span import name_by_starlette_route
+from fxtrio.spans import span
 
 Handler = Callable[[Any], Awaitable[None]]
 
@@ -57,6 +59,7 @@ async def serve_socket(
                 if not await _admit(site, event, socket, pattern, count):
                     return
                 event.scope.update(child)
+                name_by_starlette_route(route, site.config.base_url)
                 try:
                     require_plain(event.scope["headers"])
                 except ActionError as error:
@@ -93,7 +96,8 @@ async def _serve_page(
         return
     if site.config.realtime.same_origin:
         event.scope[ORIGIN_UNCHECKED] = True
-    await serve_websocket(handler, socket, place=place)
+    with span("websocket", place):
+        await serve_websocket(handler, socket, place=place)
 
 
 async def _admit(

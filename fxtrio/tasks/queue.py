@@ -34,6 +34,7 @@ import trio
 from fxtrio.application_errors import is_cancelled
 from fxtrio.context import counting, current_app, why_no_app
 from fxtrio.errors import TaskQueueFull, TaskQueueNotRunning
+from fxtrio.spans import current_span, span
 from fxtrio.tasks.calls import drive, is_async, name_of, not_callable
 from fxtrio.tasks.deferred_jobs import HeldJobs, holding
 from fxtrio.tracebacks import trimmed
@@ -309,7 +310,9 @@ class TaskQueue:
         """Run a job until it ends or waits; return what waits, and the trap it waits in."""
         context, func, args, kwargs = job
         try:
-            if type(func) is types.FunctionType and func.__code__.co_flags & inspect.CO_COROUTINE:
+            if context.get(current_span) is not None:
+                coroutine = self._call_in_span(func, args, kwargs)
+            elif type(func) is types.FunctionType and func.__code__.co_flags & inspect.CO_COROUTINE:
                 coroutine = func(*args, **kwargs)
             else:
                 coroutine = self._call(func, args, kwargs)
@@ -351,6 +354,12 @@ class TaskQueue:
             context.run(log.warning, "Job %s was cancelled: %s", name_of(func), reason)
         if cancelled is not None:
             raise cancelled
+
+    async def _call_in_span(
+        self, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        with span("job", name_of(func)):
+            await self._call(func, args, kwargs)
 
     async def _call(
         self, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]

@@ -15,6 +15,7 @@ from fxtrio.db import Database
 from fxtrio.jobs import Job, JobRunner, open_jobs
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.jobs.store import JobStore
+from fxtrio.spans import Spans
 
 
 @asynccontextmanager
@@ -35,7 +36,7 @@ async def running(
         keep=3600,
         clock=JobClock.started(fixed=isinstance(trio.lowlevel.current_clock(), MockClock)),
     )
-    app = SimpleNamespace(jobs=runner, database=database)
+    app = SimpleNamespace(jobs=runner, database=database, spans=Spans())
     async with open_jobs(runner, app):
         with entered(app, "0123"):
             yield runner

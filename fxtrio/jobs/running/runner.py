@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from math import inf
 from typing import Any
@@ -253,7 +253,7 @@ class JobRunner:
 
     async def _work(self, job: Claimed, nursery: trio.Nursery) -> None:
         try:
-            with entered(self.app, job.request_id):
+            with entered(self.app, job.request_id), self._span_of(job):
                 outcome = await self._attempts.run(self.jobs[job.name], job)
             self._claims.end(job, outcome)
         finally:
@@ -263,6 +263,12 @@ class JobRunner:
                 self._room.set()
                 self.wake()
             self._start_waiting(nursery)
+
+    def _span_of(self, job: Claimed) -> AbstractContextManager[Any]:
+        root: AbstractContextManager[Any] = self.app.spans.open_root(
+            "job", job.name, job.traceparent
+        )
+        return root
 
     def _release(self, job: Claimed) -> bool:
         """Give the place of a job to others whose thread goes on; False when too many do."""

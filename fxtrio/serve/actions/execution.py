@@ -27,6 +27,7 @@ from fxtrio.serve.request.response.error_response import (
 )
 from fxtrio.serve.request.response.unwrap import require_status, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
+from fxtrio.spans import span
 
 log = logging.getLogger("fx.serve")
 
@@ -36,9 +37,10 @@ async def execute(target: Target, request: ActionRequest, background: Background
     action, development = target.found.action, target.site.development
     try:
         arguments = await arguments_of(action, request)
-        if action.transaction:
-            return await _transact(target, request, arguments, background)
-        value = await action.function(request, *arguments)
+        with span("action", action.place):
+            if action.transaction:
+                return await _transact(target, request, arguments, background)
+            value = await action.function(request, *arguments)
         return _checked(action, value, background, development=development)
     except BaseException as raised:
         error = unwrap(application_error(raised), target.event.draft, action.place)

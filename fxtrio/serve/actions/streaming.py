@@ -34,6 +34,7 @@ from fxtrio.serve.request.response.background import (
 )
 from fxtrio.serve.request.response.error_response import ErrorResponse, busy, error_body
 from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.spans import span
 
 log = logging.getLogger("fx.serve")
 
@@ -109,9 +110,10 @@ class _ActionStream:
     async def _generate(self, writer: Writer) -> Succeeded | ErrorResponse | Redirect:
         """Run the generator and forward its values; return what it came to."""
         action, values = self.target.found.action, self._values
-        is_complete = await forward(
-            values, writer, self._open_stream, place=self._place, timeout=action.timeout
-        )
+        with span("action", self._place):
+            is_complete = await forward(
+                values, writer, self._open_stream, place=self._place, timeout=action.timeout
+            )
         self._note_invalidated(self.target.event.draft.take_revalidated())
         if values.error is not None:
             return self._failed(values.error)

@@ -18,6 +18,7 @@ from fxtrio.errors import Redirect, ValueRefused, forgotten_await
 from fxtrio.serve.pages.functions.server_functions import LoaderCode
 from fxtrio.serve.request.response.unwrap import StatusInvalid, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
+from fxtrio.spans import span
 from fxtrio.status import as_status
 
 Values = dict[str, dict[str, Any]]
@@ -105,7 +106,8 @@ async def _run(loader: LoaderCode, request: Request) -> _Result:
 async def _call(loader: LoaderCode, request: Request) -> _Result:
     """Call one loader; whatever it raises is returned."""
     try:
-        value = await loader.function(request)
+        with span("loader", loader.place):
+            value = await loader.function(request)
     except BaseException as raised:
         return _known(application_error(raised), loader, request)
     return _checked(loader, value)

@@ -30,6 +30,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.client_protocol import PAYLOAD
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.response import HTML, NO_STORE, PRIVATE, Header, Reply
+from fxtrio.spans import span
 from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
 
@@ -163,13 +164,12 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
 
         The result is not cached.
         """
-        render = self.running.renderer.render
-        rendered = await render(plan.view.id, payload)
+        rendered = await self._run_render(plan, payload)
         data = without(content.action_data or {}, password_fields(rendered.html))
         if data is None:
             return rendered, payload
         payload = self.payload(plan, content._replace(action_data=data))
-        return await render(plan.view.id, payload), payload
+        return await self._run_render(plan, payload), payload
 
     async def render(self, plan: ViewPlan, payload: bytes) -> Rendered:
         """Render a payload, or return the cached HTML of an equal one."""
@@ -180,20 +180,19 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         view = plan.view.id
         cache = self.site.render_cache
         if cache is None or not plan.memo:
-            return await self._render_uncached(view, payload), False
+            return await self._render_uncached(plan, payload), False
         now = trio.current_time()
         rendered = cache.find(view, payload, now)
         if rendered is not None:
             return rendered, True
-        rendered = await self._render_uncached(view, payload)
+        rendered = await self._render_uncached(plan, payload)
         cache.keep(view, payload, rendered, now)
         return rendered, False
 
-    async def _render_uncached(self, view: int, payload: bytes) -> Rendered:
+    async def _render_uncached(self, plan: ViewPlan, payload: bytes) -> Rendered:
         """Render a payload; a large one only while not too much waits for slow clients."""
-        render = self.running.renderer.render
         if len(payload) < LARGE:
-            return await render(view, payload)
+            return await self._run_render(plan, payload)
         async with self.site.large.rendering(
             payload,
             self.place,
@@ -201,7 +200,11 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
             reserved=self.event.reserved,
             address=self.event.address,
         ):
-            return await render(view, payload)
+            return await self._run_render(plan, payload)
+
+    async def _run_render(self, plan: ViewPlan, payload: bytes) -> Rendered:
+        with span("render", plan.view.module):
+            return await self.running.renderer.render(plan.view.id, payload)
 
 
 def password_fields(rendered: bytes) -> frozenset[str]:

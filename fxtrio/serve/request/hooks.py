@@ -19,6 +19,7 @@ from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath
 from fxtrio.serve.request.response.unwrap import find_invalid_error, require_status
+from fxtrio.spans import span
 
 
 class RouteHookInvalid(ValueRefused):
@@ -107,7 +108,8 @@ async def run_hooks(
     for hook in hooks:
         try:
             audience.ask(hook.name)
-            answer = await _call_hook(hook, connection)
+            with span("hook", hook.name):
+                answer = await _call_hook(hook, connection)
         except Redirect as redirect:
             return redirect
         finally:

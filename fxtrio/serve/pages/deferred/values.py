@@ -26,6 +26,7 @@ from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.request.response.response import ResponseDraft
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
+from fxtrio.spans import span
 
 log = logging.getLogger("fx.serve")
 
@@ -206,7 +207,8 @@ async def _run(page: PageEvent, value: DeferredValue) -> Came | Raised:
     limit = page.site.config.timeouts.loader
     with trio.CancelScope(deadline=trio.current_time() + limit):
         try:
-            result = await value.call.call()
+            with span("deferred", value.place):
+                result = await value.call.call()
             if isinstance(result, Redirect):
                 raise result
             return Came(result)

@@ -15,6 +15,7 @@ from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
 from fxtrio.serve.request.response.response import HTML, Answer, Reply, redirected
 from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.spans import span
 
 
 async def buffer_page(page: PageEvent) -> Answer:
@@ -46,8 +47,9 @@ async def _render(page: PageEvent, loaded: Loaded, promises: tuple[str, ...]) ->
     frame = page.site.frames[plan.view.id]
     payload = page.payload(plan, Content(loaded.values, loaded.status, promises=promises))
     chunks: list[bytes] = []
-    async with page.running.renderer.stream(plan.view.id, payload) as parts:
-        async for part in parts:
-            chunks.append(part.html if chunks else frame.shell(part))
+    with span("render", plan.view.module):
+        async with page.running.renderer.stream(plan.view.id, payload) as parts:
+            async for part in parts:
+                chunks.append(part.html if chunks else frame.shell(part))
     chunks.append(frame.rest(payload))
     return b"".join(chunks)

@@ -47,6 +47,7 @@ from fxtrio.serve.pages.resources import RenderParts
 from fxtrio.serve.request.response.response import HTML, NOTHING, Answer, redirected
 from fxtrio.serve.request.response.send_response import complete_headers
 from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.spans import span
 from fxtrio.ssr.errors import FrameSizeInvalid, RenderFailed, SsrDown
 from fxtrio.ssr.frames import Rendered
 
@@ -216,14 +217,15 @@ class _PageStream:
         async with trio.open_nursery() as nursery:
             end = nursery.cancel_scope
             try:
-                async with page.running.renderer.stream(plan.view.id, payload) as parts:
-                    if self._deferred is not None:
-                        nursery.start_soon(self._deliver_deferred, self._deferred, parts)
-                    if self._promised:
-                        nursery.start_soon(self._deliver_values, parts, end)
-                    async for part in parts:
-                        await self._send_part(part)
-                    self._shell_sent.set()
+                with span("render", plan.view.module):
+                    async with page.running.renderer.stream(plan.view.id, payload) as parts:
+                        if self._deferred is not None:
+                            nursery.start_soon(self._deliver_deferred, self._deferred, parts)
+                        if self._promised:
+                            nursery.start_soon(self._deliver_values, parts, end)
+                        async for part in parts:
+                            await self._send_part(part)
+                        self._shell_sent.set()
             except SsrDown as error:
                 if self.begun:
                     log_failure(error, plan.view.module)

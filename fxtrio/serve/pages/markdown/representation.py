@@ -33,6 +33,7 @@ from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.response.response import NO_STORE, Answer, Header, Reply
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
+from fxtrio.spans import span
 
 _MEDIA = MEDIA_TYPE.encode()
 
@@ -94,7 +95,8 @@ class MarkdownRepresentation(msgspec.Struct, frozen=True):
             location = Location(page.target.route, requested, encode_params(page.target.params))
             # Without a nonce: no script runs in Markdown, and the placeholder is a secret.
             payload = site.encoder.encode(plan, Content(values, status), location)
-            rendered = await page.running.renderer.render(plan.view.id, payload)
+            with span("render", plan.view.module):
+                rendered = await page.running.renderer.render(plan.view.id, payload)
             return str(rendered.html, "utf-8")
 
         context = MarkdownContext(page.request, self.path.path, load=run_loader, render=render_html)
