@@ -70,6 +70,13 @@ def notes(browser: Browser, server: Server) -> None:
     take(page, "notes")
 
 
+def assistant(browser: Browser, server: Server) -> None:
+    page = look(browser, server.url)
+    fill(page, "Ask", Your_question="What is a stream?")
+    expect(page.get_by_role("button", name="Try again")).to_be_enabled()
+    take(page, "assistant")
+
+
 def sign_in(browser: Browser, server: Server, name: str, path: str) -> Page:
     page = look(browser, f"{server.url}/login?next={path}")
     fill(page, "Sign in", Email=f"{name}@example.org", Password=PASSWORD)
@@ -107,10 +114,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, open_browser() as browser:
         folder = Path(name)
         starter(browser, folder)
-        for example in (guestbook, notes, chat, workshop):
+        for example in (guestbook, notes, assistant, chat, workshop):
             project = copy_example(example.__name__, folder)
             fx("build", cwd=project)
-            if example is workshop:
+            if example in (assistant, workshop):
                 fx("db", "up", cwd=project)
             if example in (chat, workshop):
                 for person in ("ada", "grace"):

@@ -57,7 +57,7 @@ def test_what_one_says_the_other_reads_and_both_see_who_is_here(
     ann.page.get_by_label("Your message").fill("Hello Bob")
     ann.page.get_by_role("button", name="Say").click()
     for visitor in (ann, bob):
-        said = visitor.page.get_by_label("What was said").get_by_role("listitem")
+        said = visitor.page.get_by_label("Messages").get_by_role("listitem")
         expect(said).to_have_text("ann Hello Bob")
     assert_accessible(ann.page)
     bob.page.context.close()

@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import { SourceMap } from 'node:module';
 
 import { Level, writeLog } from '../worker/log.js';
+import { mismatchOf } from './browser/mismatch.js';
 import { frameOf } from './updates/changes.js';
 
 /** A place in a stack of a browser: path, line and column, both from 1. Paths may have brackets. */
@@ -37,7 +38,7 @@ export class Places {
       'fx:thrown',
       async (/** @type {any} */ { id, stack }, /** @type {any} */ client) => {
         const { place, text } = await this.locate(String(stack).slice(0, 20_000));
-        writeLog(Level.ERROR, `In the browser: ${printable(text)}`);
+        writeLog(Level.ERROR, `In the browser: ${printable(this.summary(place, text))}`);
         client.send({ type: 'custom', event: 'fx:located', data: { id, ...place, stack: text } });
       },
     );
@@ -69,6 +70,19 @@ export class Places {
     const text = lines.filter(({ kept }) => kept).map(({ mapped }) => mapped);
     const place = first ?? { file: '', line: 0, column: 0, frame: '' };
     return { place, text: text.join('\n').trim() };
+  }
+
+  /**
+   * Return what the terminal prints: of a mismatch one line, where React writes some forty.
+   *
+   * @param {{ file: string, line: number, column: number }} place
+   * @param {string} text
+   */
+  summary({ file, line, column }, text) {
+    const mismatch = mismatchOf(text);
+    if (mismatch === null) return text;
+    const where = file && `${this.#site.sourceOf(`${file}.tsx`) ?? file}:${line}:${column}: `;
+    return `${where}${mismatch.title}. ${mismatch.message}`;
   }
 
   /** @param {string} path of a URL */

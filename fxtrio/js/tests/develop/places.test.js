@@ -45,6 +45,18 @@ test('a module that does not parse any more has none, nor has what is no module'
   }
 });
 
+test('a mismatch is one line in the terminal, and any other error is whole', () => {
+  const place = { file: '/site/card.jsx', line: 4, column: 5 };
+  const mismatch = ['Hydration failed.', '', '  <h1>', '+   Other', '-   Notes', '', '    at h1'];
+
+  assert.equal(
+    places(null).summary(place, mismatch.join('\n')),
+    '/site/card.jsx:4:5: Server and browser render different things. ' +
+      'In <h1> the server has Notes, and the browser renders Other.',
+  );
+  assert.equal(places(null).summary(place, 'Error: oops\n  at Card'), 'Error: oops\n  at Card');
+});
+
 const SOURCE = 'pages/(shop)/Größe & @you+me,a=b [x].fxl';
 
 for (const [before, after] of [

@@ -2,7 +2,7 @@
 
 const DOCS = "https://github.com/fxtrio/fxtrio/blob/main/docs";
 const STEPS = [
-  ["tutorial.md", "Take the tutorial", "A small app in half an hour."],
+  ["tutorial.md", "Take the tutorial", "A small app, step by step."],
   ["guides/database.md", "Add a database", "One setting and a SQL file."],
   ["guides/deployment.md", "Put it online", "Build once, serve anywhere."],
 ];
