@@ -118,6 +118,17 @@ def make_manifest(
     )
 
 
+def has_same_manifest(project: CheckedProject, other: CheckedProject) -> bool:
+    """Return whether two projects have the same manifest, with the same settings and bundle."""
+    if (project.tree, project.actions) != (other.tree, other.actions):
+        return False
+    pairs = zip(project.pages, other.pages, strict=True)  # one for each source of the tree
+    return all(
+        page is one or (page.module, page.suspends) == (one.module, one.suspends)
+        for page, one in pairs
+    )
+
+
 def _view(view: PlannedView, suspending: set[str], result: BundleResult | None) -> View:
     layouts = tuple(layout.source for layout in view.layouts)
     return View(

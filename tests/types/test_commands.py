@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import attrs
+import msgspec
 import pytest
 import trio
 from click.testing import CliRunner
@@ -26,6 +29,7 @@ from fxtrio.tools.types.gather import gatherer_process
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, load_types
 from fxtrio.tools.types.report import checking, compiler
 from fxtrio.tools.types.ui import virtual_project
+from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.virtual_project import TypesFolder, write_text
 from tests.trees import write_tree
 
@@ -196,6 +200,34 @@ def test_files_that_stay_the_same_are_looked_into_once(
     assert write("two") == ["client.d.ts"]
     declared.write_text("of another process")
     assert write("two") == ["client.d.ts"]
+
+
+def test_the_app_is_declared_anew_only_where_its_types_or_what_halves_use_have_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    declared: list[str] = []
+
+    def counted(*args: Any, **kwargs: Any) -> str:
+        declared.append("app")
+        return sockets_module(*args, **kwargs)
+
+    monkeypatch.setattr(virtual_project, "sockets_module", counted)
+    types = ProjectTypes((PageTypes("pages/a.fxl", "page"), PageTypes("pages/b.fxl", "page")))
+    folder = TypesFolder(tmp_path, tmp_path)
+
+    def write(word: str, types: ProjectTypes = types, others: Sequence[str] = ()) -> int:
+        write_tree(tmp_path, {"pages/a.fxl": VIEW % word, "pages/b.fxl": VIEW % "b"})
+        declared.clear()
+        halves = folder.halves(check_project(tmp_path, Config()), types)
+        folder.write_tier("loose", halves, types, others)
+        return len(declared)
+
+    assert [write(word) for word in ("one", "one", "two")] == [1, 0, 0]
+    assert write("useLoader") == 1
+    assert (write("two"), write("DataOf")) == (1, 1)
+    assert write("DataOf", others=["/admin/*"]) == 1
+    assert "/admin/" in (folder.path / "loose/client.d.ts").read_text()
+    assert write("DataOf", msgspec.structs.replace(types), ["/admin/*"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import trio
 
 from fxtrio.compile.build_steps import (
     bundle_plan,
+    has_same_manifest,
     make_manifest,
     planned_site,
     remove_halves,
@@ -93,6 +94,9 @@ class DevProject:
     )
     _result: BundleResult | None = None
     _manifest: Manifest | None = None
+    _made_of: tuple[CheckedProject | None, BundleResult | None] = (None, None)
+    """What the manifest was made of."""
+
     _toolchain: Path = Path()
     _vite: ViteSupervisor = attrs.field(
         default=attrs.Factory(
@@ -355,15 +359,25 @@ class DevProject:
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:
         """Use ``project`` from now on. With ``replan`` Node learns of it, too."""
         self._project = project
+        file = self.folder / FILE_NAME
+        if not replan and self._is_made(project) and file.exists():
+            return
         site = planned_site(project)
         if replan or self._result is None:
             answer = await self._ask("site", plan=self._plan(project, site))
             self._result = read_result(answer)
         manifest = make_manifest(project, site, self.config, "development", self._result)
-        file = self.folder / FILE_NAME
         if manifest != self._manifest or not file.exists():
             self._manifest = manifest
             await trio.to_thread.run_sync(write_whole, file, dump_manifest(manifest))
+        self._made_of = project, self._result
+
+    def _is_made(self, project: CheckedProject) -> bool:
+        """Return whether the manifest of ``project`` is the one that was made last."""
+        before, result = self._made_of
+        if before is None or result is None or result is not self._result:
+            return False
+        return has_same_manifest(project, before)
 
     def _plan(self, project: CheckedProject, site: PlannedSite) -> Any:
         plan = bundle_plan(self.root, self.folder, project, site, self.config, "development")

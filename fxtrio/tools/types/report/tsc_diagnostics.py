@@ -121,8 +121,10 @@ async def _some(compile_halves: Compile, tier: Tier, halves: Sequence[UiHalf]) -
 
 async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Compile) -> list[Seen]:
     """Return those complaints about halves without types that are reported."""
-    known = _known_names(types)
     names = [one for one in seen if is_certain(one.diagnostic)]
+    if len(names) == len(seen):
+        return names
+    known = _known_names(types)
     unnamed = {(one.half.source, name) for one in seen for name in _unnamed_actions(one)}
     rest = [
         one

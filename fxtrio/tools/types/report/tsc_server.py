@@ -8,6 +8,7 @@ the files that a change concerns. When it does not answer, the compiler is start
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -261,7 +262,7 @@ class _Folder:
     def read(self) -> list[str]:
         """Read what has changed; return the virtual files that have to be looked at."""
         listed = json.loads((self.path / "tsconfig.json").read_bytes())["files"]
-        self.files = tuple(file for file in listed if not PurePosixPath(file).is_absolute())
+        self.files = tuple(file for file in listed if not file.startswith("/"))
         known = set(self._texts)
         there = {*self.files, *self._others()}
         changed = {file for file in sorted(there) if self._is_other(file)}
@@ -301,7 +302,7 @@ class _Folder:
 
     def _is_other(self, file: str) -> bool:
         """Return whether the text of a file is another one than before; read it then."""
-        stamp = _stamp(self.path / file)
+        stamp = _stamp(f"{self.path}/{file}")
         if self._stamps.get(file) == stamp:
             return False
         text = (self.path / file).read_text("utf-8", "surrogatepass")
@@ -319,9 +320,9 @@ class _Folder:
 
     def _others(self) -> list[str]:
         """Return the declarations, and the settings."""
-        return sorted(
-            entry.name for entry in self.path.iterdir() if entry.name.endswith((".d.ts", "g.json"))
-        )
+        with os.scandir(self.path) as entries:
+            names = (entry.name for entry in entries)
+            return sorted(name for name in names if name.endswith((".d.ts", "g.json")))
 
     def _show(self, file: str) -> None:
         text = self._texts[file]
@@ -344,8 +345,8 @@ class _Folder:
         return (self.path / file).as_uri()
 
 
-def _stamp(file: Path) -> Stamp:
-    found = file.stat()
+def _stamp(file: str) -> Stamp:
+    found = os.lstat(file)
     return found.st_mtime_ns, found.st_size, found.st_ino
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -99,6 +100,31 @@ class _Input:
         )
 
 
+@attrs.frozen(eq=False)
+class _DeclarationInput:
+    """What the declarations for all halves of a tier are made of."""
+
+    types: ProjectTypes
+    others: tuple[str, ...]
+    modules: Mapping[str, str]
+    """Of the halves, by source."""
+
+    names_data: bool
+    """Whether a half names the data of others."""
+
+    loads: bool
+    """Whether a half loads the data of other pages."""
+
+    def is_same(self, other: _DeclarationInput) -> bool:
+        """Return whether the same files are made of ``other``; its types are the same object."""
+        return self.types is other.types and (
+            self.others,
+            self.modules,
+            self.names_data,
+            self.loads,
+        ) == (other.others, other.modules, other.names_data, other.loads)
+
+
 @attrs.define(eq=False)
 class TypesFolder:
     """The folder of one project; keeps what it has read of halves that stay the same."""
@@ -114,8 +140,11 @@ class TypesFolder:
     """Types of what own components get, by page file and name; see `component_props`."""
 
     _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
-    _written: dict[Path, tuple[str, Stamp]] = attrs.field(factory=dict)
+    _written: dict[str, tuple[str, Stamp]] = attrs.field(factory=dict)
     """Text of each file, and by what it is known that nobody else has written it since."""
+
+    _declared: dict[Tier, tuple[_DeclarationInput, dict[str, str]]] = attrs.field(factory=dict)
+    """The last declarations for all halves of a tier, and what they were made of."""
 
     _virtual: dict[tuple[Tier, str], tuple[_Input, _Output]] = attrs.field(factory=dict)
     """What was made last of a half in a tier, and of what."""
@@ -180,19 +209,19 @@ class TypesFolder:
 
     def write_facts(self, types: ProjectTypes) -> None:
         """Write the types of the project."""
-        self._write(self.name / FACTS, dump_types(types).decode())
+        self._write(f"{self.name}/{FACTS}", dump_types(types).decode())
 
-    def _write(self, path: Path, text: str) -> None:
+    def _write(self, path: str, text: str) -> None:
         """Write a file, unless it is as it was when this text was written to it.
 
         Most files of a project stay as they are, and looking into all of them takes longer than
         all else that a save costs.
         """
-        place = self.root / path
+        place = f"{self.root}/{path}"
         known, stamp = self._written.get(path, ("", None))
         if stamp is not None and known == text and _stamp(place) == stamp:
             return
-        write_text(self.root, path, text)
+        write_text(self.root, Path(path), text)
         stamp = _stamp(place)
         if stamp is not None:
             self._written[path] = text, stamp
@@ -211,26 +240,8 @@ class TypesFolder:
         ``others`` are paths that the app answers besides its pages, for example ``/admin/*``;
         ``around`` are page files besides the halves' whose slots count.
         """
-        pages = {page.pattern for page in types.pages if page.pattern}
-        beside = _types_of({*types.routes, *others} - pages)
         listed = list(halves)
-        loose = tier != "strict"
-        texts: dict[str, str] = {}
-        data = {half.source: half.module for half in listed if tier != "blank"}
-        if data and any("DataOf" in half.page.ui for half in listed):
-            for number, page in enumerate(types.pages):
-                named = data.setdefault(page.source, module_name(number))
-                texts[_declared(named)] = page_module(page, number, None, tier)
-        asks = any("useLoader" in half.page.ui for half in listed)
-        shared = [shared_name(number) for number in range(len(types.shared))]
-        texts |= {
-            "client.d.ts": app_module([*_types_of(pages), *beside], tier, data, shared),
-            "sockets.d.ts": sockets_module(types.pages, beside, loose=loose),
-            "elsewhere.d.ts": elsewhere_module(types.pages, loose=loose),
-            "loaded.d.ts": loaded_module(types.pages if asks else (), loose=loose),
-        }
-        for name, module in zip(shared, types.shared, strict=True):
-            texts[_declared(name)] = shared_module(module, tier)
+        texts = self._declarations(tier, listed, types, others)
         virtual: dict[str, VirtualUi] = {}
         looked_at = (*around, *(half.page for half in listed))
         slots = slot_names({page.module.source: page.ui for page in looked_at})
@@ -243,8 +254,25 @@ class TypesFolder:
         texts["tsconfig.json"] = self._settings(tier, virtual)
         require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes
         for name, text in texts.items():
-            self._write(self.name / tier / name, text)
+            self._write(f"{self.name}/{tier}/{name}", text)
         return virtual, digest_of("\0".join((*texts, *texts.values())))
+
+    def _declarations(
+        self, tier: Tier, halves: Iterable[UiHalf], types: ProjectTypes, others: Iterable[str]
+    ) -> dict[str, str]:
+        """Return what declares the app for all halves of a tier, by file."""
+        modules = {half.source: half.module for half in halves if tier != "blank"}
+        now = _DeclarationInput(
+            types,
+            tuple(others),
+            modules,
+            names_data=any("DataOf" in half.page.ui for half in halves),
+            loads=any("useLoader" in half.page.ui for half in halves),
+        )
+        made = self._declared.get(tier)
+        if made is None or not made[0].is_same(now):
+            made = self._declared[tier] = now, _declarations(tier, now)
+        return dict(made[1])
 
     def _half_files(self, tier: Tier, half: UiHalf, places: list[str] | None) -> _Output:
         """Return what declares a half's module, and the half as the compiler reads it."""
@@ -315,6 +343,28 @@ class TypesFolder:
         )
 
 
+def _declarations(tier: Tier, made_of: _DeclarationInput) -> dict[str, str]:
+    types, data = made_of.types, dict(made_of.modules)
+    pages = {page.pattern for page in types.pages if page.pattern}
+    beside = _types_of({*types.routes, *made_of.others} - pages)
+    loose = tier != "strict"
+    texts: dict[str, str] = {}
+    if data and made_of.names_data:
+        for number, page in enumerate(types.pages):
+            named = data.setdefault(page.source, module_name(number))
+            texts[_declared(named)] = page_module(page, number, None, tier)
+    shared = [shared_name(number) for number in range(len(types.shared))]
+    texts |= {
+        "client.d.ts": app_module([*_types_of(pages), *beside], tier, data, shared),
+        "sockets.d.ts": sockets_module(types.pages, beside, loose=loose),
+        "elsewhere.d.ts": elsewhere_module(types.pages, loose=loose),
+        "loaded.d.ts": loaded_module(types.pages if made_of.loads else (), loose=loose),
+    }
+    for name, module in zip(shared, types.shared, strict=True):
+        texts[_declared(name)] = shared_module(module, tier)
+    return texts
+
+
 def virtual_name(source: str, tier: Tier) -> str:
     """Return the path of a virtual file in the folder of its tier."""
     return f"{source}.{'tsx' if tier == 'strict' else 'jsx'}"
@@ -359,9 +409,9 @@ def write_text(root: Path, path: Path, text: str) -> bool:
     return write_whole(require_no_link(root, path), text.encode())
 
 
-def _stamp(path: Path) -> Stamp | None:
+def _stamp(path: str) -> Stamp | None:
     try:
-        found = path.lstat()
+        found = os.lstat(path)
     except OSError:  # it is not there
         return None
     return found.st_mtime_ns, found.st_size, found.st_ino
