@@ -36,6 +36,8 @@ PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 """Those that fxtrio runs on; one has all tests, and the others those of `ON_EACH`."""
 
+THIS_PYTHON = "{}.{}".format(*sys.version_info)
+
 ON_EACH = (
     "tests/compile",
     "tests/http1",
@@ -46,6 +48,13 @@ ON_EACH = (
     "tests/test_task_threads.py",
     "tests/test_tasks.py",
 )
+ON_THOSE_BETWEEN = ("tests/compile", "tests/routes", "tests/test_tasks.py")
+"""What `ci` runs on Pythons between the oldest and the newest: what reads or is Python's syntax.
+
+All of `ON_EACH` costs a minute of CPU time on each, and what differs in the oldest and the newest
+alike is the same between them; `nightly` runs all of it.
+"""
+
 APART = "not browser and not node", "not redis and not postgres"
 """Marks and names of the tests that need no other program: those are alike on each Python."""
 
@@ -148,7 +157,7 @@ def nightly(session: nox.Session) -> None:
     session.install("-e", ".[dev]")
     session.run("pytest", *PARALLEL, *session.posargs, env=LONG)
     if not session.posargs:
-        for program in PROGRAMS:
+        for program in (*PROGRAMS, *(f"tests-{version}" for version in _others_there())):
             session.notify(program)
 
 
@@ -327,9 +336,8 @@ def bench_http(session: nox.Session) -> None:
 @nox.session
 def ci(session: nox.Session) -> None:
     """Run everything a change must pass, the tests last; one failure hides no other."""
-    others = [version for version in PYTHONS if version != "{}.{}".format(*sys.version_info)]
-    there = [version for version in others if find_python(version) is not None]
-    absent = [version for version in others if version not in there]
+    there = _others_there()
+    absent = [version for version in PYTHONS if version not in (THIS_PYTHON, *there)]
     session.log(f"Pythons beside this one: {', '.join(there) or 'none'}")
     if absent:
         session.warn(f"not on this machine, and not tested: Python {', '.join(absent)}")
@@ -342,7 +350,7 @@ def ci(session: nox.Session) -> None:
     if failed:
         session.warn(f"failed before the tests: {', '.join(failed)}")
     with ThreadPoolExecutor() as pool:  # they have the cores that the tests leave them
-        on_others = pool.submit(_passes, partial(_on_others, there, ()), session)
+        on_others = pool.submit(_passes, partial(_on_others_first, there), session)
         _pytest(session, *PARALLEL, *session.posargs)
     if not on_others.result() and not _passes(partial(_on_others, there, (AGAIN,)), session):
         failed.append("the tests on other Pythons")
@@ -400,11 +408,25 @@ def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
     return True
 
 
+def _others_there() -> list[str]:
+    """Return the other Pythons that are on this machine, the oldest first."""
+    others = (version for version in PYTHONS if version != THIS_PYTHON)
+    return [version for version in others if find_python(version) is not None]
+
+
+def _on_others_first(versions: list[str], session: nox.Session) -> None:
+    """Run the tests that `ci` has for each of the other Pythons, the newest one last."""
+    found = [_passes(partial(_on_others, versions[:-1], ON_THOSE_BETWEEN), session)]
+    found.append(_passes(partial(_on_others, versions[-1:], ()), session))
+    if not all(found):
+        raise CommandFailed("tests failed on other Pythons")
+
+
 def _on_others(versions: list[str], arguments: Sequence[str], session: nox.Session) -> None:
     """Run the sessions of other Pythons, one after the other; `arguments` go to each."""
     if versions:
         names = [f"tests-{version}" for version in versions]
-        nice = ["nice"] if shutil.which("nice") and not arguments else []
+        nice = ["nice"] if shutil.which("nice") and AGAIN not in arguments else []
         command = [*nice, "python", "-m", "nox", "-s", *names]
         session.run(*command, *(["--", *arguments] if arguments else []), external=True)
 
