@@ -15,6 +15,7 @@ from typing import Any
 
 import attrs
 import httpx
+import psutil
 import pytest
 import trio
 from click.testing import CliRunner, Result
@@ -24,6 +25,7 @@ from fxtrio.cli.build import Weight, weigh_pages
 from fxtrio.cli.serve import serve_options, server_limits
 from fxtrio.config import Config, load_config
 from fxtrio.manifest import load_manifest
+from tests.e2e.support import nodes_of
 from tests.ports import free_port
 
 SECRET = {"FX_SECRET_KEY": "a key for tests that is long enough"}
@@ -103,9 +105,12 @@ async def test_a_fresh_project_works_with_fx_serve(built: Path) -> None:
 async def test_a_fresh_project_works_with_hypercorn(built: Path) -> None:
     command = ["hypercorn", "--worker-class", "trio", "--bind", "ADDRESS", "app:app"]
     with trio.fail_after(120):
-        async with serving(command, cwd=built) as (client, _):
+        async with serving(command, cwd=built) as (client, pid):
             page = await client.get("/about")
+            nodes = nodes_of(pid)
 
+    assert nodes
+    assert [pid for pid in nodes if psutil.pid_exists(pid)] == []
     assert page.status_code == 200
     assert "<title" in page.text and "About · shop" in page.text
 

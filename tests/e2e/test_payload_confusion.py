@@ -93,7 +93,9 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.fixture(scope="module", params=["report-only", "enforce"])
+@pytest.fixture(
+    scope="module", params=["report-only", pytest.param("enforce", marks=pytest.mark.nightly)]
+)
 def site(request: pytest.FixtureRequest, project: Path) -> Iterator[Server]:
     with served(project, env={"FX_CSP": request.param}) as server:
         yield server

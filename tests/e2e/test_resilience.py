@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
-import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,8 +13,7 @@ import psutil
 import pytest
 import trio
 
-from tests.e2e.support import fx, nodes_of, served, serving
-from tests.ports import free_port
+from tests.e2e.support import fx, nodes_of, served
 from tests.trees import write_tree
 
 LAYOUT = "export default function Layout({ children }) { return <main>{children}</main>; }\n"
@@ -144,30 +141,6 @@ async def test_requests_in_flight_finish_when_the_server_is_told_to_stop(project
     assert statuses == {200: 50}
     assert code == 0
     assert "Traceback" not in server.output()
-
-
-def test_a_fresh_project_is_served_by_fx_and_by_hypercorn(tmp_path: Path) -> None:
-    fx("init", "shop", cwd=tmp_path)
-    project = tmp_path / "shop"
-    assert "pages" in fx("routes", cwd=project)
-    fx("check", cwd=project)
-    fx("build", cwd=project)
-    program = shutil.which("hypercorn", path=str(Path(sys.executable).parent))
-    assert program is not None
-    ours = [sys.executable, "-m", "fxtrio", "serve", "--port", "PORT"]
-    other = [program, "--worker-class", "trio", "--bind", "127.0.0.1:PORT", "app:app"]
-    for words in (ours, other):
-        port = free_port()
-        command = [word.replace("PORT", str(port)) for word in words]
-        with serving(command, project, port) as server:
-            page = httpx.get(server.url)
-            nodes = nodes_of(server.process.pid)
-            server.process.send_signal(signal.SIGTERM)
-            assert server.process.wait(30) == 0, server.output()
-        assert page.status_code == 200
-        assert "<h1>" in page.text
-        assert_no_node_left(nodes)
-        assert "Traceback" not in server.output()
 
 
 def test_any_asgi_application_is_served_without_a_build(tmp_path: Path) -> None:
