@@ -25,6 +25,14 @@ def wait_for(server: Server, text: str, count: int = 1) -> None:
         pause()
 
 
+def wait_for_text(server: Server, text: str, path: str = "/") -> None:
+    """Wait until documents of a page have ``text``, whoever serves them meanwhile."""
+    give_up = time.monotonic() + 60
+    while text not in read_text(f"{server.url}{path}"):
+        assert time.monotonic() < give_up, server.output()
+        pause()
+
+
 def edit(project: Path, old: str, new: str) -> None:
     page = project / "pages/index.fxl"
     text = page.read_text(encoding="utf-8")

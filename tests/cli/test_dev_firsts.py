@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.cli.firsts import DATABASE, FIRSTS, HOME, IN_TURN, First
-from tests.cli.in_browser import hydrated, wait_for
+from tests.cli.in_browser import hydrated, wait_for, wait_for_text
 from tests.e2e.support import Server, fx, pause, read_text, serving, visit
 from tests.ports import free_port
 from tests.trees import write_tree
@@ -31,14 +31,6 @@ def project(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
     if "first" in request.fixturenames:
         before |= request.getfixturevalue("first").before
     return write_tree(tmp_path / "bare", before)
-
-
-def wait_for_text(server: Server, text: str) -> None:
-    """Wait until the home page has it, whoever serves meanwhile."""
-    give_up = time.monotonic() + 60
-    while text not in read_text(server.url):
-        assert time.monotonic() < give_up, server.output()
-        pause()
 
 
 @pytest.mark.nightly
