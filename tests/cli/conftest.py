@@ -20,9 +20,9 @@ def settings() -> str:
     return ""
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared_dev(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SharedDev]:
-    """One `fx dev` for the tests of a file that are marked so."""
+    """One `fx dev` for all tests of a process that are marked so: a new one costs 4 CPU-seconds."""
     shared = SharedDev(tmp_path_factory.mktemp("shared"))
     yield shared
     shared.stop()

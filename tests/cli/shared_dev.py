@@ -1,4 +1,4 @@
-"""One `fx dev` for tests of a file: after each of them its project is as it was before."""
+"""One `fx dev` for many tests: after each of them its project is as it was before."""
 
 from __future__ import annotations
 

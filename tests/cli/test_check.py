@@ -300,9 +300,8 @@ async def test_a_plugin_that_raises_is_reported_where_it_does(root: Path) -> Non
     assert "(imported by fx.config.json)" in found
 
 
-@pytest.mark.parametrize(
-    ("code", "problem"),
-    [
+async def test_an_endpoint_must_be_able_to_answer(root: Path) -> None:
+    cases = [
         ("def GET(request): ...", "it answers no request. Write 'async def get(request)', in"),
         ("def users(request): ...", "it answers no request. Write 'async def get(request)'."),
         ("def get(): ...", "'get' cannot be called with the request alone. Write"),
@@ -311,13 +310,12 @@ async def test_a_plugin_that_raises_is_reported_where_it_does(root: Path) -> Non
             "from starlette.endpoints import HTTPEndpoint as E\nclass A(E): ...\nclass B(E): ...",
             "more than one thing answers here: 'A', 'B'. Keep one HTTPEndpoint class",
         ),
-    ],
-)
-async def test_an_endpoint_must_be_able_to_answer(root: Path, code: str, problem: str) -> None:
-    write({"pages/api/users.py": code})
+    ]
+    write({f"pages/api/{number}.py": code for number, (code, _) in enumerate(cases)})
 
-    [found] = await problems(root)
-    assert found.startswith(f"pages/api/users.py:1:1: {problem}")
+    for number, found in enumerate(await problems(root)):
+        assert found.startswith(f"pages/api/{number}.py:1:1: {cases.pop(0)[1]}")
+    assert cases == []
 
 
 async def test_a_body_that_nothing_can_fill_is_reported_at_its_parameter(root: Path) -> None:

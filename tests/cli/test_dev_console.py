@@ -80,7 +80,8 @@ def test_lines_of_the_pages_own_requests_are_printed(
     assert server.output().count("loading 1") == 3
 
 
-@pytest.mark.parametrize("settings", ['{"name": "shop"}'])
+@pytest.mark.shared_dev
+@pytest.mark.parametrize("settings", [""])
 def test_without_the_setting_nothing_is_printed(
     browser: Browser, project: Path, server: Server
 ) -> None:

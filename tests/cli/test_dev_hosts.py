@@ -126,7 +126,7 @@ WEBSOCKET = (
 
 
 @pytest.mark.node
-async def test_a_name_of_another_site_that_leads_here_reaches_nothing(tmp_path: Path) -> None:
+async def test_names_and_pages_of_other_sites_reach_nothing(tmp_path: Path) -> None:
     write_tree(tmp_path, PROJECT)
     with trio.fail_after(120):
         async with developing(tmp_path) as port:
@@ -151,25 +151,22 @@ async def test_a_name_of_another_site_that_leads_here_reaches_nothing(tmp_path: 
             assert entry.startswith(b"HTTP/1.1 200 ")
             updates = await ask(port, f"GET /_fx/@hot HTTP/1.1\n{own}\n{WEBSOCKET}")
             assert updates.startswith(b"HTTP/1.1 101 ")
+            await assert_own_pages_alone(port)
 
 
-@pytest.mark.node
-async def test_pages_of_other_sites_may_not_use_actions_modules_and_updates(tmp_path: Path) -> None:
-    write_tree(tmp_path, PROJECT)
-    with trio.fail_after(120):
-        async with developing(tmp_path) as port:
-            host = f"Host: localhost:{port}"
-            foreign = ["Origin: http://evil.example", "Sec-Fetch-Site: cross-site"]
-            foreign += ["Origin: null", "Sec-Fetch-Site: same-site"]
-            for proof in foreign:
-                head = f"{host}\n{proof}"
-                action = "POST /api/__actions/index/add HTTP/1.1"
-                for answer in (
-                    await ask(port, f"{action}\n{head}\nContent-Length: 0"),
-                    await ask(port, f"GET {ENTRY} HTTP/1.1\n{head}"),
-                    await ask(port, f"GET /_fx/@hot HTTP/1.1\n{head}\n{WEBSOCKET}"),
-                ):
-                    assert answer.startswith(b"HTTP/1.1 403 "), (proof, answer)
+async def assert_own_pages_alone(port: int) -> None:
+    """Pages of other sites may not use actions, modules and updates."""
+    foreign = ["Origin: http://evil.example", "Sec-Fetch-Site: cross-site"]
+    foreign += ["Origin: null", "Sec-Fetch-Site: same-site"]
+    for proof in foreign:
+        head = f"Host: localhost:{port}\n{proof}"
+        action = "POST /api/__actions/index/add HTTP/1.1"
+        for answer in (
+            await ask(port, f"{action}\n{head}\nContent-Length: 0"),
+            await ask(port, f"GET {ENTRY} HTTP/1.1\n{head}"),
+            await ask(port, f"GET /_fx/@hot HTTP/1.1\n{head}\n{WEBSOCKET}"),
+        ):
+            assert answer.startswith(b"HTTP/1.1 403 "), (proof, answer)
 
 
 @pytest.mark.node

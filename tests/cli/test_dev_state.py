@@ -14,7 +14,7 @@ from tests.short import amount
 
 pytestmark = pytest.mark.browser
 
-EDITS = amount(20, long=50)
+EDITS = amount(8, long=50)
 
 PAGE = """from itertools import count
 
@@ -105,7 +105,7 @@ def test_state_and_sockets_are_kept_over_edits_of_both_halves(
             room.write_text(text.replace(f"text {old}<", f"text {new}<"), "utf-8")
             expect(page.locator("h1")).to_have_text(f"text {new}")
     other = visit(browser).page
-    for number in range(8):
+    for number in range(amount(3, long=8)):
         other.goto(f"{server.url}/fresh{number}")
         hydrated(other)
         fresh = f"export default () => <h1>fresh {number}</h1>;\n"
