@@ -55,7 +55,7 @@ def test_a_text_of_the_same_second_and_size_is_another(
     assert run(tmp_path) == "two"
 
 
-def test_bytecode_of_what_was_saved_long_ago_is_kept(
+def test_bytecode_of_files_saved_long_ago_stays(
     tmp_path: Path, save: Callable[[str, float], None]
 ) -> None:
     save("old", time.time() - 60)

@@ -410,7 +410,7 @@ def test_a_misspelt_variable_is_a_mistake_but_variables_of_other_tools_are_not(
     load_config(tmp_path, environ={"FX_TOOLCHAIN": "/opt/x", "FXRATE": "1"})
 
 
-def test_every_setting_can_be_given_in_the_file_and_in_the_environment(tmp_path: Path) -> None:
+def test_every_setting_can_be_set_in_the_file_and_in_the_environment(tmp_path: Path) -> None:
     content: dict[str, Any] = {}
     environ: dict[str, str] = {}
     for name, attribute in attributes(Config).items():

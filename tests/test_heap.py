@@ -19,7 +19,7 @@ def trimmed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return times
 
 
-async def test_it_is_given_back_once_in_a_while(
+async def test_memory_is_returned_at_intervals(
     trimmed: list[float], autojump_clock: MockClock
 ) -> None:
     for _ in range(30):
@@ -47,5 +47,5 @@ async def test_a_crowd_leaves_nothing_behind(
     assert len(trimmed) == 2
 
 
-async def test_the_system_is_asked_where_it_can_do_so() -> None:
+async def test_the_allocator_is_called_where_it_supports_it() -> None:
     heap.trimming()(0)

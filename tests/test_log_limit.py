@@ -167,7 +167,7 @@ def test_no_more_is_remembered_than_there_is_room_for() -> None:
     assert seen.add(4000, 61)  # those that did not come again have made room
 
 
-async def test_what_was_held_back_is_told_each_minute_and_at_the_end(
+async def test_suppressed_records_are_counted_each_minute_and_at_the_end(
     autojump_clock: trio.testing.MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_log_limit(LogLimit(autojump_clock.current_time)):

@@ -107,7 +107,7 @@ async def test_a_thread_is_notified_at_once_that_the_queue_has_ended():
     assert isinstance(error, TaskQueueNotRunning)
 
 
-def test_a_thread_that_outlives_the_event_loop_is_told_that_nothing_runs():
+def test_a_thread_that_outlives_the_event_loop_gets_an_error():
     async def main() -> TaskQueue:
         async with open_queue() as queue:
             return queue

@@ -219,7 +219,7 @@ async def test_a_job_enqueues_another_job():
 # --- it never waits, and never grows
 
 
-async def test_a_job_that_was_given_to_an_idle_worker_counts_as_running():
+async def test_a_task_handed_to_an_idle_worker_counts_as_running():
     async with open_queue(workers=1) as queue:
         await wait_all_tasks_blocked()
         queue.enqueue(trio.sleep, 0)
@@ -228,7 +228,7 @@ async def test_a_job_that_was_given_to_an_idle_worker_counts_as_running():
     assert (statistics.running, statistics.waiting) == (1, 1)
 
 
-async def test_a_job_given_to_a_worker_as_the_time_ends_is_counted(
+async def test_a_task_handed_to_a_worker_at_the_deadline_is_counted(
     autojump_clock: MockClock, caplog
 ):
     async with open_queue(workers=1, drain_timeout=0) as queue:

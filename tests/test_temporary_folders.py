@@ -47,7 +47,7 @@ def test_the_end_of_a_process_gives_up_its_folder(folder: Path) -> None:
         assert not left.exists()
 
 
-def test_a_folder_that_another_process_takes_for_abandoned_is_made_again(
+def test_a_folder_that_another_process_removes_as_abandoned_is_created_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plain, made = tempfile.mkdtemp, []

@@ -95,7 +95,7 @@ async def test_a_loop_that_stands_still_is_not_held_against_clients(
     assert found.cut == []
 
 
-async def test_a_loop_that_is_always_late_ends_the_grace_as_well(mock_clock: MockClock) -> None:
+async def test_a_loop_that_always_lags_ends_the_grace_as_well(mock_clock: MockClock) -> None:
     found = clients()
     found.new("stuck", 4 * MEGABYTE)
     rounds = 0
@@ -202,7 +202,7 @@ async def test_of_those_who_wait_the_newest_goes_on_first(autojump_clock: MockCl
     assert sorted(order) == list(range(9))
 
 
-async def test_a_response_that_is_being_made_counts_for_no_client() -> None:
+async def test_a_response_in_production_counts_for_no_client() -> None:
     budget = Unsent(MEGABYTE)
     with budget.reserving(2 * MEGABYTE):
         assert budget.is_full
@@ -332,7 +332,7 @@ async def test_whoever_watches_over_the_process_needs_no_turn(path: bytes) -> No
         nursery.cancel_scope.cancel()
 
 
-async def test_no_public_address_has_the_room_for_what_is_being_made(
+async def test_no_public_address_has_room_for_a_response_in_production(
     autojump_clock: MockClock,
 ) -> None:
     budget = clients(4 * MEGABYTE).budget
@@ -362,7 +362,7 @@ async def test_no_public_address_has_the_room_for_what_is_being_made(
     assert (budget.used, len(budget._reserved)) == (0, 0)
 
 
-async def test_one_response_larger_than_a_share_is_made(autojump_clock: MockClock) -> None:
+async def test_one_response_larger_than_a_share_is_produced(autojump_clock: MockClock) -> None:
     budget = clients(4 * MEGABYTE).budget
     assert await budget.wait_reserved(9 * MEGABYTE, "192.0.2.1")
     assert trio.current_time() == 0

@@ -118,7 +118,7 @@ async def test_the_session_of_whoever_changes_the_password_goes_on(auth: Auth) -
     assert await user_of(own) is None
 
 
-async def test_a_session_of_somebody_else_is_not_kept(auth: Auth) -> None:
+async def test_a_session_of_another_user_is_not_stored(auth: Auth) -> None:
     client, _ = await signed_in(auth)
     await auth.service.add_user(OTHER, PASSWORD)
     other = auth.client()

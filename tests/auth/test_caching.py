@@ -131,7 +131,7 @@ async def test_no_answer_of_an_action_is_stored(client: Client, name: str) -> No
         ("image/png", "private, max-age=600", True),
     ],
 )
-async def test_of_endpoints_only_private_media_say_themselves_what_is_kept(
+async def test_of_endpoints_only_private_media_set_their_own_cache_control(
     client: Client, media: str, policy: str, kept: bool
 ) -> None:
     await log_in(client)
@@ -140,7 +140,7 @@ async def test_of_endpoints_only_private_media_say_themselves_what_is_kept(
     assert answer.headers["cache-control"] == (policy if kept else "no-store")
 
 
-async def test_files_that_are_the_same_for_all_are_kept(client: Client) -> None:
+async def test_files_that_are_the_same_for_all_are_cached(client: Client) -> None:
     await log_in(client)
     answer = await client.get("/a.txt")
     assert answer.headers["cache-control"] == "public, max-age=0, must-revalidate"

@@ -128,7 +128,7 @@ async def test_a_guarded_page_is_closed_in_every_form_and_opens_after_the_login(
         assert await socket.receive() == EMAIL
 
 
-async def test_an_agent_is_told_in_words_that_it_must_sign_in(guarded: Client) -> None:
+async def test_an_agent_gets_a_text_that_asks_it_to_sign_in(guarded: Client) -> None:
     named = await guarded.get("/notes.md")
     asked = await guarded.get("/notes", headers={"accept": "text/markdown"})
     for answer in (named, asked):
@@ -170,7 +170,9 @@ async def test_a_login_from_another_site_is_rejected(open_client: Client) -> Non
     assert open_client.cookies == {}
 
 
-async def test_csrf_tokens_hold_for_the_session_they_were_made_for(open_client: Client) -> None:
+async def test_csrf_tokens_are_valid_for_the_session_they_were_issued_to(
+    open_client: Client,
+) -> None:
     bare = {"sec-fetch-site": ""}
 
     async def call(token: str) -> int:

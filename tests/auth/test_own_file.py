@@ -17,7 +17,7 @@ from fxtrio.plugins.auth.storage.open_storage import open_own_file
 ADA = User(id="a" * 32, email="ada@example.org", created_at=1.5)
 
 
-async def test_the_file_and_its_folder_are_made_for_their_owner_alone(tmp_path: Path) -> None:
+async def test_the_file_and_its_folder_are_created_for_their_owner_alone(tmp_path: Path) -> None:
     path = tmp_path / "deep" / "auth.sqlite3"
     async with open_own_file(path) as storage:
         await storage.add_user(ADA, "hash")

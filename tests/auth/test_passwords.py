@@ -116,7 +116,7 @@ async def test_hashing_has_threads_of_its_own_and_a_bounded_queue() -> None:
     assert len(running) == 5
 
 
-async def test_too_many_logins_at_once_are_asked_to_come_back(tmp_path: Path) -> None:
+async def test_too_many_concurrent_logins_get_retry_after(tmp_path: Path) -> None:
     async with open_auth_with_user(tmp_path, hashing_threads=1, hashing_queue=1) as auth:
         going_on = threading.Event()
         limiter = auth.service.hasher._limiter

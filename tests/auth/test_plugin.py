@@ -111,7 +111,7 @@ async def test_csrf_tokens_are_bound_to_the_session_and_to_nothing_without_one(
     assert token not in str(bindings[0])
 
 
-async def test_the_service_is_gone_after_the_app_has_stopped(tmp_path: Path) -> None:
+async def test_the_service_is_closed_when_the_app_stops(tmp_path: Path) -> None:
     async with open_auth_with_user(tmp_path) as auth:
         assert auth.handle.plugins["auth"] is auth.service
     assert auth.handle.plugins == {}

@@ -130,7 +130,7 @@ async def test_while_the_storage_is_away_sockets_stay_and_it_looks_again(
     assert watched.codes[b"a"] == [4401]
 
 
-async def test_when_the_last_socket_is_gone_it_asks_no_more(
+async def test_polling_ends_with_the_last_socket(
     watched: Watched, nursery: trio.Nursery, autojump_clock: MockClock
 ) -> None:
     await nursery.start(watched.serve, b"a")

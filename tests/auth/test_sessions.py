@@ -123,7 +123,7 @@ async def test_a_token_that_somebody_planted_before_the_login_is_not_taken_over(
     assert await user_of(attacker) is None
 
 
-async def test_only_tokens_that_the_app_made_and_keeps_are_sessions(auth: Auth) -> None:
+async def test_only_tokens_that_the_app_issued_and_stores_are_sessions(auth: Auth) -> None:
     client = auth.client()
     client.headers["cookie"] = "__Host-sid=" + CookieSigner((KEY.encode(),)).sign("B" * 43)
     assert await user_of(client) is None

@@ -41,7 +41,7 @@ async def storage(root: Path) -> AsyncIterator[DatabaseStorage]:
             yield storage
 
 
-async def test_users_come_back_as_they_were_kept(storage: DatabaseStorage) -> None:
+async def test_users_are_read_as_they_were_stored(storage: DatabaseStorage) -> None:
     assert await storage.add_user(ADA, "hash") is True
     account = await storage.find_account(ADA.email)
     assert account is not None
@@ -127,7 +127,7 @@ async def test_every_call_is_counted(storage: DatabaseStorage) -> None:
     assert storage.statistics().queries == 3
 
 
-async def test_a_registration_is_kept_until_it_is_over_and_confirmed_once(
+async def test_a_registration_is_stored_until_it_expires_and_confirmed_once(
     storage: DatabaseStorage,
 ) -> None:
     pending = PendingRegistration(key=b"p", email=ADA.email, password_hash="hash", expires_at=9.0)

@@ -83,14 +83,16 @@ def test_never_more_attempts_than_promised_in_any_span_of_time(
 
 
 @given(st.floats(0, 100), st.integers(1, 5), st.floats(1, 20))
-def test_whoever_waits_as_long_as_told_may_pass(mark: float, capacity: int, pause: float) -> None:
+def test_a_client_that_waits_for_retry_after_passes(
+    mark: float, capacity: int, pause: float
+) -> None:
     bucket = Bucket("b", capacity, pause)
     first = charge([bucket], {"b": mark}, 0.0)
     marks = {"b": mark, **first.marks} if first.wait else {"b": 0.0}
     assert charge([bucket], marks, first.wait).wait == 0
 
 
-def test_addresses_are_kept_as_hashes() -> None:
+def test_addresses_are_stored_as_hashes() -> None:
     assert "ada" not in account_key("ada@example.org")
     assert account_key("ada@example.org") != account_key("grace@example.org")
 

@@ -59,7 +59,7 @@ def test_without_keys_nothing_verifies() -> None:
 
 
 @given(st.text(max_size=100) | st.text(st.sampled_from("aB0._-é"), min_size=85, max_size=89))
-def test_made_up_values_are_rejected(value: str) -> None:
+def test_invented_values_are_rejected(value: str) -> None:
     assert CookieSigner((OLD,)).read(value) is None
 
 

@@ -132,7 +132,7 @@ async def test_a_link_works_once_and_for_its_time(client: Client) -> None:
 
 
 @pytest.mark.parametrize("token", ["", "x", "x" * 5000, None, ["a"], 7])
-async def test_made_up_links_make_nothing(client: Client, token: Any) -> None:
+async def test_invented_links_create_nothing(client: Client, token: Any) -> None:
     assert (await post(client, "verify", token=token, password=CHOSEN))[0] in (401, 410)
 
 

@@ -269,7 +269,7 @@ def test_check_is_content_with_a_fresh_project(
     assert "6 files are fine." in result.output
 
 
-def test_the_server_is_told_the_settings_and_options_win(tmp_path: Path) -> None:
+def test_the_server_gets_the_settings_and_options_take_precedence(tmp_path: Path) -> None:
     config = load_config(
         tmp_path,
         environ={},

@@ -143,7 +143,7 @@ async def test_links_to_folders_are_followed_but_not_round_in_a_circle(tmp_path:
         assert await told() == {("modified", "shared/lib/a.py")}
 
 
-async def test_only_marks_are_told_of_folders_that_do_not_matter(tmp_path: Path) -> None:
+async def test_only_marks_are_reported_of_ignored_folders(tmp_path: Path) -> None:
     write_tree(tmp_path, {".fx/dev/manifest.json": "", ".git/index": "", "a.py": ""})
     async with _watching(tmp_path) as told:
         write_tree(tmp_path, {".fx/dev/other.json": "", ".git/HEAD": "", ".fx/cache/x": ""})

@@ -81,7 +81,9 @@ async def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator
         nursery.cancel_scope.cancel()
 
 
-async def test_it_is_started_again_but_not_for_ever(kept: Kept, autojump_clock: MockClock) -> None:
+async def test_it_is_restarted_a_limited_number_of_times(
+    kept: Kept, autojump_clock: MockClock
+) -> None:
     for _ in range(4):
         kept.nodes[-1].ended.set()
         await trio.sleep(1)

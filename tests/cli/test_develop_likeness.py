@@ -46,6 +46,6 @@ def test_what_is_wrapped_counts_as_well() -> None:
     assert not is_same(wrapped(function(HANDLER)), wrapped(other))
 
 
-def test_what_is_gone_is_not_the_same() -> None:
+def test_removed_code_is_not_the_same() -> None:
     assert not is_same(function(HANDLER), None)
     assert is_same(None, None)

@@ -296,7 +296,7 @@ async def test_what_the_project_takes_over_by_itself_restarts_nothing(project: P
     assert "changed notes.txt" not in project.report.events
 
 
-async def test_an_app_that_fxtrio_has_not_made_is_started_again_for_new_python(
+async def test_an_app_that_fxtrio_did_not_create_is_restarted_for_new_python(
     project: Project,
 ) -> None:
     async with running(project):
@@ -406,7 +406,7 @@ async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project
 
 
 @pytest.mark.parametrize("begun", [True, False], ids=["serving", "waiting to serve"])
-async def test_the_child_ends_when_its_parent_is_gone(project: Project, begun: bool) -> None:
+async def test_the_child_ends_when_its_parent_has_ended(project: Project, begun: bool) -> None:
     with trio.fail_after(30):
         launched = launch_server(project.server)
         child = adopt(launched.process)

@@ -162,7 +162,7 @@ async def test_modules_that_use_each_other_since_this_change_are_all_new(root: P
         assert await data(client, "/") == {"rows": 15, "title": 5}
 
 
-async def test_a_module_that_is_gone_is_forgotten_with_its_import(root: Path) -> None:
+async def test_a_removed_module_is_unloaded_with_its_import(root: Path) -> None:
     async with developed(root) as (project, client):
         stock, units = root / "shop_swap/stock.py", root / "shop_swap/units.py"
         stock.write_text("def count():\n    return 8\n")

@@ -120,7 +120,7 @@ STATE = (
     ],
     ids=["in containers", "of an object", "of a class", "in a cache"],
 )
-async def test_instances_are_found_wherever_they_are_kept(root: Path, keep: str) -> None:
+async def test_instances_are_found_wherever_they_are_referenced(root: Path, keep: str) -> None:
     write_tree(
         root,
         {

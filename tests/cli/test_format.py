@@ -100,7 +100,7 @@ def test_a_symbolic_link_stays_one(project: Path) -> None:
     assert link.is_symlink() and (project / "pages/a.fxl").read_text() == FINE
 
 
-def test_what_somebody_saved_meanwhile_is_kept(tmp_path: Path) -> None:
+def test_a_concurrent_save_is_not_overwritten(tmp_path: Path) -> None:
     page = tmp_path / "a.fxl"
     page.write_text("mine\n")
     with pytest.raises(ChangedMeanwhile, match="has changed"):

@@ -52,7 +52,7 @@ def test_settings_and_pages_of_each_have_no_mistakes(
 
 
 @pytest.mark.parametrize("options", [(), ("database",), ("accounts", "database", "typescript")])
-async def test_notes_are_kept(tmp_path: Path, options: tuple[str, ...]) -> None:
+async def test_notes_are_stored(tmp_path: Path, options: tuple[str, ...]) -> None:
     made(tmp_path, *options)
     async with open_app(tmp_path) as client:
         assert (await client.action("/", "add_note", {"text": " "})).status == 422

@@ -38,7 +38,7 @@ def test_the_command_that_is_meant_is_named(typed: str, meant: str) -> None:
     assert f"Did you mean {meant}?" in said(*typed.split())
 
 
-def test_what_is_like_none_is_told_which_there_are() -> None:
+def test_a_word_like_no_command_lists_the_commands() -> None:
     assert "There are work, list, show" in said("jobs", "frobnicate")
 
 

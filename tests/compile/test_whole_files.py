@@ -33,7 +33,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     assert [path.name for path in (tmp_path / "a").iterdir()] == ["b"]
 
 
-def test_halves_of_pages_that_are_gone_go(tmp_path: Path) -> None:
+def test_halves_of_removed_pages_are_removed(tmp_path: Path) -> None:
     page = "X = 1\n\nexport default () => 1;\n"
     write_tree(tmp_path, {"pages/a.fxl": page, "pages/b/c.fxl": page})
     build = tmp_path / "build"

@@ -49,7 +49,9 @@ def test_a_small_file_leaves_nothing(tmp_path: Path, compressed: list[bytes]) ->
 
 
 @pytest.mark.parametrize("damaged", ["", "short", "other"])
-def test_a_damaged_form_is_made_anew(tmp_path: Path, compressed: list[bytes], damaged: str) -> None:
+def test_a_damaged_representation_is_rebuilt(
+    tmp_path: Path, compressed: list[bytes], damaged: str
+) -> None:
     forms = FormCache(tmp_path)
     form = forms.encode("gzip", LARGE)
     [entry] = tmp_path.iterdir()

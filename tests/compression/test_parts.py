@@ -92,7 +92,7 @@ def test_a_whole_body_is_the_same_for_a_client(coding: Coding, body: bytes, best
     st.binary(max_size=64),
     st.binary(max_size=12),
 )
-def test_a_body_of_kept_pieces_is_one_gzip_member(
+def test_a_body_of_cached_parts_is_one_gzip_member(
     pieces: list[bytes], between: bytes, tail: bytes
 ) -> None:
     body = between.join(pieces) + tail

@@ -166,7 +166,7 @@ async def test_markdown_wrap_markdown_goes_around_every_source(tmp_path: Path) -
         assert (await client.get("/plain.md")).text == "plain"
 
 
-async def test_hooks_are_not_asked_without_the_feature(tmp_path: Path) -> None:
+async def test_hooks_are_not_called_without_the_feature(tmp_path: Path) -> None:
     async with open_pages(tmp_path, {"index": "def to_markdown(ctx):\n    return 'x'"}) as client:
         response = await client.get("/index.md")
         accepting = await client.get("/", headers={"accept": "text/markdown"})

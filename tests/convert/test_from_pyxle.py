@@ -113,7 +113,7 @@ def test_it_writes_nothing_that_git_could_not_undo(tmp_path: Path) -> None:
     assert "'pages/index.pyxl' would be changed and is not committed" in refused(root)
 
 
-def test_it_writes_outside_of_git_only_when_told_so(tmp_path: Path) -> None:
+def test_it_writes_outside_of_git_only_with_an_option(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), SMALL)
     (root / ".git").rename(root.parent / f"{root.name}-git")
     assert "this is no Git repository, so it could not be undone" in refused(root)

@@ -68,7 +68,7 @@ def root(tmp_path: Path) -> Path:
         ("nothing", 500, 0),
     ],
 )
-async def test_an_action_is_kept_or_not(
+async def test_an_action_is_committed_or_rolled_back(
     root: Path, autojump_clock: MockClock, how: str, status: int, kept: int
 ) -> None:
     async with open_app(root) as client:
@@ -78,7 +78,7 @@ async def test_an_action_is_kept_or_not(
         assert await db.value("select count(*) from notes") == kept
 
 
-async def test_it_is_over_before_a_page_is_shown(root: Path) -> None:
+async def test_the_transaction_ends_before_a_page_is_rendered(root: Path) -> None:
     async with open_app(root) as client:
         url = "/api/__actions/index/add"
         form = {"accept": "text/html"}

@@ -90,7 +90,7 @@ async def test_a_transaction_that_is_held_is_named_in_development(
 
 
 @pytest.mark.parametrize("url", ["mysql://x", "sqlite:/x", "mariadb://me:secret@x/y", "data.db"])
-def test_a_url_of_something_else_is_rejected_and_its_password_kept(
+def test_a_url_of_an_unknown_kind_is_rejected_without_its_password(
     tmp_path: Path, url: str
 ) -> None:
     with pytest.raises(Exception, match=r"sqlite:///data/app\.db") as caught:

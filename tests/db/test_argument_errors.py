@@ -49,7 +49,7 @@ async def test_text_with_half_a_pair_is_named(db: Database) -> None:
             await ask()
 
 
-async def test_text_with_a_nul_is_named_or_kept(db: Database) -> None:
+async def test_text_with_a_nul_is_rejected_or_stored(db: Database) -> None:
     if db.dialect == "sqlite":
         await db.execute(INSERT, 1, "a\0b")
         assert await db.value("select text from notes") == "a\0b"
@@ -117,7 +117,7 @@ async def test_it_is_the_clients_fault_and_reported_in_the_log(
 
 
 @pytest.mark.parametrize("key", ["a\0b", HALF, 7])
-async def test_a_key_of_a_job_that_cannot_be_kept_is_rejected(db: Database, key: Any) -> None:
+async def test_a_key_of_a_job_that_cannot_be_stored_is_rejected(db: Database, key: Any) -> None:
     @job(unique=lambda: key)
     async def send() -> None: ...
 

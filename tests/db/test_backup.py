@@ -95,7 +95,7 @@ def test_postgresql_has_its_own_tools(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["replaced", "deleted"])
-async def test_nothing_is_written_into_a_file_that_is_gone(
+async def test_nothing_is_written_into_a_file_that_was_removed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, how: str
 ) -> None:
     file = tmp_path / "data/app.db"

@@ -151,7 +151,7 @@ async def test_a_stream_gives_every_row_and_may_be_left(db: Database) -> None:
     assert await db.value("select text from notes where id = 0") == "x"
 
 
-async def test_a_transaction_is_kept_or_not(db: Database) -> None:
+async def test_a_transaction_is_committed_or_rolled_back(db: Database) -> None:
     async with db.transaction():
         await add(db, 1)
         assert db.in_transaction
@@ -349,7 +349,7 @@ async def test_what_was_reported_committed_is_what_the_table_holds(db: Database)
             nursery.start_soon(add, db, number)
 
 
-async def test_a_database_is_asked_no_more_after_its_block(engine: str, tmp_path: Path) -> None:
+async def test_a_database_takes_no_queries_after_its_block(engine: str, tmp_path: Path) -> None:
     async with opened(engine, tmp_path) as database:
         assert await database.value("select 1") == 1
     with pytest.raises(DatabaseClosed, match="has ended"):

@@ -290,7 +290,7 @@ class TestOnPostgres:
                         )
         assert runs == 1
 
-    async def test_more_isolation_comes_too_late_inside(self, db: Database) -> None:
+    async def test_more_isolation_inside_a_transaction_is_rejected(self, db: Database) -> None:
         with pytest.raises(IsolationTooLate, match="'serializable' is asked for inside"):
             async with db.transaction():
                 async with db.transaction(isolation="serializable"):

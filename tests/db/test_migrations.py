@@ -61,7 +61,7 @@ async def test_the_one_for_the_engine_wins(db: Database, tmp_path: Path) -> None
     assert await db.value("select count(*) from books") == 3
 
 
-async def test_one_that_fails_is_undone_and_those_before_it_are_kept(
+async def test_one_that_fails_is_rolled_back_and_those_before_it_stay(
     db: Database, tmp_path: Path
 ) -> None:
     write_tree(tmp_path, FILES)
@@ -91,7 +91,7 @@ async def test_in_development_files_that_are_still_to_be_written_wait(
     assert done == ["0005_later.sql"]
 
 
-async def test_what_has_changed_or_gone_is_named_before_anything_runs(
+async def test_changed_and_removed_migrations_are_reported_before_any_runs(
     db: Database, tmp_path: Path
 ) -> None:
     write_tree(tmp_path, FILES)

@@ -139,7 +139,7 @@ async def test_channels_refuse_a_pooler_that_they_would_hear_nothing_through(
             raise AssertionError
 
 
-async def test_what_was_prepared_and_is_gone_is_prepared_again(
+async def test_a_lost_prepared_statement_is_prepared_again(
     postgres_url: str, tmp_path: Path
 ) -> None:
     async with opened(postgres_url, tmp_path, pool=1) as db:

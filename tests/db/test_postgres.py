@@ -105,7 +105,7 @@ async def test_what_fails_at_the_commit_is_undone(db: Database) -> None:
     assert await db.value("select count(*) from a") == 0
 
 
-async def test_a_transaction_that_failed_is_never_taken_for_kept(db: Database) -> None:
+async def test_a_transaction_that_failed_is_never_reported_as_committed(db: Database) -> None:
     with pytest.raises(TransactionAborted):
         async with db.transaction():
             await db.execute("insert into notes values (1, 'a')")

@@ -66,7 +66,7 @@ async def test_another_process_that_writes_is_waited_for_so_long_and_no_longer(
     await db.execute("insert into notes values (1, 'a')")
 
 
-async def test_who_waits_too_long_is_told_that_it_is_busy(
+async def test_a_writer_that_waits_too_long_gets_busy(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with opened("file", tmp_path) as db:
@@ -93,7 +93,7 @@ async def test_a_database_that_cannot_be_opened_is_named(tmp_path: Path) -> None
             pass
 
 
-async def test_a_transaction_that_sqlite_took_back_is_not_gone_on_with(db: Database) -> None:
+async def test_a_transaction_that_sqlite_rolled_back_is_not_continued(db: Database) -> None:
     with pytest.raises(TransactionAborted):
         async with db.transaction():
             await db.execute("insert into notes values (1, 'a')")
@@ -122,7 +122,7 @@ db.close()
 """
 
 
-async def test_other_processes_come_and_go_and_all_that_is_written_is_kept(
+async def test_other_processes_come_and_go_and_no_write_is_lost(
     db: Database, tmp_path: Path
 ) -> None:
     """A process that closes any descriptor of the file loses all its locks (POSIX), so that

@@ -80,7 +80,7 @@ def get(url: str, **headers: str) -> tuple[int, Message, str]:
             return error.code, error.headers, error.read().decode()
 
 
-def test_a_response_is_cached_and_its_owner_is_told_so(server: Server) -> None:
+def test_a_response_is_cached_and_its_headers_say_so(server: Server) -> None:
     _, first, body = get(server.url)
     status, second, again = get(server.url)
     unchanged = get(server.url, if_none_match=first["etag"])
@@ -91,7 +91,7 @@ def test_a_response_is_cached_and_its_owner_is_told_so(server: Server) -> None:
     assert get(server.url)[1]["x-fx-cache"] == "hit"  # the connection is in order after a 304
 
 
-def test_a_stale_response_is_made_again_while_it_is_sent(server: Server) -> None:
+def test_a_stale_response_is_revalidated_while_it_is_sent(server: Server) -> None:
     url = server.url + "/brief"
     get(url)
     give_up = time.monotonic() + 20

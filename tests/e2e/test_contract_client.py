@@ -104,7 +104,7 @@ def test_invalidate_routes_4_each_listed_payload_is_loaded_again_and_no_other(
 
 
 @rule("invalidate_routes.urls")
-def test_invalidate_routes_urls_are_kept_without_the_action(visitor: Visitor) -> None:
+def test_invalidate_routes_urls_stay_cached_without_the_action(visitor: Visitor) -> None:
     assert press(visitor, "Prefetch") == "prefetched"
     assert {letter: count_of(visitor, letter) for letter in "abc"} == {"a": 1, "b": 1, "c": 1}
 

@@ -124,7 +124,7 @@ async def test_who_has_booked_is_reminded_once_an_hour_before(
     assert mine["reminded"]
 
 
-async def test_what_is_given_back_is_free_and_reminds_nobody(
+async def test_a_returned_slot_is_free_and_sends_no_reminder(
     clients: tuple[Client, Client],
     autojump_clock: MockClock,
 ) -> None:
@@ -166,7 +166,7 @@ async def send_sketch(client: Client, kind: bytes, content: bytes) -> Any:
     )
 
 
-async def test_a_sketch_is_kept_and_shown_as_the_image_it_is(
+async def test_a_sketch_is_stored_and_served_as_an_image(
     clients: tuple[Client, Client],
 ) -> None:
     ada, _ = clients

@@ -129,7 +129,7 @@ async def test_an_application_may_finish_quietly_after_its_client_left() -> None
             await finished.wait()
 
 
-async def test_requests_that_come_while_the_application_listens_are_kept() -> None:
+async def test_requests_that_arrive_while_the_application_receives_are_queued() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await read_body(receive)
         with trio.move_on_after(0.05):

@@ -109,7 +109,7 @@ async def test_the_end_is_seen_behind_the_last_bytes(others: int) -> None:
 
 
 @crowds
-async def test_who_waits_is_told_that_the_socket_is_being_closed(others: int) -> None:
+async def test_a_waiting_task_gets_an_error_when_the_socket_is_closed(others: int) -> None:
     with pair() as (near, _), trio.fail_after(5):
         async with watching(near, others) as watch, trio.open_nursery() as nursery:
             nursery.start_soon(_expect_closed, watch)

@@ -171,7 +171,7 @@ async def test_no_continue_is_sent_when_the_body_came_along_or_is_not_wanted() -
         assert await client.is_closed()
 
 
-async def test_an_old_client_is_never_told_to_continue() -> None:
+async def test_an_http_1_0_client_gets_no_continue() -> None:
     head = b"POST / HTTP/1.0\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n"
     async with open_server(echo) as server:
         assert (await server.ask(head + b"hi")).startswith(b"HTTP/1.1 200 OK")

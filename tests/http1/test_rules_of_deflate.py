@@ -124,7 +124,7 @@ class Inflater:
 
 
 @pytest.mark.parametrize("rule", OFFERS)
-async def test_an_offer_is_answered_and_kept_to(rule: str) -> None:
+async def test_an_offer_is_accepted_and_followed(rule: str) -> None:
     offer, expected = OFFERS[rule]
     dice = random.Random(1)
     text = b"".join(b"%d " % dice.randrange(1000) for _ in range(12_000))

@@ -252,7 +252,7 @@ async def test_a_refusal_is_a_short_line_in_the_log(field: bytes) -> None:
         (b"GET /a%2Fb%20%zz?%20 HTTP/1.1", [H], ("/a/b %zz", b"%20", b"a")),
     ],
 )
-async def test_the_target_says_what_is_asked_and_of_whom(
+async def test_the_target_has_the_path_and_the_authority(
     line: bytes, fields: list[bytes], seen: tuple[str, bytes, bytes]
 ) -> None:
     found: list[Any] = []

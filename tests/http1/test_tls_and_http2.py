@@ -234,7 +234,9 @@ async def test_what_only_begins_like_http2_is_rejected() -> None:
         assert b" 200 " in await server.ask(b"P" + b"UT / HTTP/1.1\r\nHost: a\r\n\r\n")
 
 
-async def test_a_client_that_fails_the_handshake_is_told_why_and_noted_once_a_minute() -> None:
+async def test_a_client_that_fails_the_handshake_gets_an_alert_and_is_logged_once_a_minute() -> (
+    None
+):
     tls = server_tls()
     tls.maximum_version = ssl.TLSVersion.TLSv1_2
     tls.set_ciphers("ECDHE-RSA-AES256-GCM-SHA384")

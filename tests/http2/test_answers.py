@@ -39,7 +39,7 @@ async def test_trailers_follow_the_body() -> None:
         assert trailers == [{b"x-sum": b"1"}]
 
 
-async def test_a_client_that_waits_to_be_requested_its_body_is_asked() -> None:
+async def test_a_client_that_expects_continue_gets_it() -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await response(200, await read_body(receive))(scope, receive, send)
 

@@ -123,7 +123,7 @@ async def test_a_connection_with_much_unread_gets_no_further_application() -> No
         assert server.app.started == STREAMS
 
 
-async def test_few_large_answers_are_made_at_a_time_for_a_client_without_room() -> None:
+async def test_few_large_responses_are_produced_at_a_time_for_a_client_without_window() -> None:
     async with serving() as server, server.client(window=0) as client:
         streams = [await client.ask("/300000") for _ in range(STREAMS)]
         await server.settle()

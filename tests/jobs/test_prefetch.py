@@ -252,7 +252,7 @@ async def test_a_claim_that_comes_while_the_process_stops_holds_nobody_up(
     assert await rows(database) == ["done"] * 2 + ["waiting"] * 20
 
 
-async def test_at_shutdown_what_has_not_begun_is_given_back_at_once(
+async def test_at_shutdown_claims_that_have_not_begun_are_released_at_once(
     database: Database, autojump_clock: MockClock
 ) -> None:
     states: list[list[str]] = []

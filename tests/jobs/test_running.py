@@ -260,7 +260,7 @@ async def test_a_job_without_options_needs_no_brackets(database: Database) -> No
     assert ran == ["hello"]
 
 
-async def test_what_cannot_be_kept_is_rejected(database: Database) -> None:
+async def test_arguments_that_cannot_be_stored_are_rejected(database: Database) -> None:
     @job()
     async def send(value: object) -> None: ...
 

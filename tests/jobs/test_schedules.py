@@ -54,7 +54,7 @@ async def test_thousands_of_schedules_are_enqueued_by_few_statements(
     assert statements - begun < 1000 + 100
 
 
-async def test_a_schedule_whose_key_cannot_be_made_holds_up_no_other(
+async def test_a_schedule_whose_key_fails_delays_no_other(
     database: Database, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     seen: list[int] = []

@@ -158,7 +158,7 @@ def batched(moments: list[datetime]) -> list[tuple[datetime, datetime]]:
     ]
 
 
-async def test_of_what_was_missed_the_last_is_made_up_for(
+async def test_of_missed_times_only_the_last_is_run(
     database: Database, autojump_clock: MockClock
 ) -> None:
     seen: list[int] = []

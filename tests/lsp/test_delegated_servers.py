@@ -139,7 +139,7 @@ def test_what_is_put_into_a_line_keeps_the_places_behind_it() -> None:
     assert half.back({"line": 0, "character": 5}) is None
 
 
-async def test_a_server_for_python_that_is_installed_is_asked(
+async def test_an_installed_server_for_python_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     own, other = tmp_path / "own", tmp_path / "other"

@@ -74,7 +74,7 @@ def change(start: Position, end: Position, text: str) -> types.TextDocumentConte
     return types.TextDocumentContentChangePartial(range_, text)
 
 
-def test_changes_are_made_in_their_order() -> None:
+def test_changes_are_applied_in_order() -> None:
     text = EditedText("file:///a", "")
     text.apply_change(types.TextDocumentContentChangeWholeDocument("abc"))
     for line, start, end, new in ((0, 1, 2, "XY\n"), (1, 0, 1, "")):

@@ -58,7 +58,7 @@ async def render(function: object = None, **options: object) -> str:
         ("/a/--", "--"),
     ],
 )
-def test_titles_are_made_of_the_last_segment(path: str, title: str) -> None:
+def test_titles_are_taken_from_the_last_segment(path: str, title: str) -> None:
     assert title_of(path) == title
 
 

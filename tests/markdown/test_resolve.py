@@ -155,7 +155,7 @@ async def test_loader_and_render_run_once_however_often_hooks_ask() -> None:
     assert (page.loads, page.renders) == (1, 1)
 
 
-async def test_a_failed_run_is_not_kept() -> None:
+async def test_a_failed_run_is_not_cached() -> None:
     page = Page()
     outcomes: list[Any] = [LoaderError("busy", 503), {"n": 7}]
 

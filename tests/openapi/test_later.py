@@ -46,7 +46,7 @@ async def test_several_saves_in_a_row_make_one_document(
     assert described == [pytest.approx(0.7), pytest.approx(5.7)]
 
 
-async def test_nothing_is_made_where_nothing_is_served(
+async def test_nothing_is_generated_where_nothing_is_served(
     described: list[float], autojump_clock: MockClock
 ) -> None:
     await follow(print, (0, Config()))

@@ -38,7 +38,7 @@ def problems(*plugins: PluginConfig | str) -> list[str]:
     return [str(problem) for problem in caught.value.problems]
 
 
-def test_plugins_are_made_in_config_order_with_their_settings() -> None:
+def test_plugins_are_created_in_config_order_with_their_settings() -> None:
     greeter, bare = load(
         PluginConfig(name=GREETER, settings={"greeting": "Hi", "maxLength": 5}),
         "tests.plugins.sample.Bare",
@@ -129,7 +129,7 @@ def test_a_module_that_raises_names_the_plugin_and_keeps_the_cause() -> None:
     assert str(info.value).startswith("plugin 'app.mail:Mail': ")
 
 
-def test_a_plugin_that_cannot_be_made_names_itself_and_keeps_the_cause() -> None:
+def test_a_plugin_that_cannot_be_created_is_named_with_its_cause() -> None:
     with pytest.raises(PluginFailed, match="could not be made: RuntimeError: no such") as info:
         load("tests.plugins.sample:Unmakeable")
     assert isinstance(info.value.__cause__, RuntimeError)

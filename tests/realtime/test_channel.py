@@ -264,9 +264,7 @@ async def test_publishers_wait_longer_for_a_client_while_nobody_else_waits(
             await trio.sleep_forever()
 
 
-async def test_a_reader_that_is_late_but_reads_holds_publishers_up_and_stays(
-    raw, autojump_clock: MockClock
-):
+async def test_a_slow_reader_delays_publishers_and_stays(raw, autojump_clock: MockClock):
     async def read_now_and_then(client: Client) -> None:
         while True:
             client.stop_reading()
@@ -346,7 +344,7 @@ async def test_drop_oldest_says_what_it_dropped_where_it_is_missing(autojump_clo
         assert await anext(events) == Missed(6)
 
 
-async def test_what_a_broker_lost_is_reported_in_its_place_and_only_to_who_asked(
+async def test_messages_that_a_broker_lost_are_reported_in_order_to_subscribers_that_asked(
     autojump_clock: MockClock,
 ):
     app = make_app()
@@ -410,7 +408,7 @@ def marks(frames: Iterable[Frame]) -> list[int]:
     return [frame.missed.count or 0 for frame in frames if isinstance(frame, MissedFrame)]
 
 
-async def test_who_comes_while_the_broker_is_away_is_told_to_try_again_later(caplog):
+async def test_a_subscriber_that_joins_while_the_broker_is_down_gets_try_again_later(caplog):
     class Away(MemoryBroker):
         async def subscribe(self, name: str, subscriber: Subscriber) -> None:
             raise BrokerUnreachable(name, "subscribe")
@@ -463,7 +461,7 @@ async def test_the_memory_of_a_stalled_reader_is_bounded(autojump_clock: MockClo
         client.read_on()
 
 
-async def test_a_client_found_gone_is_forgotten_while_its_handler_goes_on(raw):
+async def test_a_disconnected_client_is_removed_while_its_handler_runs_on(raw):
     app = make_app()
     async with joined(app, raw=raw) as [(client, room)]:
         client.break_off()

@@ -51,7 +51,7 @@ def test_the_wire_form_is_what_the_websocket_protocol_says(size, binary):
     assert Frame(payload, binary=binary).wire == reference.serialize(mask=False)
 
 
-def test_a_frame_is_made_once_and_shared():
+def test_a_frame_is_encoded_once_and_shared():
     frame = encode_message({"a": 1})
     assert encode_message(frame) is frame
     assert frame.event is frame.event

@@ -247,7 +247,7 @@ async def test_a_client_that_goes_before_it_is_accepted_is_quiet(caplog):
     assert caplog.records == []
 
 
-async def test_a_handler_that_sends_on_to_a_client_that_is_gone_is_told_each_time(caplog):
+async def test_each_send_to_a_disconnected_client_raises(caplog):
     told: list[type[Exception]] = []
 
     async def handler(ws: WebSocket) -> None:
@@ -265,7 +265,7 @@ async def test_a_handler_that_sends_on_to_a_client_that_is_gone_is_told_each_tim
     assert caplog.records == []
 
 
-async def test_a_handler_that_receives_is_told_by_the_disconnect():
+async def test_a_handler_that_receives_gets_the_disconnect():
     outcome: list[str | int] = []
 
     async def handler(ws: WebSocket) -> None:
@@ -491,7 +491,7 @@ async def test_a_handler_that_receives_slowly_makes_its_client_wait_and_loses_no
     assert received == [str(number) for number in range(3 * CAPACITY)]
 
 
-async def test_a_handler_that_begins_to_receive_late_loses_nothing(autojump_clock: MockClock):
+async def test_a_handler_that_receives_late_loses_nothing(autojump_clock: MockClock):
     received: list[str] = []
 
     async def late(ws: WebSocket) -> None:

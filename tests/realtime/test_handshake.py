@@ -131,7 +131,7 @@ async def test_the_user_of_the_session_cookie_is_returned():
     assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s1"))) == "ann"
 
 
-async def test_a_plugin_that_only_has_such_a_method_is_not_asked():
+async def test_a_plugin_that_merely_has_such_a_method_is_not_called():
     other = Auth()
     plugins = {"database": other, "auth": Auth(), "mail": other}
     assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s1"))) == "ann"
@@ -145,7 +145,7 @@ async def test_an_unknown_session_has_no_user():
     assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s2"))) is None
 
 
-async def test_without_a_cookie_the_plugin_is_not_even_asked():
+async def test_without_a_cookie_the_plugin_is_not_called():
     auth = Auth()
     assert await authenticate_websocket(signed_in({"auth": auth})) is None
     assert auth.asked == 0

@@ -254,7 +254,7 @@ async def test_a_server_that_hangs_holds_a_publisher_for_a_while_only(store, mon
         await wait_until(lambda: "hello" in client.received)
 
 
-async def test_who_left_during_an_outage_is_gone_after_it(store):
+async def test_members_that_left_during_an_outage_are_removed_after_it(store):
     async with open_brokers(store) as [one, two], joined(one) as (_, first):
         news = first.presence()
         async with joined(two) as (_, second):

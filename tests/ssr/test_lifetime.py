@@ -51,7 +51,7 @@ async def test_workers_end_with_their_server_even_in_an_endless_loop(
             await wait_until(lambda: not any(map(is_running, pids)))
 
 
-async def test_a_parent_death_pipe_kills_only_when_its_owner_is_gone() -> None:
+async def test_a_parent_death_pipe_kills_only_when_its_owner_has_ended() -> None:
     before = open_descriptors()
     with trio.fail_after(10), ParentDeathPipe() as parent_death:
         process = await trio.lowlevel.open_process(["sleep", "60"], pass_fds=(parent_death.read,))

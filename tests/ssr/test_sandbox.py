@@ -109,7 +109,7 @@ async def test_a_bundle_is_found_whatever_its_folder_is_called(tmp_path: Path) -
         ((24, 0, 0), "--permission"),
     ],
 )
-def test_each_node_is_asked_in_its_own_words(version: tuple[int, int, int], flag: str) -> None:
+def test_each_node_version_gets_its_own_options(version: tuple[int, int, int], flag: str) -> None:
     flags = choose_permissions(version, [Path("/app")], threads=False)
     assert flags[0] == flag
     assert not [flag for flag in flags if flag.startswith("--allow-worker")]

@@ -183,7 +183,7 @@ async def test_a_stream_without_a_part_begins_again_after_a_kill_from_outside() 
             assert await collect(stream) == (b"again", b"")
 
 
-async def test_what_was_resolved_is_told_to_the_next_worker() -> None:
+async def test_resolved_values_are_sent_to_the_next_worker() -> None:
     async with open_pool() as pool:
         [pid] = pool.statistics().pids
         os.kill(pid, signal.SIGSTOP)

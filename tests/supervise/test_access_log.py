@@ -84,7 +84,7 @@ async def test_an_application_that_does_not_answer_is_500(log: Lines) -> None:
 HOSTILE = b'a\tb"\\\x80\x9b31m\xff'
 
 
-async def test_what_a_websocket_was_asked_with_stays_inside_its_line(log: Lines) -> None:
+async def test_the_query_of_a_websocket_stays_inside_its_line(log: Lines) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.close"})
@@ -115,7 +115,7 @@ async def test_what_a_proxy_tells_stays_inside_its_line(log: Lines) -> None:
         (None, "-"),
     ],
 )
-def test_the_console_shows_who_asked(
+def test_the_console_log_has_the_client_address(
     client: tuple[str, int] | None, shown: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scope = {"client": client, "raw_path": b"/", "query_string": b"", "http_version": "1.1"}

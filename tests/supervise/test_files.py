@@ -26,7 +26,7 @@ def granted(files: int) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize(("files", "most"), [(64, 48), (128, 96), (1024, 896)])
-async def test_what_the_system_grants_is_used_and_a_shortage_told(files: int, most: int) -> None:
+async def test_the_granted_limit_is_used_and_a_shortage_reported(files: int, most: int) -> None:
     async with serve(wrap=granted(files)) as running, AsyncExitStack() as stack:
         (told,) = await running.wait_for(
             rf"\[WARNING\] The system grants this process {files} open files, so (\d+) "

@@ -277,7 +277,7 @@ def test_every_defect_is_present_in_the_hypercorn_that_is_pinned() -> None:
     assert install_guard() == tuple(PATCHES), "the second time changes nothing"
 
 
-def test_a_patch_stays_off_where_its_defect_is_gone() -> None:
+def test_a_patch_stays_off_where_its_defect_is_fixed() -> None:
     install_guard()
     for name in sorted(PATCHES.keys() - {"close code"}):  # it changes no source that is looked at
         assert not PATCHES[name].present(), name

@@ -97,7 +97,7 @@ async def _expect_going_away(client: Client) -> None:
     assert await talker.is_closed()
 
 
-async def test_hostile_clients_are_gone_after_their_limits_and_cost_nobody_else() -> None:
+async def test_hostile_clients_are_disconnected_at_their_limits_and_cost_no_other() -> None:
     # The test process has a descriptor for each, too.
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 4096), hard))

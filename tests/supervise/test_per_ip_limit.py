@@ -67,7 +67,7 @@ def test_unix_sockets_have_no_addresses() -> None:
 
 
 @given(st.lists(st.sampled_from(["1.1.1.1", "8.8.8.8", "::1", "2a00::1"])), st.integers(1, 4))
-def test_nothing_is_kept_of_those_who_left(visits: list[str], most: int) -> None:
+def test_no_state_of_disconnected_clients_stays(visits: list[str], most: int) -> None:
     addresses = Addresses(most, Proxies(()))
     inside = [address for address in visits if addresses.enter(address)]
 

@@ -34,7 +34,9 @@ async def test_requests_in_flight_are_finished(number: int) -> None:
         assert await running.exit_code() == 0
 
 
-async def test_websockets_are_told_1001_and_clients_that_do_not_read_hold_nobody_up() -> None:
+async def test_websockets_are_closed_with_1001_and_clients_that_do_not_read_delay_no_other() -> (
+    None
+):
     async with serve() as running:
         talker = WebSocket((await running.connect()).stream)
         await talker.send(upgrade(b"/talk"))
@@ -174,7 +176,7 @@ async def test_a_socket_that_was_passed_on_is_served() -> None:
             assert (await running.get()).status == 200
 
 
-async def test_systemd_is_told_how_far_it_is(tmp_path: Path) -> None:
+async def test_systemd_gets_the_readiness(tmp_path: Path) -> None:
     path = tmp_path / "notify"
     with trio.socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
         await manager.bind(str(path))

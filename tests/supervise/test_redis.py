@@ -115,7 +115,7 @@ async def test_rooms_work_again_after_redis_was_killed(project: Path, redis: Red
         assert await hear(other, 1) == ["found 1"]
 
 
-async def test_who_comes_while_redis_is_away_is_told_to_try_again_later(
+async def test_a_client_that_connects_while_redis_is_down_gets_try_again_later(
     project: Path, redis: RedisServer
 ) -> None:
     async with serve_rooms(project, redis) as running:
