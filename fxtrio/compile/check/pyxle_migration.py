@@ -40,7 +40,7 @@ NAMES: dict[str, str] = {
     "PyxlePlugin": "from fxtrio.plugins import Plugin",
     "load_page": "from fx.testing import open_app",
     "load_loader": "from fx.testing import open_app",
-    "get_public_env_vars": "import.meta.env.FX_PUBLIC_… in the client half",
+    "get_public_env_vars": "Write 'import.meta.env.FX_PUBLIC_…' in the client half",
     "sign_cookie": _SIGNED,
     "verify_cookie": _SIGNED,
     "PluginContext": _PLUGIN,
