@@ -178,9 +178,8 @@ class Application(Starlette):
         """Open everything the app needs; what was opened last is closed first."""
         if not trio.lowlevel.in_trio_run():
             raise TrioMissing
-        site = self.site
+        site, state = self.site, self.state
         config = site.config
-        state = self.state
         async with AsyncExitStack() as stack:
             enter = stack.enter_async_context
             if not site.development:  # there every line belongs to a look of the developer
