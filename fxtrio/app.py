@@ -40,7 +40,7 @@ from fxtrio.realtime.open import open_broker
 from fxtrio.secret_key import project_key
 from fxtrio.serve.app_state import Entered, Lifetime
 from fxtrio.serve.cache.invalidation import open_response_cache
-from fxtrio.serve.cache.response_cache import make_response_cache
+from fxtrio.serve.cache.response_cache import ResponseCache, make_response_cache
 from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.event_streams.open_streams import OpenStreams
@@ -63,7 +63,7 @@ from fxtrio.serve.request.response.payload_media_type import OnlyPayloads
 from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.serve.static_files import Folder
 from fxtrio.spans import Spans
-from fxtrio.ssr.pool import open_ssr_pool
+from fxtrio.ssr.pool import SsrPool, open_ssr_pool
 from fxtrio.ssr.process.launch import choose_launch
 from fxtrio.tasks import open_task_queue
 
@@ -198,6 +198,7 @@ class Application(Starlette):
                 )
             )
             cache = make_response_cache(site)
+            streams = OpenStreams(config.limits.streams)
             jobs = make_job_runner(config.jobs, self._root, database, self.job_clock)
             app = App(
                 config=config,
@@ -210,6 +211,8 @@ class Application(Starlette):
                 portal=portal,
                 resolve=resolve,
                 spans=self.spans,
+                build_id=site.manifest.build_id,
+                statistics=_statistics_of(renderer, cache, streams),
             )
             state.fx = app
             await enter(open_plugins(self.plugins, app))
@@ -219,10 +222,10 @@ class Application(Starlette):
                 await enter(open_response_cache(cache, config, state.fx_broker))
             count = await enter(open_counting(config))
             await enter(open_jobs(jobs, app))
-            bodies, streams = Bodies(config.limits.all_bodies), OpenStreams(config.limits.streams)
+            bodies = Bodies(config.limits.all_bodies)
             readiness = await enter(open_readiness(app, renderer))
             running = Running(
-                app, watchdog, background, renderer, bodies, streams, readiness, count
+                app, watchdog, background, renderer, bodies, streams, readiness, count, app.meter
             )
             with self.lifetime.serving(running, cache):
                 try:
@@ -255,6 +258,18 @@ class Application(Starlette):
         self.lifetime.ready = False
         if self.lifetime.running is not None:
             self.lifetime.running.streams.close(grace=self.site.config.tasks.drain_timeout)
+
+
+def _statistics_of(
+    renderer: Renderer, cache: ResponseCache | None, streams: OpenStreams
+) -> dict[str, Callable[[], Any]]:
+    """Return the statistics of parts that the app knows by no name of their own."""
+    found: dict[str, Callable[[], Any]] = {"streams": streams.__len__}
+    if isinstance(renderer, SsrPool):
+        found["renderer"] = renderer.statistics
+    if cache is not None:
+        found["cache"] = cache.statistics
+    return found
 
 
 class Development(Protocol):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import trio
 from starlette.datastructures import State
+from starlette.types import Scope
 
 from fxtrio.asyncio_portal import AsyncioPortal
 from fxtrio.cache import Cache
@@ -32,6 +33,18 @@ class AuthenticatorTaken(FxtrioError):
             f"plugins: {type(other).__qualname__} and {type(registered).__qualname__} both say who "
             "is signed in. Take one of them out of 'plugins'."
         )
+
+
+class RequestMeter(Protocol):
+    """Counts requests and WebSockets. Its methods are on the way of each: they never wait."""
+
+    def begin(self, scope: Scope) -> float:
+        """Count one that begins; return what `end` needs."""
+        ...
+
+    def end(self, scope: Scope, status: int, began: float) -> None:
+        """Count its end. ``status`` is that of the response that was begun, 0 without one."""
+        ...
 
 
 def _loop_here() -> trio.lowlevel.TrioToken | None:
@@ -82,7 +95,28 @@ class App:
     resolve: Callable[[str], Any] | None = None
     """Returns what a dotted name in the settings stands for, ``module:attribute``."""
 
+    build_id: str = ""
+    """Which build runs."""
+
+    statistics: Mapping[str, Callable[[], Any]] = attrs.field(factory=dict)
+    """Statistics of parts that have no other name here: ``cache``, ``renderer``, ``streams``."""
+
     _authenticators: list[Authenticator] = attrs.field(init=False, factory=list)
+    _meters: list[RequestMeter] = attrs.field(init=False, factory=list)
+
+    @property
+    def meter(self) -> RequestMeter | None:
+        """What counts requests, if anything does. The runtime asks when all plugins are open."""
+        return self._meters[-1] if self._meters else None
+
+    @contextmanager
+    def metered_by(self, meter: RequestMeter) -> Iterator[None]:
+        """Let ``meter`` count requests for as long as the block lasts. A plugin calls it."""
+        self._meters.append(meter)
+        try:
+            yield
+        finally:
+            self._meters.remove(meter)
 
     @property
     def authenticator(self) -> Authenticator | None:

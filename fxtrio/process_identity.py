@@ -102,3 +102,11 @@ def _start(pid: int) -> str:
     except (FileNotFoundError, ProcessLookupError):
         return ""
     return "" if fields[0] in "ZX" else fields[19]
+
+
+def parent_started() -> str:
+    """Return when this process's parent began; "" where nobody could look."""
+    try:
+        return _start(os.getppid())
+    except OSError:
+        return ""

@@ -241,6 +241,22 @@ class ObservabilityConfig:
     hidden_parameters: tuple[str, ...] = HIDDEN_PARAMETERS
     """Words of the parameters of queries whose values the access log hides."""
 
+    errors: str = attrs.field(default="", validator=validators.dotted_name)
+    """A function that is called with each defect, as ``module:function``."""
+
+    release: str = ""
+    """The version of the app for reports of defects; the id of the build when empty."""
+
+    metrics: str = attrs.field(default="", validator=validators.base_url)
+    """The path of metrics in the format of Prometheus, such as ``/metrics``; none when empty."""
+
+    metrics_bind: str = attrs.field(default="127.0.0.1:9464", validator=validators.address)
+    """Where metrics are served, apart from the app: ``host:port``."""
+
+    metrics_guard: str = attrs.field(default="", validator=validators.dotted_name)
+    """A function that decides who may read them, as ``module:function``: a route hook. With it
+    the app itself serves them."""
+
 
 @attrs.frozen(kw_only=True)
 class LlmsConfig:

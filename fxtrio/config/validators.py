@@ -89,6 +89,19 @@ def dotted(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
             raise ValueError(f"must hold names such as 'app.guards.signed_in', not {name!r}")
 
 
+def dotted_name(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse a name that is neither empty nor ``package.module:name``."""
+    if value and not _DOTTED.fullmatch(value):
+        raise ValueError(f"must be empty or a name such as 'app.guards:signed_in', not {value!r}")
+
+
+def address(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+    """Refuse what is not ``host:port``."""
+    host, _colon, port = value.rpartition(":")
+    if not _HOST.fullmatch(host) or not port.isdecimal() or not 0 <= int(port) < 65536:
+        raise ValueError(f"must be 'host:port' such as '127.0.0.1:9464', not {value!r}")
+
+
 def origins(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse entries that are not ``scheme://host`` or ``scheme://host:port``."""
     for origin in value:

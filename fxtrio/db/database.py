@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import trio
 
-from fxtrio.db.engine import Cursor, Engine, EngineSql, Result
+from fxtrio.db.engine import Cursor, Engine, EngineSql, PoolStatistics, Result
 from fxtrio.db.errors import CommitUnknown, DatabaseBusy, TransactionConflict
 from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
 from fxtrio.db.rows import Stream, row_maker
@@ -73,6 +73,10 @@ class Database:
     def most_connections(self) -> int | None:
         """How many connections to a server it may open in this process; None where none counts."""
         return self._engine.most_connections
+
+    def statistics(self) -> dict[str, PoolStatistics]:
+        """Return those of its pools: ``read`` and ``write`` of SQLite, ``all`` of PostgreSQL."""
+        return self._engine.statistics()
 
     @property
     def alone(self) -> bool:

@@ -85,6 +85,24 @@ class Result:
     """Rows that were changed or found."""
 
 
+@attrs.frozen(kw_only=True)
+class PoolStatistics:
+    """Statistics of a pool (counts, but for seconds)."""
+
+    size: int
+    lent: int
+    idle: int
+    waiting: int
+    waited: int
+    """Tasks that had to wait for a connection, since the start."""
+
+    waited_seconds: float
+    """For how long, all together."""
+
+    refused: int
+    """Tasks that were rejected because too many waited, since the start."""
+
+
 class Rows(Protocol):
     """Rows that come in parts."""
 
@@ -191,6 +209,10 @@ class Engine(Protocol):
     @property
     def alone(self) -> bool:
         """Whether no other process can see the database."""
+        ...
+
+    def statistics(self) -> dict[str, PoolStatistics]:
+        """Return those of its pools, by what their connections are for."""
         ...
 
     async def listen(self, channel: str, call: Callable[[], None]) -> None:

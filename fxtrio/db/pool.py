@@ -6,23 +6,12 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Generic, TypeVar
 
-import attrs
 import trio
 
-from fxtrio.db.engine import DatabaseConnection
+from fxtrio.db.engine import DatabaseConnection, PoolStatistics
 from fxtrio.db.errors import DatabaseBusy, DatabaseClosed
 
 Kind = TypeVar("Kind", bound=DatabaseConnection)
-
-
-@attrs.frozen(kw_only=True)
-class PoolStatistics:
-    """Statistics of a pool (counts)."""
-
-    size: int
-    lent: int
-    idle: int
-    waiting: int
 
 
 class Pool(Generic[Kind]):
@@ -52,11 +41,19 @@ class Pool(Generic[Kind]):
         self._first = trio.lowlevel.ParkingLot()
         self._idle: deque[Kind] = deque()
         self._closed = False
+        self._waited = self._refused = 0
+        self._waited_seconds = 0.0
 
     def statistics(self) -> PoolStatistics:
         """Return the present counts."""
         return PoolStatistics(
-            size=self._size, lent=self._lent, idle=len(self._idle), waiting=len(self._queue)
+            size=self._size,
+            lent=self._lent,
+            idle=len(self._idle),
+            waiting=len(self._queue),
+            waited=self._waited,
+            waited_seconds=self._waited_seconds,
+            refused=self._refused,
         )
 
     async def acquire(self, *, first: bool = False) -> Kind:
@@ -104,11 +101,17 @@ class Pool(Generic[Kind]):
     async def _wait(self) -> None:
         """Wait for a connection; its count is transferred, not released."""
         if len(self._queue) >= self._waiters:
+            self._refused += 1
             raise DatabaseBusy(
                 f"{len(self._queue)} wait for one of {self._size} connections already "
                 "('database.pool', 'database.waiters')"
             )
-        await self._queue.park()
+        began = trio.current_time()
+        try:
+            await self._queue.park()
+        finally:
+            self._waited += 1
+            self._waited_seconds += trio.current_time() - began
 
     def _pass_on(self) -> None:
         if not (self._first.unpark() or self._queue.unpark()):

@@ -131,6 +131,18 @@ async def count_jobs(store: JobStore) -> list[dict[str, Any]]:
     )
 
 
+async def count_unfinished(store: JobStore) -> list[dict[str, Any]]:
+    """Return how many there are of each queue and state but ``done``, and when the next is due.
+
+    Jobs that are done are most of the table, so they are left out.
+    """
+    return await store.database.all(
+        dict,
+        "select queue, state, count(*) as jobs, min(due) as due from fx_jobs"
+        " where state in ('waiting', 'running', 'failed') group by queue, state",
+    )
+
+
 async def list_failures(store: JobStore, most: int) -> list[dict[str, Any]]:
     """Return the failed jobs with their errors, the last one to fail first."""
     return await store.database.all(

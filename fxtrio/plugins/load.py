@@ -13,7 +13,7 @@ from typing import Any
 from fxtrio.config import CONFIG_FILE, Config, PluginConfig, locate
 from fxtrio.config.errors import ConfigInvalid, ConfigProblem
 from fxtrio.config.pyxle import PLUGINS as PYXLE_PLUGINS
-from fxtrio.errors import DottedNameUnknown
+from fxtrio.errors import DottedNameUnknown, ExtraMissing
 from fxtrio.plugins.protocol import Plugin, PluginFailed, Resolver
 
 BUILT_IN = {
@@ -22,6 +22,19 @@ BUILT_IN = {
 }
 """Short names of the framework's own plugins."""
 
+_OF_SETTINGS = {
+    "errors": "fxtrio.plugins.error_reports:ErrorReportsPlugin",
+    "metrics": "fxtrio.plugins.metrics:MetricsPlugin",
+}
+"""Plugins that settings of their own open, by name; what they import are extras."""
+
+
+def _implied(config: Config) -> tuple[PluginConfig, ...]:
+    """Return the plugins that settings ask for without naming them."""
+    observed = config.observability
+    wanted = {"errors": observed.errors, "metrics": observed.metrics}
+    return tuple(PluginConfig(name=name) for name, setting in wanted.items() if setting)
+
 
 def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plugin[Any], ...]:
     """Return the plugins of ``config`` in its order; none of them is open yet.
@@ -29,10 +42,11 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
     ``root`` is the project folder. A name is one of `BUILT_IN`, or a dotted name that
     ``resolve`` knows: ``package.module:Class``.
 
-    Raises ConfigInvalid with every problem of every plugin, and PluginFailed when a
+    Raises ConfigInvalid with every problem of every plugin, ExtraMissing, and PluginFailed when a
     plugin's module or ``__init__`` raises.
     """
-    if not config.plugins:
+    entries = (*config.plugins, *_implied(config))
+    if not entries:
         return ()
     # Heavy, and most apps have no plugins.
     from fxtrio.plugins.settings import SettingsInvalid, read_settings
@@ -40,10 +54,10 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
     plugins: list[Plugin[Any]] = []
     problems: list[ConfigProblem] = []
     taken: dict[str, int] = {}
-    for index, entry in enumerate(config.plugins):
+    for index, entry in enumerate(entries):
         key = f"plugins.{index}"
         try:
-            plugin_class = _find(entry.name, resolve)
+            plugin_class = _find(entry.name, resolve, named=index < len(config.plugins))
             settings = read_settings(plugin_class.Settings, entry.settings)
         except LookupError as error:
             problems.append(_problem(f"{key}.name", str(error.args[0])))
@@ -64,8 +78,13 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
     return tuple(plugins)
 
 
-def _find(name: str, resolve: Resolver) -> type[Plugin[Any]]:
-    """Return the class that ``name`` means. Raises LookupError with the cause."""
+def _find(name: str, resolve: Resolver, *, named: bool) -> type[Plugin[Any]]:
+    """Return the class that ``name`` means. Raises LookupError with the cause, and ExtraMissing.
+
+    One that is not ``named`` in the settings is asked for by a setting of its own.
+    """
+    if not named:
+        return _import_extra(name)
     if "." not in name and ":" not in name and name not in BUILT_IN:
         near = difflib.get_close_matches(name, BUILT_IN, n=1)
         hint = f" Did you mean {near[0]!r}?" if near else ""
@@ -85,6 +104,14 @@ def _find(name: str, resolve: Resolver) -> type[Plugin[Any]]:
         raise LookupError(f"is {name!r}, no class derived from fxtrio.plugins.Plugin")
     if not isinstance(getattr(found, "name", None), str):
         raise LookupError(f"is {name!r}, a class without a 'name'")
+    return found
+
+
+def _import_extra(name: str) -> type[Plugin[Any]]:
+    try:
+        found: type[Plugin[Any]] = _import(_OF_SETTINGS[name])
+    except ModuleNotFoundError as error:
+        raise ExtraMissing(f"observability.{name}", name, error.name or name) from error
     return found
 
 

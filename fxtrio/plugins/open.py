@@ -11,6 +11,7 @@ from typing import Any
 import trio
 
 from fxtrio.app_handle import App
+from fxtrio.errors import FxtrioError
 from fxtrio.plugins.protocol import Plugin, PluginFailed
 
 
@@ -37,6 +38,8 @@ async def _open_one(plugin: Plugin[Any], app: App) -> AsyncIterator[None]:
         raise
     except BaseException as error:  # application code
         await trio.lowlevel.checkpoint_if_cancelled()
+        if plugin.of_setting and isinstance(error, FxtrioError):
+            raise  # which names the setting: nobody has named a plugin
         raise PluginFailed(plugin.name, "could not start", error) from error
     app.plugins[plugin.name] = service
     try:

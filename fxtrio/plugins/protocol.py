@@ -68,6 +68,9 @@ class Plugin(Generic[Given]):
     `fx build` only mention it.
     """
 
+    of_setting: ClassVar[str] = ""
+    """The setting that opens it, for plugins of the framework that nobody names in ``plugins``."""
+
     def __init__(self, settings: Given, *, config: Config, root: Path) -> None:
         self.settings = settings
         self.config = config

@@ -18,6 +18,10 @@ if TYPE_CHECKING:  # heavy, and programs that serve nothing know routes, too
 SCOPE_KEY = "fx.route"
 """Key of the ASGI scope that holds the `MatchedRoute`, its ``params`` left out."""
 
+STARLETTE_KEY = "fx.starlette_route"
+"""Key of the ASGI scope that holds the path of the Starlette route that answers, with its
+parameters by name and without the base URL."""
+
 RouteKind = Literal["page", "markdown", "action", "stream", "websocket", "api", "not-found"]
 
 FileKind = Literal["page", "endpoint", "actions"]

@@ -68,9 +68,11 @@ class Dispatcher:
         running = self._lifetime.running
         if running is None:
             raise AppNotRunning
+        meter = running.meter
+        began = 0.0 if meter is None else meter.begin(scope)
         event = open_event(site.terms, scope, receive, send)
         request_id = scope["state"].get("request_id")
-        token = current.set(RequestContext(running.app, request_id, event.draft))
+        token = current.set(RequestContext(running.app, request_id, event.draft, scope))
         span = current_span.get()
         if span is not None:
             span.root.rename = partial(name_by_route, span.root, scope, site.config.base_url)
@@ -86,6 +88,8 @@ class Dispatcher:
                 span.root.rename = None  # the scope ends with the request
             if event.body is not None:
                 event.body.close()
+            if meter is not None:
+                meter.end(scope, event.status, began)
 
     async def _serve(self, running: Running, event: RequestEvent) -> None:
         try:

@@ -16,6 +16,7 @@ from starlette.types import Scope
 
 from fxtrio.errors import ActionError, LoaderError, Redirect
 from fxtrio.policy.patterns import pattern_of
+from fxtrio.routes.matched import STARLETTE_KEY
 from fxtrio.serve.actions.no_js_forms import show_again
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
@@ -46,6 +47,7 @@ async def serve_starlette_route(
         # A preflight request asks for another method than its own, so part of a match will do.
         if match is Match.NONE or (match is Match.PARTIAL and not is_preflight(event)):
             continue
+        event.scope[STARLETTE_KEY] = pattern_of(route, site.config.base_url)
         answer = await _apply_policy(site, running, event, route)
         if answer is None:
             if match is not Match.FULL:

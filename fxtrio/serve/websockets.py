@@ -21,7 +21,7 @@ from fxtrio.policy.patterns import pattern_of
 from fxtrio.realtime.close import known_ending
 from fxtrio.realtime.handler import serve_websocket
 from fxtrio.realtime.handshake import ORIGIN_UNCHECKED
-from fxtrio.routes.matched import SCOPE_KEY, FileKind
+from fxtrio.routes.matched import SCOPE_KEY, STARLETTE_KEY, FileKind
 from fxtrio.serve.pages.error_response import log_failure, repeated_header
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.apply_route_policy import enter
@@ -34,6 +34,9 @@ from fxtrio.serve.request_span import name_by_starlette_route
 from fxtrio.spans import span
 
 Handler = Callable[[Any], Awaitable[None]]
+
+_STATUSES = {"websocket.accept": 101, "websocket.close": 403}
+"""The statuses of handshakes, where a message does not name its own."""
 
 _CLOSE_LIMIT = 1.0
 """How long sending a close frame may take (seconds)."""
@@ -56,6 +59,7 @@ async def serve_socket(
             match, child = route.matches(event.scope)
             if match is Match.FULL:
                 pattern = pattern_of(route, site.config.base_url)
+                event.scope[STARLETTE_KEY] = pattern
                 if not await _admit(site, event, socket, pattern, count):
                     return
                 event.scope.update(child)
@@ -161,6 +165,8 @@ def _accepting(event: RequestEvent) -> Send:
         if message["type"] == "websocket.accept" and event.request_id is not None:
             headers = [*message.get("headers", ()), (b"x-request-id", event.request_id)]
             message = {**message, "headers": headers}
+        if event.status == 0:
+            event.status = _STATUSES.get(message["type"], 0) or message.get("status", 403)
         await event.send(message)
 
     return send

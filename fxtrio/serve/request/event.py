@@ -110,6 +110,9 @@ class RequestEvent(msgspec.Struct, eq=False):
     begun: bool = False
     """Whether a response of the application's is on its way."""
 
+    status: int = 0
+    """The status of the response that is on its way; 0 before."""
+
     reserved: int = 0
     """Bytes of the response budget that its page uses while it is rendered."""
 

@@ -73,6 +73,9 @@ def missing_extras(config: Config) -> Iterator[ConfigProblem]:
     url = config.database.url
     if url.startswith("postgres"):
         yield from _missing("database.url", without_password(url), "psycopg", "postgres")
+    if config.observability.metrics:
+        value = config.observability.metrics
+        yield from _missing("observability.metrics", value, "prometheus_client", "metrics")
     for index, plugin in enumerate(config.plugins):
         if plugin.name == "auth":
             yield from _missing(f"plugins.{index}.name", "auth", "argon2", "auth")
@@ -80,7 +83,9 @@ def missing_extras(config: Config) -> Iterator[ConfigProblem]:
 
 def _missing(key: str, value: str, package: str, extra: str) -> Iterator[ConfigProblem]:
     if find_spec(package) is None:
-        named = {"argon2": "argon2-cffi"}.get(package, package)
+        named = {"argon2": "argon2-cffi", "prometheus_client": "prometheus-client"}.get(
+            package, package
+        )
         remedy = f"Run \"pip install 'fxtrio[{extra}]'\""
         cause = f"is {value!r}, and {named} is not installed. {remedy}"
         yield ConfigProblem(place="", key=key, cause=cause)

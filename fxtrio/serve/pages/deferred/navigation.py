@@ -40,6 +40,7 @@ async def send_lines(
         async with writing:
             await event.send({"type": "http.response.body", "body": line, "more_body": True})
 
+    event.status = content.status
     await event.send({"type": "http.response.start", "status": content.status, "headers": headers})
     body = payload + b"\n"
     await event.send({"type": "http.response.body", "body": body, "more_body": True})

@@ -315,6 +315,7 @@ class _PageStream:
         self.begun = True
         event = page.event
         self._sent_headers = len(event.draft.raw_headers)
+        event.status = self._early.status
         event.draft.settle(self._early.status)
         headers = complete_headers(
             event, [(b"content-type", HTML), *page.html_headers(self._nonce)]

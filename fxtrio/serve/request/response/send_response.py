@@ -49,6 +49,7 @@ def complete_headers(event: RequestEvent, headers: list[Header]) -> list[Header]
 
 async def send_reply(event: RequestEvent, reply: Reply) -> None:
     """Send ``reply`` with the draft's and the standard headers; to HEAD, without its body."""
+    event.status = reply.status
     whole: WholeResponse | None = event.scope.get("extensions", {}).get(WHOLE_RESPONSE)
     if whole is None or reply.status in BODILESS or not await _send_whole(whole, event, reply):
         await _send_messages(event, reply)
@@ -131,7 +132,7 @@ def completing(event: RequestEvent) -> Callable[[Message], Awaitable[None]]:
                 headers = [header for header in headers if header[0].lower() not in _FRAMING]
                 headers += [(b"content-length", b"0")] if status == 205 else []
             message = {**message, "status": status, "headers": headers}
-            event.begun = True
+            event.begun, event.status = True, status
         elif bodiless and message["type"] == "http.response.body":
             message = {**message, "body": b""}
         await event.send(message)

@@ -1,0 +1,148 @@
+"""What `/metrics` says of requests, and what it never says."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from fx.testing import Client, open_app
+from tests.trees import page, write_tree
+
+GUARDS = """
+    from starlette.responses import PlainTextResponse
+
+    async def by_token(request):
+        if request.headers.get("authorization") != "Bearer letmein":
+            return PlainTextResponse("no", 401)
+    """
+PAGE = """
+    @server
+    async def load(request):
+        return {"id": request.path_params["id"]}
+
+    @action
+    async def save(request):
+        return {}
+
+    async def websocket(ws):
+        await ws.accept()
+        await ws.send_text("hello")
+    """
+READER = {"authorization": "Bearer letmein"}
+CANARY = "canary-71ab"
+
+Lines = dict[tuple[str, ...], float]
+
+
+def write_project(root: Path) -> Path:
+    return write_tree(root, {"guards.py": GUARDS, "pages/book/[id].fxl": page(PAGE)})
+
+
+@pytest.fixture
+async def client(tmp_path: Path) -> AsyncIterator[Client]:
+    settings = {"metrics": "/metrics", "metrics_guard": "guards:by_token"}
+    async with open_app(write_project(tmp_path), observability=settings) as client:
+        yield client
+
+
+async def read(client: Client) -> str:
+    answer = await client.get("/metrics", headers=READER)
+    assert answer.status == 200
+    return answer.text
+
+
+def counts(text: str, name: str) -> Lines:
+    """Return the samples of a name by their labels, in the order of the labels' names."""
+    return {
+        tuple(value for _, value in sorted(sample.labels.items())): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+        if sample.name == name
+    }
+
+
+async def test_requests_are_counted_by_pattern_method_and_status(client: Client) -> None:
+    await client.get("/book/1")
+    await client.get("/book/2")
+    await client.request("HEAD", "/book/2")
+    await client.post("/api/__actions/book/1/save", json={})
+    await client.get("/nowhere")
+    await client.get("/readyz")
+
+    assert counts(await read(client), "fx_request_seconds_count") == {
+        ("page", "GET", "/book/[id]", "200"): 2,
+        ("page", "HEAD", "/book/[id]", "200"): 1,
+        ("action", "POST", "/book/[id]", "200"): 1,
+        ("other", "GET", "(none)", "404"): 1,
+        ("other", "GET", "(none)", "200"): 1,
+    }
+
+
+async def test_the_metrics_are_a_route_too(client: Client) -> None:
+    await read(client)
+    await client.get("/metrics")
+
+    found = counts(await read(client), "fx_request_seconds_count")
+    assert found == {
+        ("route", "GET", "/metrics", "200"): 1,
+        ("route", "GET", "/metrics", "401"): 1,
+    }
+    assert counts(await read(client), "fx_requests_under_way") == {(): 1}
+
+
+async def test_sockets_are_counted_while_they_are_open_and_when_they_end(client: Client) -> None:
+    async with client.websocket("/book/1") as socket:
+        assert await socket.receive() == "hello"
+    text = await read(client)
+
+    assert counts(text, "fx_websockets_open") == {(): 0}
+    assert counts(text, "fx_websockets_total") == {("/book/[id]", "101"): 1}
+
+
+async def test_made_up_paths_and_methods_are_one_label_each_and_take_no_memory(
+    client: Client,
+) -> None:
+    async def ask(number: int) -> None:
+        await client.request(f"MADE{number}", f"/{number}/{CANARY}")
+        await client.get(f"/made-up-{number}")
+
+    for number in range(50):
+        await ask(number)
+    lines = len((await read(client)).splitlines())
+    tracemalloc.start()
+    try:
+        for number in range(50, 100):
+            await ask(number)
+        before, _ = tracemalloc.get_traced_memory()
+        for number in range(100, 1100):
+            await ask(number)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    text = await read(client)
+    assert len(text.splitlines()) == lines + 14  # those of the route /metrics itself
+    assert CANARY not in text
+    assert "MADE" not in text
+    assert after - before < 200_000
+    assert counts(text, "fx_request_seconds_count")["other", "(other)", "(none)", "404"] == 1100
+
+
+async def test_no_value_that_a_visitor_sends_is_in_the_metrics(client: Client) -> None:
+    await client.get(f"/book/{CANARY}?token={CANARY}", headers={"cookie": f"session={CANARY}"})
+    await client.post(f"/api/__actions/book/{CANARY}/save", json={"secret": CANARY})
+    await client.get("/book/1", headers={"x-request-id": CANARY, "host": CANARY})
+
+    assert CANARY not in await read(client)
+
+
+async def test_the_guard_stands_before_the_metrics(client: Client) -> None:
+    for headers in ({}, {"authorization": "Bearer guess"}):
+        answer = await client.get("/metrics", headers=headers)
+        assert (answer.status, answer.text) == (401, "no")
+    assert (await client.request("HEAD", "/metrics")).status == 401
+    assert (await client.get("/metrics/", headers=READER)).status == 404
