@@ -40,6 +40,9 @@ class RequestContext(msgspec.Struct, frozen=True, eq=False):
     draft: Any = None
     """The `ResponseDraft` of an HTTP request."""
 
+    scope: Any = None
+    """The ASGI scope of a request or WebSocket."""
+
 
 current: ContextVar[RequestContext | None] = ContextVar("fx", default=None)
 """What the running code belongs to; None outside a running app."""

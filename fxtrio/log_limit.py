@@ -29,7 +29,8 @@ FROM_ONE_PLACE: Final = 100
 """Lines that differ and come from one line of code, within the period (count)."""
 
 LOGGERS: Final = tuple(
-    f"fx.{name}" for name in ("app", "auth", "markdown", "realtime", "serve", "ssr", "tasks")
+    f"fx.{name}"
+    for name in ("app", "auth", "errors", "markdown", "realtime", "serve", "ssr", "tasks")
 )
 """Those that write for requests and jobs, so that others decide how much."""
 

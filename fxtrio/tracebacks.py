@@ -13,7 +13,7 @@ import traceback
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import TracebackType
+from types import CodeType, TracebackType
 
 _PAGE = ".fxl"
 
@@ -55,15 +55,21 @@ def _with_others(error: BaseException) -> Iterator[BaseException]:
                 waiting.append(other)
 
 
-def line_in_application(error: BaseException) -> int:
-    """Return the line of the application from which ``error`` came at last, 0 without one."""
-    line = 0
+def frame_in_application(error: BaseException) -> tuple[CodeType, int] | None:
+    """Return the code of the application, and its line, from which ``error`` came at last."""
+    found = None
     here = error.__traceback__
     while here is not None:
         if is_application(here.tb_frame.f_code.co_filename):
-            line = here.tb_lineno
+            found = here.tb_frame.f_code, here.tb_lineno
         here = here.tb_next
-    return line
+    return found
+
+
+def line_in_application(error: BaseException) -> int:
+    """Return the line of the application from which ``error`` came at last, 0 without one."""
+    found = frame_in_application(error)
+    return 0 if found is None else found[1]
 
 
 def is_application(file: str) -> bool:

@@ -1,0 +1,131 @@
+"""The plugin: listens to the framework's log, and calls the application with each defect."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import trio
+
+from fxtrio.app_handle import App
+from fxtrio.callables import awaitable
+from fxtrio.context import current
+from fxtrio.errors import DottedNameUnknown, FxtrioError
+from fxtrio.log_limit import LOGGERS, SERVER
+from fxtrio.plugins.error_reports.report import ErrorReport, report_of
+from fxtrio.plugins.protocol import NoSettings, Plugin
+
+CAPACITY = 100
+"""Reports that wait for the application's function; more are only logged (count)."""
+
+LIMIT = 10.0
+"""How long the function may take for one, and the rest of them at the end (seconds)."""
+
+_LOGGERS = (*LOGGERS, SERVER, "fx.db", "fx.jobs")
+"""Not ``fx``, on which a handler would mean that the application writes the log by itself."""
+
+_SEEN = "__fx_reported__"
+
+log = logging.getLogger("fx.errors")
+
+
+class ErrorFunctionInvalid(FxtrioError):
+    """`observability.errors` names nothing that can be called. Raised when the app starts."""
+
+    def __init__(self, name: str, cause: str) -> None:
+        super().__init__(
+            f"observability.errors: is {name!r}, {cause}. Name a function that takes one report."
+        )
+
+
+class _Listener(logging.Handler):
+    """Takes errors of the app in whichever thread they are logged; never waits.
+
+    `fx.errors` itself is left out: what fails while a report is handed over is only logged.
+    """
+
+    def __init__(
+        self, app: App, release: str, root: Path, send: trio.MemorySendChannel[ErrorReport]
+    ) -> None:
+        super().__init__(logging.ERROR)
+        self._app = app
+        self._release = release
+        self._root = root
+        self._send = send
+        self._loop = trio.lowlevel.current_trio_token()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        context = current.get()
+        if record.name == log.name or (context is not None and context.app is not self._app):
+            return
+        report = report_of(record, self._release, self._root)
+        if report is None or getattr(report.error, _SEEN, False):
+            return
+        setattr(report.error, _SEEN, True)
+        try:
+            self._loop.run_sync_soon(self._offer, report)
+        except trio.RunFinishedError:
+            return
+
+    def _offer(self, report: ErrorReport) -> None:
+        try:
+            self._send.send_nowait(report)
+        except trio.WouldBlock:
+            log.warning("a report was dropped: %d wait for 'observability.errors'", CAPACITY)
+        except trio.ClosedResourceError:
+            return
+
+
+class ErrorReportsPlugin(Plugin[NoSettings]):
+    """Calls the function that `observability.errors` of the settings names."""
+
+    name = "errors"
+    of_setting = "observability.errors"
+
+    @asynccontextmanager
+    async def open(self, app: App) -> AsyncIterator[None]:
+        """Report defects while the block lasts. Raises ErrorFunctionInvalid."""
+        function = self._function(app)
+        release = self.config.observability.release or app.build_id
+        send, receive = trio.open_memory_channel[ErrorReport](CAPACITY)
+        listener = _Listener(app, release, self.root, send)
+        loggers = [logging.getLogger(name) for name in _LOGGERS]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_report_all, receive, function, name="errors.report")
+            for logger in loggers:
+                logger.addHandler(listener)
+            try:
+                yield
+            finally:
+                for logger in loggers:
+                    logger.removeHandler(listener)
+                trio.lowlevel.current_trio_token().run_sync_soon(send.close)  # behind the offers
+                nursery.cancel_scope.deadline = trio.current_time() + LIMIT
+
+    def _function(self, app: App) -> Callable[[ErrorReport], Awaitable[object]]:
+        name = self.config.observability.errors
+        try:
+            found = None if app.resolve is None else app.resolve(name)
+        except DottedNameUnknown as error:
+            cause = f"which cannot be imported: {error.cause}"
+            raise ErrorFunctionInvalid(name, cause) from error
+        if not callable(found):
+            raise ErrorFunctionInvalid(name, "which is no function")
+        return awaitable(found)
+
+
+async def _report_all(
+    receive: trio.MemoryReceiveChannel[ErrorReport],
+    function: Callable[[ErrorReport], Awaitable[object]],
+) -> None:
+    """Call the function with one report after the other, until no more can come."""
+    async for report in receive:
+        with trio.move_on_after(LIMIT) as limit:
+            try:
+                await function(report)
+            except Exception as error:  # the application's function
+                log.error("'observability.errors' failed", exc_info=error)
+        if limit.cancelled_caught:
+            log.error("'observability.errors' took longer than %g s for a report", LIMIT)
