@@ -38,11 +38,11 @@ class AuthenticatorTaken(FxtrioError):
 class RequestMeter(Protocol):
     """Counts requests and WebSockets. Its methods are on the way of each: they never wait."""
 
-    def begin(self, scope: Scope) -> float:
-        """Count one that begins; return what `end` needs."""
+    def begin(self, scope: Scope) -> Any:
+        """Count one that begins, in the context in which it is served; return what `end` needs."""
         ...
 
-    def end(self, scope: Scope, status: int, began: float) -> None:
+    def end(self, scope: Scope, status: int, begun: Any) -> None:
         """Count its end. ``status`` is that of the response that was begun, 0 without one."""
         ...
 

@@ -56,6 +56,18 @@ class Listener(Protocol):
         ...
 
 
+class PartCounter(Protocol):
+    """Counts parts where nobody wants to know which request they belong to."""
+
+    def count(self, kind: SpanKind, name: str, seconds: float, *, failed: bool) -> None:
+        """Count a part that has ended. Called in any thread."""
+        ...
+
+
+part_counter: ContextVar[PartCounter | None] = ContextVar("fx-part-counter", default=None)
+"""Who counts the parts of what runs here, listeners or not."""
+
+
 class Span:
     """One part of the work, as a block."""
 
@@ -117,6 +129,10 @@ class Span:
         self.ended = time.perf_counter()
         if kind is not None:
             self.error = kind.__name__
+        counter = part_counter.get()
+        if counter is not None:
+            failed = kind is not None
+            counter.count(self.kind, self.name, self.ended - self.began, failed=failed)
         try:
             for listener in reversed(self.listeners):
                 listener.end(self)
@@ -131,6 +147,24 @@ class Span:
         while span.parent is not None:
             span = span.parent
         return span
+
+
+class _Counted:
+    """The block of a part that is only counted."""
+
+    __slots__ = ("_began", "_counter", "_kind", "_name")
+
+    def __init__(self, counter: PartCounter, kind: SpanKind, name: str) -> None:
+        self._counter = counter
+        self._kind = kind
+        self._name = name
+
+    def __enter__(self) -> None:
+        self._began = time.perf_counter()
+
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        seconds = time.perf_counter() - self._began
+        self._counter.count(self._kind, self._name, seconds, failed=kind is not None)
 
 
 class _Off:
@@ -171,14 +205,15 @@ class Spans:
         return Span(kind, name, None, self.listeners, carried) if self.listeners else _OFF
 
 
-def span(kind: SpanKind, name: str) -> Span | _Off:
+def span(kind: SpanKind, name: str) -> Span | _Counted | _Off:
     """Return the block of a part of the current request or job.
 
     ``name`` is the SQL of a query. The value of the block is the `Span`, None where nobody listens.
     """
     parent = current_span.get()
     if parent is None:
-        return _OFF
+        counter = part_counter.get()
+        return _OFF if counter is None else _Counted(counter, kind, name)
     made = Span(kind, shape_of(name) if kind == "query" else name, parent, parent.listeners)
     if kind in _PLACED:
         made.place = calling_place()

@@ -109,9 +109,10 @@ def _find(name: str, resolve: Resolver, *, named: bool) -> type[Plugin[Any]]:
 
 def _import_extra(name: str) -> type[Plugin[Any]]:
     try:
-        found: type[Plugin[Any]] = _import(_OF_SETTINGS[name])
+        found = _import(_OF_SETTINGS[name])
     except ModuleNotFoundError as error:
         raise ExtraMissing(f"observability.{name}", name, error.name or name) from error
+    assert isinstance(found, type) and issubclass(found, Plugin)
     return found
 
 

@@ -69,7 +69,7 @@ class Dispatcher:
         if running is None:
             raise AppNotRunning
         meter = running.meter
-        began = 0.0 if meter is None else meter.begin(scope)
+        begun = None if meter is None else meter.begin(scope)
         event = open_event(site.terms, scope, receive, send)
         request_id = scope["state"].get("request_id")
         token = current.set(RequestContext(running.app, request_id, event.draft, scope))
@@ -89,7 +89,7 @@ class Dispatcher:
             if event.body is not None:
                 event.body.close()
             if meter is not None:
-                meter.end(scope, event.status, began)
+                meter.end(scope, event.status, begun)
 
     async def _serve(self, running: Running, event: RequestEvent) -> None:
         try:

@@ -94,6 +94,18 @@ async def test_the_metrics_are_a_route_too(client: Client) -> None:
     assert counts(await read(client), "fx_requests_under_way") == {(): 1}
 
 
+async def test_parts_are_counted_by_their_names(client: Client) -> None:
+    await client.get(f"/book/{CANARY}")
+    await client.post("/api/__actions/book/1/save", json={})
+
+    text = await read(client)
+    assert counts(text, "fx_part_seconds_count") == {
+        ("no", "pages/book/[id].fxl: load()", "loader"): 1,
+        ("no", "pages/book/[id].fxl", "render"): 1,
+        ("no", "pages/book/[id].fxl: save()", "action"): 1,
+    }
+
+
 async def test_sockets_are_counted_while_they_are_open_and_when_they_end(client: Client) -> None:
     async with client.websocket("/book/1") as socket:
         assert await socket.receive() == "hello"

@@ -11,12 +11,13 @@ from time import perf_counter
 import trio
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 
 from fxtrio.app_handle import App
 from fxtrio.db.database import limited
 from fxtrio.jobs.admin import count_unfinished
 from fxtrio.jobs.store import JobStore
-from fxtrio.plugins.metrics.requests import Durations, histogram
+from fxtrio.plugins.metrics.durations import Durations, histogram
 from fxtrio.realtime.stores.memory import MemoryBroker
 from fxtrio.realtime.stores.store_broker import SharedBroker
 from fxtrio.receive_budget import process_unreceived
@@ -44,11 +45,11 @@ def _counter(name: str, text: str, labels: tuple[str, ...], values: Labelled) ->
     return family
 
 
-class LoopDelay:
+class LoopDelay(Collector):
     """How late the event loop comes to what is due, which is how long others hold it."""
 
     def __init__(self) -> None:
-        self._delays = {(): Durations()}
+        self._delays: dict[tuple[str, ...], Durations] = {(): Durations()}
 
     async def run(self) -> None:
         """Look until cancelled."""
@@ -60,10 +61,10 @@ class LoopDelay:
     def collect(self) -> Iterator[Metric]:
         """Yield the one family."""
         text = "How late the event loop came to a task that was due."
-        yield histogram("fx_loop_delay_seconds", text, (), {**self._delays})
+        yield histogram("fx_loop_delay_seconds", text, (), self._delays)
 
 
-class AppState:
+class AppState(Collector):
     """A collector of prometheus_client for the parts of a running app. Asked on its event loop."""
 
     def __init__(self, app: App) -> None:

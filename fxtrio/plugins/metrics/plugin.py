@@ -22,6 +22,7 @@ from fxtrio.errors import AppNotRunning
 from fxtrio.plugins.guard import Guard, guarded, resolve_guard
 from fxtrio.plugins.metrics.app_state import AppState, LoopDelay, shared_families
 from fxtrio.plugins.metrics.listener import CONTENT_TYPE, run_listener
+from fxtrio.plugins.metrics.parts import PartCounts
 from fxtrio.plugins.metrics.requests import RequestCounts
 from fxtrio.plugins.metrics.snapshot import Snapshot, add_up, as_text, take
 from fxtrio.plugins.metrics.worker_files import WorkerFiles, open_worker_files, shared_folder
@@ -89,8 +90,9 @@ class MetricsPlugin(Plugin[NoSettings]):
         """Count while the block lasts. Raises GuardInvalid and MetricsFolderUnusable."""
         settings = self.config.observability
         guard = self._guard(app)
-        counts, delay = RequestCounts(), LoopDelay()
-        collectors = [counts, delay, AppState(app), REGISTRY]
+        parts, delay = PartCounts(), LoopDelay()
+        counts = RequestCounts(parts)
+        collectors: list[Collector] = [counts, parts, delay, AppState(app), REGISTRY]
         several = processes.get() > 1
         with open_worker_files(shared_folder()) if several else nullcontext() as files:
             self._metrics = metrics = Metrics(app, collectors, files, guard)

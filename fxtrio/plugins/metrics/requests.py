@@ -7,19 +7,19 @@ route answers are one, and so are methods that HTTP does not have.
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator
+from contextvars import Token
 from time import perf_counter
 from typing import Final
 
 from prometheus_client import Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 from starlette.types import Scope
 
+from fxtrio.plugins.metrics.durations import Durations, histogram
 from fxtrio.routes.matched import SCOPE_KEY, STARLETTE_KEY, MatchedRoute
-
-BOUNDS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper bounds of the buckets of durations (seconds)."""
+from fxtrio.spans import PartCounter, part_counter
 
 METHODS: Final = frozenset(
     {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "CONNECT"}
@@ -29,65 +29,30 @@ NO_ROUTE: Final[tuple[str, str]] = ("other", "(none)")
 """Kind and route of what no route of the site answers: files, probes, made-up paths."""
 
 
-class Durations:
-    """A histogram, as plain numbers."""
-
-    __slots__ = ("counts", "seconds")
-
-    def __init__(self) -> None:
-        self.counts = [0] * (len(BOUNDS) + 1)
-        """By bucket, the last one without a bound; not added up."""
-
-        self.seconds = 0.0
-
-    def add(self, seconds: float) -> None:
-        """Count one."""
-        self.counts[bisect_left(BOUNDS, seconds)] += 1
-        self.seconds += seconds
-
-    def buckets(self) -> list[tuple[str, float]]:
-        """Return the counts up to each bound, as Prometheus wants them."""
-        total, found = 0.0, []
-        for bound, count in zip((*map(str, BOUNDS), "+Inf"), self.counts, strict=True):
-            total += count
-            found.append((bound, total))
-        return found
-
-
-def histogram(
-    name: str, text: str, labels: tuple[str, ...], cells: dict[tuple[str, ...], Durations]
-) -> Metric:
-    """Return the family of a histogram, with a sample for each of ``cells``."""
-    family = Metric(name, text, "histogram")
-    for values, cell in tuple(cells.items()):
-        named = dict(zip(labels, values, strict=True))
-        buckets = cell.buckets()
-        for bound, count in buckets:
-            family.add_sample(f"{name}_bucket", {**named, "le": bound}, count)
-        family.add_sample(f"{name}_count", named, buckets[-1][1])
-        family.add_sample(f"{name}_sum", named, cell.seconds)
-    return family
-
-
-class RequestCounts:
+class RequestCounts(Collector):
     """A `fxtrio.app_handle.RequestMeter`, and a collector of prometheus_client."""
 
-    def __init__(self) -> None:
+    def __init__(self, parts: PartCounter) -> None:
+        self._parts = parts
         self._under_way = 0
         self._sockets_open = 0
-        self._requests: dict[tuple[str, ...], Durations] = {}
+        self._requests: dict[tuple[str, str, str, int], Durations] = {}
         self._sockets: dict[tuple[str, ...], int] = {}
 
-    def begin(self, scope: Scope) -> float:
-        """Count one that begins."""
+    def begin(self, scope: Scope) -> tuple[float, Token[PartCounter | None]]:
+        """Count one that begins; its parts are counted, too."""
         if scope["type"] == "websocket":
             self._sockets_open += 1
         else:
             self._under_way += 1
-        return perf_counter()
+        return perf_counter(), part_counter.set(self._parts)
 
-    def end(self, scope: Scope, status: int, began: float) -> None:
+    def end(
+        self, scope: Scope, status: int, begun: tuple[float, Token[PartCounter | None]]
+    ) -> None:
         """Count its end, by what has answered it."""
+        began, token = begun
+        part_counter.reset(token)
         matched: MatchedRoute | None = scope.get(SCOPE_KEY)
         kind, route = NO_ROUTE
         if matched is not None:
@@ -101,7 +66,7 @@ class RequestCounts:
             return
         self._under_way -= 1
         method = scope["method"]
-        key = kind, route, method if method in METHODS else "(other)", str(status)
+        key = kind, route, method if method in METHODS else "(other)", status
         cell = self._requests.get(key)
         if cell is None:
             cell = self._requests[key] = Durations()
@@ -113,7 +78,7 @@ class RequestCounts:
             "fx_request_seconds",
             "Time from a request to the end of its response.",
             ("kind", "route", "method", "status"),
-            self._requests,
+            {(*key, str(status)): cell for (*key, status), cell in tuple(self._requests.items())},
         )
         yield GaugeMetricFamily(
             "fx_requests_under_way", "Requests that have not ended.", self._under_way
