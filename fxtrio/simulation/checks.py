@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import trio
 
+from fxtrio.send_budget import process_unsent
 from fxtrio.simulation.ledger import read_committed
 from fxtrio.simulation.servers.connection import Connection, describe
 from fxtrio.simulation.servers.process import Process
@@ -18,6 +21,7 @@ from fxtrio.simulation.servers.process import Process
 _OWN_TASKS = frozenset({"<init>", "entry_queue_task", "task"})
 _TRIOS = ("trio._", "<TrioToken")
 _TASKS = "fx.tasks"
+_DESCRIPTORS = "/dev/fd"
 _DROPPED = re.compile(r"\((\d+)\)")
 
 
@@ -25,10 +29,19 @@ class InvariantBroken(AssertionError):
     """Something does not hold that holds for every app. The message says what."""
 
 
-def check(processes: Sequence[Process], records: Sequence[logging.LogRecord], file: Path) -> None:
-    """Look at what processes have left behind. Raises InvariantBroken."""
+def check(
+    processes: Sequence[Process],
+    records: Sequence[logging.LogRecord],
+    file: Path,
+    before: Counter[str],
+) -> None:
+    """Look at what processes have left behind. Raises InvariantBroken.
+
+    ``before`` are the `open_files` of the beginning.
+    """
     found = [
         *_tasks(),
+        *_files(before),
         *(problem for process in processes for problem in _process(process)),
         *_jobs(processes, records),
         *_transactions(processes, file),
@@ -47,6 +60,22 @@ def _tasks() -> Iterable[str]:
                 yield f"The task {task.name} is left after the shutdown."
 
 
+def open_files() -> Counter[str]:
+    """Return the files on disk that this process has open; none on Windows."""
+    names = Counter[str]()
+    with suppress(OSError):
+        for descriptor in Path(_DESCRIPTORS).iterdir():
+            with suppress(OSError):  # that of the list itself
+                names[str(descriptor.readlink())] += 1
+    return Counter({name: count for name, count in names.items() if name.startswith(os.sep)})
+
+
+def _files(before: Counter[str]) -> Iterable[str]:
+    """Each file that was opened is closed."""
+    for name in open_files() - before:
+        yield f"The file {name} is left open after the shutdown."
+
+
 def _is_trios(task: trio.lowlevel.Task) -> bool:
     return task.name.rpartition(".")[2] in _OWN_TASKS or task.name.startswith(_TRIOS)
 
@@ -55,6 +84,7 @@ def _process(process: Process) -> Iterable[str]:
     """Each response has one status and an end; connections and subscriptions are gone."""
     for connection in process.finished:
         yield from _connection(connection)
+    yield from _budgets(process)
     if process.killed:
         return
     for database in process.databases:
@@ -62,8 +92,19 @@ def _process(process: Process) -> Iterable[str]:
             database.execute("select 1")
             yield f"{process.name} has left a connection to its database open."
     statistics = getattr(process.handle.broker, "statistics", None)
-    if statistics is not None and statistics().subscriptions:
-        yield f"{statistics().subscriptions} subscriptions are left after the shutdown."
+    if statistics is not None and (statistics().subscriptions or statistics().channels):
+        yield f"Subscriptions are left after the shutdown: {statistics()}."
+
+
+def _budgets(process: Process) -> Iterable[str]:
+    """What was counted in is counted out: bytes of bodies and messages, and streams."""
+    running = process.running
+    if running is not None and running.bodies.used:
+        yield f"{process.name} counts {running.bodies.used} bytes of bodies after its end."
+    if running is not None and len(running.streams):
+        yield f"{process.name} counts {len(running.streams)} open streams after its end."
+    if process_unsent.used:
+        yield f"{process_unsent.used} bytes of messages count as unsent after the shutdown."
 
 
 def _connection(connection: Connection) -> Iterable[str]:

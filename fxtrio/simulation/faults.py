@@ -28,6 +28,9 @@ class Faults:
     slow_call: float = attrs.field(default=0.1, validator=_probability)
     """Of a call in a worker thread (plain functions, files, SQLite): to take long."""
 
+    slow_task: float = attrs.field(default=0.1, validator=_probability)
+    """Of a run: what a handler or a job waits for, at any of its checkpoints, takes long."""
+
     kill: float = attrs.field(default=0.1, validator=_probability)
     """Of a run: one process is killed between two steps, and started again."""
 
@@ -44,7 +47,9 @@ class Faults:
     """How long something takes that takes long, at most (seconds)."""
 
 
-NO_FAULTS = Faults(leave=0, slow_reader=0, slow_call=0, kill=0, shutdown=0, jump=0, store=0)
+NO_FAULTS = Faults(
+    leave=0, slow_reader=0, slow_call=0, slow_task=0, kill=0, shutdown=0, jump=0, store=0
+)
 """Only the order of tasks varies."""
 
 

@@ -14,7 +14,7 @@ import attrs
 import trio
 from trio.testing import MockClock
 
-from fxtrio.simulation.checks import check
+from fxtrio.simulation.checks import check, open_files
 from fxtrio.simulation.engine.randomness import START, Calendar, open_calendar, seeded
 from fxtrio.simulation.engine.refusals import NotSimulated, refusing
 from fxtrio.simulation.engine.scheduler import Scheduler
@@ -195,10 +195,11 @@ class _Main:
                 whole.cancel()
 
             self._scheduler.bind(self._on_turn, on_stuck)
+            files = open_files()
             async with trio.open_nursery() as nursery:
                 servers = await self._serve(nursery)
                 await trio.sleep(_LINGER)
-                check(servers.all, self._records, self._folder / "app.db")
+                check(servers.all, self._records, self._folder / "app.db", files)
                 nursery.cancel_scope.cancel()
         if stuck:
             raise Stuck("Every task waits for another one, and no deadline is left.")

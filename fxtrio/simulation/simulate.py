@@ -49,6 +49,9 @@ class Seeds:
         return range(self.first, wanted if self.first < wanted else self.first + 1, self.step)
 
 
+_AS_ASKED = Seeds()
+
+
 def simulate(
     root: str | Path,
     *,
@@ -69,12 +72,12 @@ def simulate(
 
     The test fails with the error of the first seed that does. A note says which one, what had
     gone wrong, what the last steps were, and how to run it again. The decorated function is not
-    async; fixtures are those of its other parameters.
+    async; fixtures are those of its other parameters. It can be called without pytest, too.
     """
     path = Path(root).resolve()
 
     def decorate(scenario: Scenario) -> Callable[..., None]:
-        def run(fx_seeds: Seeds, **fixtures: Any) -> None:
+        def runner(**fixtures: Any) -> Runner:
             options = Options(
                 faults=Faults() if faults is None else faults,
                 strategy=strategy,
@@ -82,12 +85,21 @@ def simulate(
                 processes=processes,
                 arguments=fixtures,
             )
-            runner = Runner(scenario, prepared_app(path, settings), options)
-            run_seeds(_with_length(runner), fx_seeds.of(seeds))
+            return _with_length(Runner(scenario, prepared_app(path, settings), options))
 
+        def run(fx_seeds: Seeds = _AS_ASKED, **fixtures: Any) -> None:
+            run_seeds(runner(**fixtures), fx_seeds.of(seeds))
+
+        run.runner = runner  # type: ignore[attr-defined]  # see `runner_of`
         return _as_test(run, scenario)
 
     return decorate
+
+
+def runner_of(test: Callable[..., None], **fixtures: Any) -> Runner:
+    """Return what runs single seeds of a decorated test, and raises nothing of what they do."""
+    runner: Runner = test.runner(**fixtures)  # type: ignore[attr-defined]  # made by `simulate`
+    return runner
 
 
 def run_seeds(runner: Runner, seeds: range) -> list[Run]:

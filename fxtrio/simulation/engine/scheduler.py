@@ -34,6 +34,12 @@ class Scheduler:
     is_frozen: Callable[[Task], bool] | None = None
     """Whether a task stays where it is, as in a process that was killed."""
 
+    _stalled: set[Task] = attrs.field(factory=set)
+    """Tasks that `hold_one` has chosen."""
+
+    _batch: list[Task] = attrs.field(factory=list)
+    """The tasks that can run now, while calls between two steps are made."""
+
     _hash: blake2b = attrs.field(factory=lambda: blake2b(digest_size=8))
     _due: list[tuple[int, int, Callable[[], None]]] = attrs.field(factory=list)
     _numbers: count[int] = attrs.field(factory=count)
@@ -64,9 +70,11 @@ class Scheduler:
     def shuffle(self, batch: list[Task]) -> None:
         """Leave in ``batch`` what runs now, last one first."""
         self._on_turn()
+        self._batch = batch
         while self._due and self._due[0][0] <= self.steps:
             heapq.heappop(self._due)[2]()
-        tasks = batch if self.is_frozen is None else self._without_frozen(batch)
+        held = self.is_frozen is not None or self._stalled
+        tasks = self._without_held(batch) if held else batch
         if tasks:
             self._idle = 0
             batch[:] = self._chosen(tasks)
@@ -80,8 +88,26 @@ class Scheduler:
     def release(self) -> None:
         """Let all tasks run that were held."""
         self.is_frozen = None
+        self._stalled.clear()
         requeue(self.held)
         self.held.clear()
+
+    def hold_one(self, wanted: Callable[[Task], object]) -> Task | None:
+        """Let the first of the tasks that can run now and are ``wanted`` wait for `let_go`.
+
+        Called between two steps, as `call_at` does. None where there is none.
+        """
+        task = next((one for one in self._batch if wanted(one)), None)
+        if task is not None:
+            self._stalled.add(task)
+        return task
+
+    def let_go(self, task: Task) -> None:
+        """Let a task run on."""
+        self._stalled.discard(task)
+        if task in self.held and not (self.is_frozen is not None and self.is_frozen(task)):
+            del self.held[task]
+            requeue([task])
 
     def _chosen(self, tasks: list[Task]) -> list[Task]:
         """Return the tasks that run now, last one first, and let the others wait."""
@@ -99,11 +125,10 @@ class Scheduler:
         self._hash.update("\n".join([task.name for task in chosen]).encode())
         return chosen[::-1]
 
-    def _without_frozen(self, batch: list[Task]) -> list[Task]:
-        assert self.is_frozen is not None
+    def _without_held(self, batch: list[Task]) -> list[Task]:
         tasks = []
         for task in batch:
-            if self.is_frozen(task):
+            if task in self._stalled or (self.is_frozen is not None and self.is_frozen(task)):
                 self.held[task] = None
             else:
                 tasks.append(task)

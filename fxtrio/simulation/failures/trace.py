@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections import deque
-from pathlib import Path
 
 import attrs
 import trio
 from trio.lowlevel import Task
 
+from fxtrio.simulation.engine.places import place_of
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.servers.process import current_process
-from fxtrio.tracebacks import is_application
 
 _LAST = 40
 """Steps that are described (count)."""
@@ -60,26 +58,9 @@ class Trace(trio.abc.Instrument):
         return lines
 
 
-def place_of(task: Task) -> str:
-    """Return where in the application a task waits; "" where it does not, or has ended."""
-    found = ""
-    for frame, line in task.iter_await_frames():
-        code = frame.f_code
-        if is_application(code.co_filename) and not _is_ours(code.co_filename):
-            found = f"{os.path.relpath(code.co_filename)}:{line} {code.co_name}"
-    return found
-
-
 def first_difference(one: Trace, other: Trace) -> str:
     """Return where two runs that should be the same are not."""
     for number, (a, b) in enumerate(zip(one.names, other.names, strict=False), 1):
         if a != b:
             return f"at step {number}, {a!r} ran the first time and {b!r} the second time"
     return f"one run had {len(one.names)} steps, and the other one {len(other.names)}"
-
-
-_HERE = f"{Path(__file__).parents[2]}{os.sep}"
-
-
-def _is_ours(file: str) -> bool:
-    return file.startswith(_HERE)

@@ -30,6 +30,9 @@ from fxtrio.temporary_folders import open_temporary_folder
 from fxtrio.testing.open import open_no_render, with_plugins
 
 _KEY = "a key of simulations, which protects nothing"
+STORE = "redis://simulated"
+"""The broker of several processes, which a simulated one stands in for."""
+
 _INSTALLED = ("site-packages", "dist-packages", ".venv", "venv", "node_modules")
 
 
@@ -76,7 +79,7 @@ class PreparedApp:
         folder = self.folder / f"run-{self._next}"
         folder.mkdir()
         if self._database is not None:
-            shutil.copyfile(self._database, folder / "app.db")
+            shutil.copy(self._database, folder / "app.db")
         return folder
 
     def keep_database(self, folder: Path) -> None:
@@ -84,12 +87,17 @@ class PreparedApp:
         found = folder / "app.db"
         if found.exists():
             self._database = self.folder / "migrated.db"
-            shutil.copyfile(found, self._database)
+            shutil.copy(found, self._database)
             create_table(self._database)
 
-    def make_app(self, folder: Path) -> Application:
-        """Return the app as another process would import it, with its database in ``folder``."""
+    def make_app(self, folder: Path, *, shared: bool) -> Application:
+        """Return the app as another process would import it, with its database in ``folder``.
+
+        ``shared`` is whether there are others, which it reaches over a store.
+        """
         config = self.config
+        if shared:
+            config = attrs.evolve(config, realtime=attrs.evolve(config.realtime, broker=STORE))
         if config.database.url:
             url = f"sqlite:///{folder / 'app.db'}"
             database = attrs.evolve(config.database, url=url, migrate="run")

@@ -12,6 +12,7 @@ from trio.lowlevel import Task
 
 from fxtrio.app import Application
 from fxtrio.app_handle import App
+from fxtrio.serve.pages.resources import Running
 from fxtrio.simulation.ledger import answering
 from fxtrio.simulation.servers.connection import Connection, describe
 from fxtrio.simulation.servers.prepared_app import PreparedApp
@@ -45,6 +46,9 @@ class Process:
     ended: trio.Event = attrs.field(factory=trio.Event)
     """It was killed, or has ended."""
 
+    shared: bool = False
+    """Whether there are other processes, which it reaches over a store."""
+
     databases: list[sqlite3.Connection] = attrs.field(factory=list)
     """The connections to the database that it has opened."""
 
@@ -55,6 +59,9 @@ class Process:
     """Those that the app has returned from."""
 
     app: Application | None = None
+    running: Running | None = None
+    """What requests were served with."""
+
     _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _stop: trio.Event = attrs.field(factory=trio.Event)
     _gone: trio.Event = attrs.field(factory=trio.Event)
@@ -117,9 +124,10 @@ class Process:
         self._requests.send_nowait(connection)
 
     async def _serve(self, task_status: trio.TaskStatus[None]) -> None:
-        app = self.app = self._prepared.make_app(self._folder)
+        app = self.app = self._prepared.make_app(self._folder, shared=self.shared)
         self._requests, incoming = trio.open_memory_channel[Connection](1000)
         async with app.router.lifespan_context(app):
+            self.running = app.lifetime.running
             task_status.started()
             self.accepts = True
             async with trio.open_nursery() as nursery:

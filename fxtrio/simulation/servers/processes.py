@@ -11,13 +11,17 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.simulation.engine.places import place_of
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.faults import FaultPlan, some_steps
 from fxtrio.simulation.servers.prepared_app import PreparedApp
-from fxtrio.simulation.servers.process import Process, is_frozen
+from fxtrio.simulation.servers.process import Process, current_process, is_frozen
 
 _TROUBLE_WITHIN = 5000
 """The step, since the first visitor came, at which a process ends, at most (count)."""
+
+_STALL_WITHIN = 500
+"""The step at which a task of the application waits for long, at most (count)."""
 
 _RESTART = 0.5
 """How long a process takes to start again (seconds)."""
@@ -111,6 +115,7 @@ class Servers:
 
             self._scheduler.call_in(steps, trouble)
         self._plan_jump()
+        self._plan_stall()
         yield
         plan.calm = True
         await self.all_run()
@@ -129,6 +134,31 @@ class Servers:
             clock.jump(seconds)
 
         self._scheduler.call_in(some_steps(random, _TROUBLE_WITHIN), jump)
+
+    def _plan_stall(self) -> None:
+        """Let what a handler or a job waits for take long, once, at a step of the seed."""
+        plan = self._plan
+        name = plan.next_name("stall")
+        random = plan.draw(name, plan.faults.slow_task)
+        if random is None:
+            return
+        seconds = round(plan.faults.longest ** random.random(), 3)
+
+        def stall() -> None:
+            if plan.calm:
+                return
+            task = self._scheduler.hold_one(_runs_application)
+            if task is None:  # none of the application's can run at this step
+                self._scheduler.call_in(1, stall)
+                return
+            plan.note(name, f"{task.name} waited for {seconds:g} s at {place_of(task)}")
+            self._nursery.start_soon(self._let_go, task, seconds)
+
+        self._scheduler.call_in(some_steps(random, _STALL_WITHIN), stall)
+
+    async def _let_go(self, task: trio.lowlevel.Task, seconds: float) -> None:
+        await trio.sleep(seconds)
+        self._scheduler.let_go(task)
 
     def _kill(self, slot: int) -> None:
         process = self._slots[slot]
@@ -154,7 +184,7 @@ class Servers:
 
     async def _start(self, slot: int) -> Process:
         name = f"process {len(self.all) + 1}" if self._count > 1 or self.all else "the process"
-        process = Process(name, self._prepared, self._folder)
+        process = Process(name, self._prepared, self._folder, shared=self._count > 1)
         self.all.append(process)
         await self._nursery.start(process.run)
         self._tell()
@@ -163,3 +193,8 @@ class Servers:
     def _tell(self) -> None:
         self._changed.set()
         self._changed = trio.Event()
+
+
+def _runs_application(task: trio.lowlevel.Task) -> bool:
+    """Whether a task waits within a handler or a job of a process."""
+    return task.context.get(current_process) is not None and bool(place_of(task))
