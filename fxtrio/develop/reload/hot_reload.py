@@ -22,6 +22,7 @@ from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.import_graph import Importers, file_of
 from fxtrio.develop.reload.restart_reasons import find_new_job, find_reason
 from fxtrio.develop.reload.same_code import is_same
+from fxtrio.develop.report.inside import Inside
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.imports import Imports, imported_anew, resolve, split_name
 from fxtrio.manifest import MODULE_PREFIX, Manifest, load_manifest
@@ -46,6 +47,9 @@ class Swapper:
     importers: Importers
     records: Records
     """What browsers learn of the log."""
+
+    inside: Inside = attrs.field(factory=Inside)
+    """What developers see of the running app."""
 
     app_module: str = ""
     """The module that the app comes from; "" when fxtrio makes it."""
@@ -73,6 +77,7 @@ class Swapper:
             plugins=plugins,
             open_renderer=partial(self.open_renderer, config),
         )
+        app.spans.add(self.inside.timings)
         if root == self.root:
             self._app, self._code, self._config, self._build = app, code, config, build
         return app

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
+from fxtrio.develop.report.inside import Inside
 from fxtrio.develop.serving.dev_app import DevelopedApp, Hot
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]*)?")
@@ -21,13 +22,19 @@ _SAME_SITE = (b"same-origin", b"none")
 
 
 def development_app(
-    app: ASGIApp, config: Config, *, modules: Hot, host: str, entry: bool = True
+    app: ASGIApp,
+    config: Config,
+    *,
+    modules: Hot,
+    host: str,
+    entry: bool = True,
+    inside: Inside | None = None,
 ) -> HostGuard:
     """Return ``app`` as `fx dev` serves it: for known hosts, and with pages that take updates.
 
-    ``host`` is that of the command line; ``entry`` as in `DevelopedApp`.
+    ``host`` is that of the command line; ``entry`` and ``inside`` as in `DevelopedApp`.
     """
-    developed = DevelopedApp(app, hot=modules, base_url=config.base_url, entry=entry)
+    developed = DevelopedApp(app, hot=modules, base_url=config.base_url, entry=entry, inside=inside)
     return HostGuard(developed, (host, *config.dev.hosts))
 
 
@@ -59,7 +66,7 @@ class HostGuard:
         """``hosts`` are the host of the command and the setting ``dev.hosts``."""
         self._app = app
         self._hosts = [host.lower() for host in hosts]
-        self._folder = app.folder
+        self._folders = app.folder, app.inside_folder
         self.state = app.state
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -86,7 +93,7 @@ class HostGuard:
                 f"fx dev: {hosts[0][:_SHOWN]!r} is no name of this machine. If it shall be one, "
                 'add it to fx.config.json: {"dev": {"hosts": ["NAME"]}}.'
             )
-        if scope["path"].startswith(self._folder) and _is_foreign(headers, hosts[0]):
+        if scope["path"].startswith(self._folders) and _is_foreign(headers, hosts[0]):
             return "fx dev: this is for the app's own pages. Open the app itself."
         return ""
 

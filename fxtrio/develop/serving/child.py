@@ -62,10 +62,10 @@ def make_app() -> HostGuard:
     except (Exception, SystemExit) as error:  # application code
         traceback.print_exception(trimmed(error))
         raise SystemExit(1) from None
-    records: Records = developing.get().records
-    records.lines = config.dev.console
-    modules = Modules(Path(settings.vite), records)
-    return development_app(app, config, modules=modules, host=settings.host)
+    swapper: Swapper = developing.get()
+    swapper.records.lines = config.dev.console
+    modules = Modules(Path(settings.vite), swapper.records)
+    return development_app(app, config, modules=modules, host=settings.host, inside=swapper.inside)
 
 
 def _project_app(root: Path, name: str) -> Any:
@@ -117,7 +117,7 @@ def serve() -> int:
 
 async def _take_orders(swapper: Swapper, replies: int, serving: trio.Event) -> None:
     """Follow the parent's orders until it has ended; watch the event loop and the log."""
-    with swapper.records.listening():
+    with swapper.records.listening(), swapper.inside.open():
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_name_stalls, serving)
             await _follow(swapper, replies)

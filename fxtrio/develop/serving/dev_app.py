@@ -14,6 +14,8 @@ from typing import Protocol
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fxtrio.develop.report.inside import FOLDER, Inside
+
 _NONCE = re.compile(rb"'nonce-([A-Za-z0-9+/=_-]+)'")
 _CSP_HEADERS = (b"content-security-policy", b"content-security-policy-report-only")
 ENTRY = "@id/__x00__virtual:fx/client"
@@ -36,14 +38,28 @@ class Hot(Protocol):
 class DevelopedApp:
     """Serves ``app`` together with what ``hot`` has for browsers.
 
-    ``entry`` is false for an app whose documents are complete.
+    ``entry`` is false for an app whose documents are complete; ``inside`` is None for one of which
+    there is nothing to see.
     """
 
-    def __init__(self, app: ASGIApp, *, hot: Hot, base_url: str, entry: bool = True) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        hot: Hot,
+        base_url: str,
+        entry: bool = True,
+        inside: Inside | None = None,
+    ) -> None:
         self._app = app
         self._hot = hot
         self.folder = f"{base_url}/_fx/"
         """The path of all modules."""
+
+        self.inside_folder = f"{base_url}{FOLDER}"
+        """The path of what developers see of the app."""
+
+        self._inside = inside
 
         self._entry = f"{self.folder}{ENTRY}".encode() if entry else b""
         self.state = SimpleNamespace(begin_shutdown=self._begin_shutdown)
@@ -54,14 +70,35 @@ class DevelopedApp:
         kind = scope["type"]
         if kind == "websocket" and scope["path"] == f"{self.folder}@hot":
             await self._hot.connect(receive, send)
-        elif kind != "http" or scope["method"] not in ("GET", "HEAD"):
+        elif kind != "http":
             await self._app(scope, receive, send)
+        elif scope["method"] not in ("GET", "HEAD"):
+            await self._app(scope, receive, self._timed(send))
         elif scope["path"].startswith(self.folder):
             await self._hot.answer(scope, send)
+        elif self._inside is not None and scope["path"].startswith(self.inside_folder):
+            path = scope["path"].removeprefix(self.inside_folder)
+            await self._inside.answer(scope, send, path)
         elif scope["method"] == "GET" and self._entry:
-            await self._app(scope, receive, _EntryAdder(send, self._entry).send)
+            await self._app(scope, receive, _EntryAdder(self._timed(send), self._entry).send)
         else:
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, self._timed(send))
+
+    def _timed(self, send: Send) -> Send:
+        """Return a ``send`` that adds where the time of a request went until its response began."""
+        inside = self._inside
+        if inside is None:
+            return send
+
+        async def timed(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                entries = inside.server_timing()
+                if entries:
+                    header = (b"server-timing", b", ".join(entries))
+                    message = {**message, "headers": [*message.get("headers", ()), header]}
+            await send(message)
+
+        return timed
 
     def _begin_shutdown(self) -> None:
         self._hot.close()

@@ -76,6 +76,10 @@ def missing_extras(config: Config) -> Iterator[ConfigProblem]:
     if config.observability.metrics:
         value = config.observability.metrics
         yield from _missing("observability.metrics", value, "prometheus_client", "metrics")
+    if config.observability.tracing == "otel":
+        found = find_spec("opentelemetry") and find_spec("opentelemetry.sdk")
+        package = "opentelemetry" if found else "opentelemetry-sdk"
+        yield from _missing("observability.tracing", "otel", package, "otel")
     for index, plugin in enumerate(config.plugins):
         if plugin.name == "auth":
             yield from _missing(f"plugins.{index}.name", "auth", "argon2", "auth")

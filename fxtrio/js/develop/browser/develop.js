@@ -27,6 +27,7 @@ const HYDRATED_MS = 5000;
 export async function develop({ base, start, hot, root, editor, covers }) {
   const overlay = new Overlay(document, editor, covers);
   overlay.root = root;
+  overlay.timings = `${base}/__fx/timings`;
   let shown = () => pageOf(document);
   overlay.concerns = (file) => isOfPage(file, shown());
   showMistakes(overlay, hot);

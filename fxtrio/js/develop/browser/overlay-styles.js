@@ -36,7 +36,8 @@ export const styles = `
   small { display: block; margin: .5rem 0 0; color: #a6aebd; font-size: .8125rem; }
   p { margin: .5rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
   a { color: #a5b4fc; overflow-wrap: anywhere; }
-  a::after { content: " — open in the editor"; color: #a6aebd; }
+  nav a { margin-inline-end: auto; line-height: 2.25rem; }
+  section a::after { content: " — open in the editor"; color: #a6aebd; }
   pre {
     margin: .75rem 0 0; padding: .875rem 1.125rem; overflow-x: auto; border-radius: .625rem;
     border: 1px solid #2b303b; background: #1b1e26;

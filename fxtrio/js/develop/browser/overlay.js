@@ -31,6 +31,9 @@ export class Overlay {
   #covers;
   #panel;
 
+  /** URL of the page that shows where the time of the last requests went; "" without one. */
+  timings = '';
+
   /** Absolute path of the project: places below it are shown as its own. */
   root = '';
 
@@ -303,12 +306,20 @@ export class Overlay {
     const close = elementOf(this.#document, 'button', 'Close (Esc)');
     close.addEventListener('click', () => this.#close());
     const bar = this.#document.createElement('nav');
+    if (this.timings !== '') bar.append(this.#linkToTimings());
     bar.append(copy, close);
     box.append(
       bar,
       ...problems.map((problem) => sectionOf(this.#document, problem, this.root, this.#editor)),
     );
     this.#attach(NAME, box);
+  }
+
+  #linkToTimings() {
+    const link = /** @type {HTMLAnchorElement} */ (elementOf(this.#document, 'a', 'Timings'));
+    link.href = this.timings;
+    link.target = '_blank';
+    return link;
   }
 
   /** @param {number} problems */

@@ -1,0 +1,62 @@
+"""The page of the last requests: each with its parts as bars beside each other. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from pathlib import Path
+from string import Template
+from typing import Any
+
+_PAGE = Template(Path(__file__).with_name("waterfall.html").read_text(encoding="utf-8"))
+_WIDTH = 100.0  # of the bars, in the units of their SVG
+
+
+def page_of_timings(timings: Sequence[dict[str, Any]]) -> str:
+    """Return the page of requests with the keys of `Timing.as_dict`, the newest first."""
+    shown = "".join(map(_request, timings)) or "<p>No request yet. Open a page of the app.</p>"
+    return _PAGE.substitute(content=shown)
+
+
+def _request(timing: dict[str, Any]) -> str:
+    ends = [part["start"] + (part["ms"] or 0) for part in timing["parts"]]
+    whole = max([timing["ms"] or 0.0, *ends, 0.01])
+    rows = "".join(_part(part, whole) for part in timing["parts"])
+    said = f"{timing['kind']} {timing['name']}" if timing["kind"] != "request" else timing["name"]
+    head = f"{escape(said)} <b>{timing['status'] or ''}</b> {_time(timing['ms'])}"
+    notes = "".join(_repeated(query) for query in timing["repeated"])
+    if timing["omitted"]:
+        notes += f"<p>{timing['omitted']} more parts are not shown.</p>"
+    table = f"<table>{rows}</table>" if rows else ""
+    name = f"r{escape(timing['request'])}"
+    return f'<details id="{name}"><summary>{head}</summary>{notes}{table}</details>'
+
+
+def _part(part: dict[str, Any], whole: float) -> str:
+    start = _WIDTH * part["start"] / whole
+    width = max(_WIDTH * (part["ms"] or 0) / whole, 0.5)
+    said = escape(part["name"])
+    if part["rows"] is not None:
+        said += f" <i>{part['rows']} {'row' if part['rows'] == 1 else 'rows'}</i>"
+    if part["error"]:
+        said += f" <b>{escape(part['error'])}</b>"
+    bar = (
+        f'<svg viewBox="0 0 {_WIDTH:g} 1" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="{part["kind"]}" x="{start:.2f}" width="{width:.2f}" height="1"/></svg>'
+    )
+    return (
+        f"<tr><th scope=row>{part['kind']}</th><td>{said}<br><small>{escape(part['place'])}</small>"
+        f"</td><td>{bar}</td><td>{_time(part['ms'])}</td></tr>"
+    )
+
+
+def _repeated(query: dict[str, Any]) -> str:
+    return (
+        f"<p role=note>{query['count']} times the same query: "
+        f"<code>{escape(query['sql'])}</code> at {escape(query['place'])}. Ask once for all rows."
+        "</p>"
+    )
+
+
+def _time(ms: float | None) -> str:
+    return "under way" if ms is None else f"{ms:.1f} ms"

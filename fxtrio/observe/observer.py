@@ -1,0 +1,167 @@
+"""Answers `fx tree --pid` from a thread, so that it works also while the event loop stands still.
+
+The thread waits in a system call until somebody asks: by a socket that only processes of the same
+user and root may use, or by the signal `SIGNAL`, upon which it writes the tree to standard error.
+A signal handler of Python would run on the thread of the loop, once whatever holds it returns to
+the interpreter; the one of `faulthandler` runs at once, and what it writes wakes this thread.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+
+import trio
+
+from fxtrio.errors import FxtrioError
+from fxtrio.observe.text import text_of
+from fxtrio.observe.tree import Births, Loop, take_tree
+
+SIGNAL = signal.SIGUSR2
+"""Lets a process write its tree to standard error."""
+
+_PATIENCE = 5.0  # for one that asks to read the answer, in seconds
+_MOST = 64 * 1024 * 1024  # bytes of an answer
+_PEER = struct.Struct("3i")
+
+
+class ProcessNotObserved(FxtrioError):
+    """A process does not answer for its tree."""
+
+    def __init__(self, process: int, cause: str) -> None:
+        super().__init__(
+            f"process {process}: {cause}. Name one that 'fx dev' has started, or one of 'fx serve' "
+            'whose project has the plugin "observe".'
+        )
+
+
+@contextmanager
+def open_observer() -> Iterator[Loop]:
+    """Let others ask for the tree of the calling thread's loop, for as long as the block lasts.
+
+    The signal is the process's: a second block, of another app or loop, leaves it to the first.
+    """
+    births = Births()
+    trio.lowlevel.add_instrument(births)
+    loop = Loop.here(births)
+    with ExitStack() as stack:
+        stack.callback(trio.lowlevel.remove_instrument, births)
+        listener = stack.enter_context(_listening())
+        signalled, asked = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        stack.callback(os.close, signalled)
+        end, stop = os.pipe2(os.O_CLOEXEC)
+        stack.callback(os.close, end)
+        work = _Thread(loop, listener, signalled, end)
+        thread = threading.Thread(target=work.run, name="fx-observer", daemon=True)
+        registered = threading.current_thread() is threading.main_thread() and _is_free()
+        if registered:
+            faulthandler.register(SIGNAL, file=asked, all_threads=False)
+        thread.start()
+        try:
+            yield loop
+        finally:
+            if registered:
+                faulthandler.unregister(SIGNAL)
+            os.close(asked)
+            os.close(stop)
+            thread.join()
+
+
+def _is_free() -> bool:
+    return signal.getsignal(SIGNAL) is signal.SIG_DFL
+
+
+def _address(process: int) -> str:
+    """Return the address, in Linux's abstract namespace: no file that outlives its process."""
+    return f"\0fxtrio-tree-{process}"
+
+
+@contextmanager
+def _listening() -> Iterator[socket.socket | None]:
+    """Open the socket; None where the system has no such addresses, or another block has it."""
+    if sys.platform != "linux":
+        yield None
+        return
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        try:
+            listener.bind(_address(os.getpid()))
+        except OSError:
+            yield None
+            return
+        listener.listen(4)
+        yield listener
+
+
+class _Thread:
+    def __init__(
+        self, loop: Loop, listener: socket.socket | None, signalled: int, end: int
+    ) -> None:
+        self._loop = loop
+        self._listener = listener
+        self._signalled = signalled
+        self._end = end
+
+    def run(self) -> None:
+        """Answer until the other end of ``end`` is closed."""
+        waiting = [self._end, self._signalled]
+        if self._listener is not None:
+            waiting.append(self._listener.fileno())
+        while True:
+            ready, _, _ = select.select(waiting, [], [])
+            if self._end in ready:
+                return
+            if self._signalled in ready:
+                self._drain()
+                sys.stderr.write(text_of(take_tree(self._loop, os.getpid()).as_dict()))
+                sys.stderr.flush()
+            elif self._listener is not None:
+                with suppress(OSError):  # whoever asked has left, or does not read
+                    self._answer(self._listener.accept()[0])
+
+    def _drain(self) -> None:
+        with suppress(BlockingIOError):
+            while os.read(self._signalled, 4096):
+                pass
+
+    def _answer(self, peer: socket.socket) -> None:
+        with peer:
+            peer.settimeout(_PATIENCE)
+            credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
+            _, user, _ = _PEER.unpack(credentials)
+            if user in (0, os.geteuid()):
+                tree = take_tree(self._loop, os.getpid())
+                peer.sendall(json.dumps(tree.as_dict()).encode())
+
+
+def ask_process(process: int) -> bytes:
+    """Return the tree of another process, as JSON. Raises ProcessNotObserved."""
+    if sys.platform != "linux":
+        raise ProcessNotObserved(
+            process, f"this system has no such sockets; 'kill -USR2 {process}' lets it write its "
+            "tree to its standard error"
+        )  # fmt: skip
+    parts: list[bytes] = []
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as peer:
+            peer.settimeout(_PATIENCE)
+            peer.connect(_address(process))
+            while part := peer.recv(65536):
+                parts.append(part)
+                if sum(map(len, parts)) > _MOST:
+                    raise ProcessNotObserved(process, "its answer is too long")
+    except TimeoutError:
+        raise ProcessNotObserved(process, f"it has not answered within {_PATIENCE:g} s") from None
+    except OSError:
+        raise ProcessNotObserved(process, "it does not answer for its tree") from None
+    if not parts:
+        raise ProcessNotObserved(process, "it belongs to another user")
+    return b"".join(parts)

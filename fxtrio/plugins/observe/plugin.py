@@ -1,0 +1,133 @@
+"""The plugin: it lets `fx tree` ask this process, and serves the tree to those a guard admits."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import attrs
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+
+from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
+from fxtrio.observe.observer import open_observer
+from fxtrio.observe.text import text_of
+from fxtrio.observe.tree import Loop, take_tree
+from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved
+from fxtrio.spans import Span
+
+if TYPE_CHECKING:
+    from fxtrio.app_handle import App
+
+Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
+"""Lets a request pass with None, as route hooks do."""
+
+_OF_ONE = {"cache-control": "no-store", "vary": "accept"}
+
+
+class TreeUnguarded(FxtrioError):
+    """The guard of the observe plugin cannot be asked."""
+
+    def __init__(self, guard: str) -> None:
+        super().__init__(
+            f"the observe plugin: the guard {guard!r} is no async function. Name one that returns "
+            "None for those who may see the tree."
+        )
+
+
+def _path(_: object, __: attrs.Attribute[str], value: str) -> None:
+    if not value.startswith("/") or value.endswith("/") or "//" in value:
+        raise ValueError(f"must be a path of this app such as '/_tree', not {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class ObserveSettings:
+    """Everything about the observe plugin that can be set."""
+
+    path: str = attrs.field(default="/_tree", validator=_path)
+    """Where the tree is served, without the base URL."""
+
+    guard: str = ""
+    """A function that says who may see it, as ``module:function``: a route hook. Without one
+    the tree is not served, and `fx tree --pid` shows it on the machine itself."""
+
+
+class _Named:
+    """Lets requests and jobs have names, which the tree shows: somebody listens."""
+
+    def begin(self, span: Span) -> None:
+        """Need nothing."""
+
+    def end(self, span: Span) -> None:
+        """Need nothing."""
+
+    def carry(self, span: Span) -> str | None:
+        """Carry nothing."""
+        return None
+
+
+class ObservePlugin(Plugin[ObserveSettings]):
+    """Answers for the tree of this process. It has no service."""
+
+    name = "observe"
+    Settings = ObserveSettings
+    _asked: tuple[Loop, Guard] | None = None
+
+    @asynccontextmanager
+    async def open(self, app: App) -> AsyncIterator[None]:
+        """Answer for as long as the app runs. Raises TreeUnguarded and DottedNameUnknown."""
+        guard = self._guard(app)
+        named = _Named()
+        with open_observer() as loop:
+            app.spans.add(named)
+            if guard is not None:
+                self._asked = loop, guard
+            try:
+                yield
+            finally:
+                self._asked = None
+                app.spans.remove(named)
+
+    def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
+        """Return why the guard could not be asked."""
+        name = self.settings.guard
+        if not name:
+            return {}
+        if cause := cause_of_unresolved(name, resolve):
+            return {"guard": cause}
+        if not inspect.iscoroutinefunction(resolve(name)):
+            return {"guard": f"is {name!r}, which is no async function"}
+        return {}
+
+    def _guard(self, app: App) -> Guard | None:
+        name = self.settings.guard
+        if not name or app.resolve is None:
+            return None
+        found: Guard = app.resolve(name)
+        if not inspect.iscoroutinefunction(found):
+            raise TreeUnguarded(name)
+        return found
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return the tree, if there is a guard."""
+        if not self.settings.guard:
+            return ()
+        return (Route(self.settings.path, self._answer, methods=["GET"]),)
+
+    async def _answer(self, request: Request) -> Response:
+        if self._asked is None:
+            raise AppNotRunning
+        loop, guard = self._asked
+        refusal = await guard(request)
+        if isinstance(refusal, Redirect):
+            raise refusal
+        if refusal is not None:
+            return refusal
+        tree = take_tree(loop, os.getpid()).as_dict()
+        if "application/json" in request.headers.get("accept", ""):
+            return JSONResponse(tree, headers=_OF_ONE)
+        return PlainTextResponse(text_of(tree), headers=_OF_ONE)

@@ -1,0 +1,78 @@
+"""What developers see of where the time went: the last requests, the header, queries in a loop."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from fxtrio.develop.report.timings import Timings, server_timing
+from fxtrio.develop.report.waterfall import page_of_timings
+from fxtrio.spans import Spans, span
+
+
+def listened() -> tuple[Spans, Timings]:
+    spans, timings = Spans(), Timings()
+    spans.add(timings)
+    return spans, timings
+
+
+def test_the_header_names_the_parts_and_is_plain_text() -> None:
+    spans, timings = listened()
+    with spans.open_root("request", "GET /") as root:
+        with span("loader", 'pages/ä".fxl: load()'):
+            pass
+        assert root is not None
+        entries = server_timing(timings.of(root), root.began + 1)
+
+    (entry,) = entries
+    assert entry.startswith(b"loader0;dur=")
+    assert entry.endswith(b'desc="+0 loader pages/  .fxl: load()"')
+
+
+def test_a_query_that_is_made_again_and_again_is_named_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.WARNING)
+    spans, timings = listened()
+    for _ in range(2):
+        with spans.open_root("request", "GET /cart"):
+            for number in range(6):
+                with span("query", f"select * from items where id = {number}"):
+                    pass
+
+    assert len(caplog.records) == 1
+    assert "GET /cart made this query 6 times" in caplog.text
+    assert "select * from items where id = ?" in caplog.text
+    (query,) = timings.latest()[0].repeated()
+    assert query["count"] == 6
+
+
+def test_what_is_kept_is_bounded() -> None:
+    spans, timings = listened()
+    for _ in range(300):
+        with spans.open_root("request", "GET /"):
+            pass
+    with spans.open_root("request", "GET /long"):
+        for _ in range(1000):
+            with span("loader", "load()"):
+                pass
+
+    assert len(timings.latest()) == 200
+    newest = timings.latest()[0].as_dict()
+    assert (len(newest["parts"]), newest["omitted"]) == (300, 700)
+
+
+def test_the_page_shows_parts_beside_each_other_and_escapes_names() -> None:
+    spans, timings = listened()
+    with spans.open_root("request", "GET /<b>"), span("loader", "<script>"):
+        with span("query", "select 1") as query:
+            assert query is not None
+            query.values["rows"] = 1
+    text = page_of_timings([timing.as_dict() for timing in timings.latest()])
+
+    assert "GET /&lt;b&gt;" in text
+    assert "&lt;script&gt;" in text
+    assert "<script>" not in text
+    assert "1 row<" in text
+    assert text.count("<rect") == 2
