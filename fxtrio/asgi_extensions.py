@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 from urllib.parse import quote
 
@@ -57,6 +58,20 @@ class WholeResponse(Protocol):
     async def flush(self) -> None:
         """Wait until it is out, or its client cannot be reached."""
         ...
+
+    interrupts: bool
+    """Whether `interrupt` may be called: not where something around the call must see its end."""
+
+    def interrupt(self, reason: str) -> None:
+        """Cancel the application's call, by the cancel scope of its connection.
+
+        The scope is there for all requests of the connection, so that none needs its own. Once
+        the call has ended, however it does, `resume` is awaited in its place.
+        """
+        ...
+
+    resume: Callable[[], Awaitable[None]] | None
+    """Answers the request after `interrupt`; None leaves that to the server."""
 
 
 SAME_FOR_ALL = "fx.same-for-all"

@@ -6,7 +6,9 @@ build, the public folder, the site's routes.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from functools import partial
+from typing import Any
 
 from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
@@ -62,34 +64,45 @@ class Dispatcher:
         self._endpoints = RuntimeEndpoints(site, lifetime, openapi, csp_reports, evaluations)
         self._site_routes = SiteRoutes(site, lifetime, evaluations)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    # Without a frame of its own, which each request would pay for.
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Answer one request or WebSocket."""
-        site = self._site
         running = self._lifetime.running
         if running is None:
             raise AppNotRunning
         meter = running.meter
         begun = None if meter is None else meter.begin(scope)
-        event = open_event(site.terms, scope, receive, send)
+        return self._handle(running, open_event(self._site.terms, scope, receive, send), begun)
+
+    async def _handle(self, running: Running, event: RequestEvent, begun: Any) -> None:
+        """Answer one request or WebSocket, or one whose work the server has interrupted.
+
+        ``begun`` is what the meter counts it from.
+        """
+        scope, meter = event.scope, running.meter
         request_id = scope["state"].get("request_id")
         token = current.set(RequestContext(running.app, request_id, event.draft, scope))
         span = current_span.get()
         if span is not None:
-            span.root.rename = partial(name_by_route, span.root, scope, site.config.base_url)
+            root, base_url = span.root, self._site.config.base_url
+            root.rename = partial(name_by_route, root, scope, base_url)
         try:
             if scope["type"] == "websocket":
-                await serve_socket(site, event, self._routes, count=running.count)
+                await serve_socket(self._site, event, self._routes, count=running.count)
             else:
                 await self._serve(running, event)
         finally:
             current.reset(token)
             if span is not None:
-                name_by_route(span.root, scope, site.config.base_url)
-                span.root.rename = None  # the scope ends with the request
-            if event.body is not None:
-                event.body.close()
-            if meter is not None:
-                meter.end(scope, event.status, begun)
+                name_by_route(root, scope, base_url)
+                root.rename = None  # the scope ends with the request
+            if event.otherwise is not None and event.server is not None:
+                event.server.resume = partial(self._handle, running, event, begun)
+            else:
+                if event.body is not None:
+                    event.body.close()
+                if meter is not None:
+                    meter.end(scope, event.status, begun)
 
     async def _serve(self, running: Running, event: RequestEvent) -> None:
         try:
@@ -122,6 +135,9 @@ class Dispatcher:
 
     async def _answer(self, running: Running, event: RequestEvent) -> Answer:
         """Return the answer of the part of the runtime that the path belongs to."""
+        otherwise, event.otherwise = event.otherwise, None
+        if otherwise is not None:
+            return await otherwise()
         path = event.path
         endpoint = self._endpoints.find(event)
         if endpoint is not None:

@@ -63,7 +63,9 @@ class _Noted:
 
 
 class _NotedWhole(_Noted):
-    """A `WholeResponse` that notes the status of the response."""
+    """A `WholeResponse` that notes the status of the response, which is a part of the span."""
+
+    interrupts = False
 
     def __init__(self, span: Span, whole: WholeResponse) -> None:
         super().__init__(span, whole.send)

@@ -6,7 +6,10 @@ The steps: watchdog, route hooks, cache, loaders and render, or the timeout resp
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from functools import partial
 from typing import Protocol
+
+import trio
 
 from fxtrio.application_errors import application_error
 from fxtrio.serve.cache.response_cache import ResponseCache
@@ -51,23 +54,38 @@ async def respond(
         if stored is not None:  # without a scope or a task
             return stored
     admitted = False
-    limit = page.event.timeout
-    with page.running.watchdog.watch(page.event.receive, limit=limit) as watched:
-        try:
-            if rejection is not None:
-                raise rejection
-            if page.site.hooks.pages:
-                response = await representation.check_hooks(page)
-                if response is not None:
-                    return response
-            admitted = True
-            page.event.audience.admit(page.event.draft)
-            stored = (
-                None if cache is None else await cache.obtain(page, representation.cache_name(page))
-            )
-            return stored or await representation.render(page, watched)
-        except BaseException as raised:
-            return await representation.render_error(page, application_error(raised))
+    limit, event = page.event.timeout, page.event
+    watched = page.running.watchdog.watch(event.receive, limit=limit, server=event.server)
+    try:
+        with watched:
+            answer = None
+            try:
+                if rejection is not None:
+                    raise rejection
+                if page.site.hooks.pages:
+                    answer = await representation.check_hooks(page)
+                if answer is None:
+                    admitted = True
+                    event.audience.admit(event.draft)
+                    if cache is not None:
+                        answer = await cache.obtain(page, representation.cache_name(page))
+                    answer = answer or await representation.render(page, watched)
+            except BaseException as raised:
+                answer = await representation.render_error(page, application_error(raised))
+            if watched.interrupted:
+                await trio.lowlevel.checkpoint()
+            return answer
+    except BaseException:
+        if watched.interrupted:
+            event.otherwise = partial(_answer_late, page, representation, watched, admitted)
+        raise
+    return await _answer_late(page, representation, watched, admitted)
+
+
+async def _answer_late(
+    page: PageEvent, representation: Representation, watched: Watched, admitted: bool
+) -> Answer:
+    """Return the answer in place of work that was cancelled."""
     if watched.disconnected:
         return NOTHING
     timed_out = watched.culprit
@@ -75,5 +93,5 @@ async def respond(
         passed = DeadlinePassed(timed_out.place, timed_out.timeout)
         return await representation.render_timeout(page, passed, timed_out.source, admitted=True)
     return await representation.render_timeout(
-        page, DeadlinePassed(page.place, limit), "", admitted=admitted
+        page, DeadlinePassed(page.place, page.event.timeout), "", admitted=admitted
     )

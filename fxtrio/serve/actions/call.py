@@ -9,9 +9,11 @@ sent while it runs (`fxtrio.serve.actions.streaming`).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from math import inf
 
 import msgspec
+import trio
 from starlette.background import BackgroundTasks
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -42,9 +44,10 @@ from fxtrio.serve.request.response.error_response import (
 )
 from fxtrio.serve.request.response.response import NOTHING, Answer
 from fxtrio.serve.request.response.unwrap import unwrap
+from fxtrio.serve.request.watchdog import Watched
 
 
-class ActionCall(msgspec.Struct, frozen=True, eq=False):
+class ActionCall(msgspec.Struct, eq=False):
     """A call that has passed the settings of its route and the check of its headers."""
 
     target: Target
@@ -55,6 +58,9 @@ class ActionCall(msgspec.Struct, frozen=True, eq=False):
 
     needs_token: bool
     """Whether the form's own CSRF token decides, since the headers prove nothing."""
+
+    step: Step | None = None
+    """The step that it is in."""
 
     @classmethod
     def open(cls, target: Target, *, needs_token: bool) -> ActionCall:
@@ -84,13 +90,36 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 
 async def answer_call(call: ActionCall, representation: Representation) -> Answer:
     """Return the answer to ``call``; nothing when the client has left."""
-    target = call.target
+    event = call.target.event
+    watched = call.target.running.watchdog.watch(None, limit=inf, server=event.server)
     try:
-        outcome = await _take(_GUARDED if _has_hooks(call) else _UNGUARDED, call)
+        outcome = await _take(_GUARDED if _has_hooks(call) else _UNGUARDED, call, watched)
     finally:  # before anything can fail: it is a promise, whatever the action answers
-        target.event.background_tasks[:0] = call.background.tasks
-        named = target.event.draft.take_revalidated()
-        target.event.draft.revalidated = None  # background tasks come too late for the browser
+        event.background_tasks[:0] = call.background.tasks
+        named = event.draft.take_revalidated()
+        event.draft.revalidated = None  # background tasks come too late for the browser
+        if watched.interrupted:
+            event.otherwise = partial(_answer_late, call, representation, named)
+    return await _answer(call, representation, outcome, named)
+
+
+async def _answer_late(
+    call: ActionCall, representation: Representation, named: list[str]
+) -> Answer:
+    """Return the answer in place of work that the server has interrupted."""
+    return await _answer(call, representation, _timed_out(call), named)
+
+
+def _timed_out(call: ActionCall) -> Outcome:
+    assert call.step is not None  # or there would be no deadline
+    return call.step.timed_out(call)
+
+
+async def _answer(
+    call: ActionCall, representation: Representation, outcome: Outcome, named: list[str]
+) -> Answer:
+    """Return the answer that says what ``call`` came to."""
+    target = call.target
     if isinstance(outcome, (Disconnected, Sent)):
         target.evict(named)
         return NOTHING
@@ -104,7 +133,7 @@ async def answer_call(call: ActionCall, representation: Representation) -> Answe
     return await representation.show(target, call.request, outcome)
 
 
-async def _take(steps: Sequence[Step], call: ActionCall) -> Outcome:
+async def _take(steps: Sequence[Step], call: ActionCall, watched: Watched) -> Outcome:
     """Take ``steps`` until one has an outcome, or does not end by its deadline.
 
     In place of the last one, an action that streams has its values sent.
@@ -114,16 +143,19 @@ async def _take(steps: Sequence[Step], call: ActionCall) -> Outcome:
     """
     streams = call.target.found.action.streams
     may_stream = False
-    with call.target.running.watchdog.watch(None, limit=inf) as watched:
+    with watched:
         for step in steps[:-1] if streams else steps:
+            call.step = step
             watched.allow(step.timeout(call))
             outcome = await step.take(call)
+            if watched.interrupted:
+                await trio.lowlevel.checkpoint()
             if outcome is not None:
                 return outcome
         may_stream = streams
     if may_stream:  # outside of the block, whose watcher would be there for hours
         return await stream_action(call.target, call.request, call.background)
-    return step.timed_out(call)
+    return _timed_out(call)
 
 
 def _has_hooks(call: ActionCall) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from urllib.parse import quote, unquote, unquote_to_bytes
 
 import attrs
@@ -11,13 +12,19 @@ from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from fxtrio.asgi_extensions import SAFE_IN_PATHS
+from fxtrio.asgi_extensions import SAFE_IN_PATHS, WHOLE_RESPONSE, WholeResponse
 from fxtrio.clients import public_network_of
+from fxtrio.compression.middleware import EncodingSend
 from fxtrio.errors import LoaderError
 from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.serve.request.bodies.spool import Bodies, Body
 from fxtrio.serve.request.client_protocol import NAVIGATION
-from fxtrio.serve.request.response.response import Entropy, ResponseDraft, StandardHeaders
+from fxtrio.serve.request.response.response import (
+    Answer,
+    Entropy,
+    ResponseDraft,
+    StandardHeaders,
+)
 from fxtrio.server.http1.header_fields import repeated
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/!$&'()*+,;=:@-]*")
@@ -118,6 +125,12 @@ class RequestEvent(msgspec.Struct, eq=False):
 
     body: Body | None = None
     """The request's body as far as it was read, until the request ends."""
+
+    server: WholeResponse | None = None
+    """The server of fxtrio, where no middleware is before it."""
+
+    otherwise: Callable[[], Awaitable[Answer]] | None = None
+    """Produces the response in place of work that the server has interrupted."""
 
     def open_body(self, bodies: Bodies, *, limit: int) -> Body:
         """Return the request's body, of which nothing has been read."""
@@ -236,4 +249,14 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
         scope.get(AUDIENCE, terms.audience),
         headers.get(NAVIGATION) == b"1",
         terms.timeout,
+        server=_server_of(scope, send),
     )
+
+
+def _server_of(scope: Scope, send: Send) -> WholeResponse | None:
+    whole: WholeResponse | None = scope.get("extensions", {}).get(WHOLE_RESPONSE)
+    if whole is None or not whole.interrupts:
+        return None
+    if isinstance(send, EncodingSend):
+        send = send.inner
+    return whole if send == whole.send else None

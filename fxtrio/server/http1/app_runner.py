@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVarTuple
 
 import trio
 
@@ -17,7 +18,11 @@ from fxtrio.server.http1.request import Request, RequestRefusal
 from fxtrio.server.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
 from fxtrio.server.http1.target import BadTarget, split_target
 
+Ts = TypeVarTuple("Ts")
+
 _with_port = re.compile(r":\d*$")
+
+_NO_SCOPE: Scope = {}
 
 _foreign = (trio.Cancelled, GeneratorExit, KeyboardInterrupt)
 
@@ -37,16 +42,35 @@ async def answer(connection: ClientConnection, request: Request, *, admitted: bo
     scope["type"] = "http"
     scope["scheme"] = "https" if connection.peer.secure else "http"
     scope["method"] = request.method
-    stream = HttpStream(
-        connection, request, request.keep_alive and connection.served < connection.limits.requests
-    )
+    keep_alive = request.keep_alive and connection.served < connection.limits.requests
+    stream = HttpStream(connection, request, scope, keep_alive)
     scope["extensions"][WHOLE_RESPONSE] = stream
-    note = services.note
-    began = time.perf_counter() if note is not None else 0.0
+    if services.note is not None:
+        stream.began = time.perf_counter()
+    return await _run(connection, stream, services.app, scope, stream.receive, stream.send)
+
+
+async def resume(connection: ClientConnection, stream: HttpStream) -> bool:
+    """Answer a request whose call was interrupted, as `answer` does."""
+    call, stream.resume = stream.resume, None
+    await connection.transport.flush()  # which may have been interrupted
+    return await _run(connection, stream, call or trio.lowlevel.checkpoint)
+
+
+async def _run(
+    connection: ClientConnection,
+    stream: HttpStream,
+    call: Callable[[*Ts], Awaitable[None]],
+    *args: *Ts,
+) -> bool:
+    """Call the application, and end its request."""
+    services, request = connection.services, stream.request
     try:
-        await services.app(scope, stream.receive, stream.send)
+        await call(*args)
     except BaseException as error:
         await _explain(connection, request, error, left=stream.left)
+    if connection.interrupted is not None:  # the scope is cancelled: the request goes on behind it
+        await trio.lowlevel.checkpoint()
     stage = stream.stage
     stream.stage = DONE  # from here on, nothing of this stream touches the connection
     if not stream.is_free:
@@ -56,10 +80,12 @@ async def answer(connection: ClientConnection, request: Request, *, admitted: bo
     else:
         stream.keep_alive = False
         status = await _complete(connection, stream, stage)
-    if note is not None:
-        noted = note(scope, status, stream.sent, time.perf_counter() - began)
+    if services.note is not None:
+        took = time.perf_counter() - stream.began
+        noted = services.note(stream.scope, status, stream.sent, took)
         if noted is not None:
             await noted
+    stream.scope = _NO_SCOPE  # they refer to each other
     if services.count is not None:
         await services.count()
     if not request.complete:

@@ -7,14 +7,16 @@ makes an exception leave this module.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Coroutine, Generator
+from contextvars import Context
 from typing import Any
 
 import trio
 
 from fxtrio.log_limit import more_like_it
-from fxtrio.server.http1.app_runner import answer, converse
+from fxtrio.server.http1.app_runner import answer, converse, resume
 from fxtrio.server.http1.connection_context import ClientConnection, Services
+from fxtrio.server.http1.http_stream import HttpStream
 from fxtrio.server.http1.request import RequestReader, RequestRefusal
 from fxtrio.server.http1.tls import HandshakeFailed, Stream, open_peer
 from fxtrio.server.http1.transport import ByteTransport
@@ -97,6 +99,11 @@ class Connection(ClientConnection):
             self._expired = True
             self._scope.cancel()
 
+    def interrupt(self, stream: HttpStream, reason: str) -> None:
+        """Cancel the call of the application; `_serve` resumes its request in another scope."""
+        self.interrupted = stream
+        self._scope.cancel(reason)
+
     def leave(self) -> None:
         """End soon when no request has begun, else with the one in hand."""
         if self.websocket is not None:
@@ -113,23 +120,38 @@ class Connection(ClientConnection):
 
     async def _serve_until_told(self) -> bytes | None:
         """Return what was read, when it is for HTTP/2, else None."""
+        # What an application puts into context variables ends with its request.
+        pristine = trio.lowlevel.current_task().context.copy()
         while True:
-            # Cancelled only by `expire` and `leave`, so never while an application runs.
+            # Cancelled by `expire`, never while an application runs, and by `interrupt`, only then.
             with trio.CancelScope() as self._scope:
-                return await self._serve()
+                return await self._serve(pristine)
             if self._expired:
                 if self.reader.requests:
                     await self.refuse(RequestRefusal(408, "the head came too slowly"))
                 return None
 
-    async def _serve(self) -> bytes | None:
+    async def _serve(self, pristine: Context) -> bytes | None:
         reader, transport, hub, limits = self.reader, self.transport, self.hub, self.limits
         requests, task = reader.requests, trio.lowlevel.current_task()
-        # What an application puts into context variables ends with its request. Set
-        # before a wait: a task's context is taken when the task is resumed.
-        pristine = task.context.copy()
+        call: Coroutine[Any, Any, bool] | None = None
+        if self.interrupted is not None:
+            stream, self.interrupted = self.interrupted, None
+            call = resume(self, stream)
         while True:
-            if requests and requests[0].head_done:
+            # A context is set before a wait: a task's is taken when the task is resumed.
+            if call is not None:
+                if not await call:
+                    return None
+                call = None
+                requests.popleft()
+                if requests:
+                    self.deadline = hub.now + limits.header_time
+                    task.context = pristine.copy()
+                    await trio.lowlevel.checkpoint()
+                else:
+                    self.deadline = hub.now + limits.idle_time
+            elif requests and requests[0].head_done:
                 self.deadline = NEVER
                 request = requests[0]
                 if reader.refusal is not None and not request.complete:
@@ -147,15 +169,7 @@ class Connection(ClientConnection):
                     # and led clients past the rules of a proxy that passed it on.
                     reader.decline_upgrade()
                 self.served += 1
-                if not await answer(self, request):
-                    return None
-                requests.popleft()
-                if requests:
-                    self.deadline = hub.now + limits.header_time
-                    task.context = pristine.copy()
-                    await trio.lowlevel.checkpoint()
-                else:
-                    self.deadline = hub.now + limits.idle_time
+                call = answer(self, request)
             elif reader.refusal is not None:
                 await self.refuse(reader.refusal)
                 return None

@@ -89,6 +89,11 @@ class ClientConnection:
         self.transport: ByteTransport
         self.reader: RequestReader
         self.websocket: Attended | None = None  # once this is one
+        self.interrupted: Any = None  # the HttpStream whose call of the application was
+
+    def interrupt(self, stream: Any, reason: str) -> None:
+        """Cancel what the connection is doing, which is a call for the request of ``stream``."""
+        raise NotImplementedError
 
     async def refuse(self, refusal: RequestRefusal) -> None:
         """Answer with a status of our own, after which the connection closes."""

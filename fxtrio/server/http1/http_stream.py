@@ -6,13 +6,14 @@ waiting. The socket is read only while the application waits in `receive`.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from math import inf
 
 import trio
 
 from fxtrio.errors import ClientDisconnected
 from fxtrio.send_budget import LIGHT, process_unsent
-from fxtrio.server.http1.connection_context import ClientConnection
+from fxtrio.server.http1.connection_context import ClientConnection, Scope
 from fxtrio.server.http1.request import READ_SIZE, Request, RequestRefusal
 from fxtrio.server.http1.response import (
     DONE,
@@ -32,6 +33,9 @@ class HttpStream(Response):
     left = False
     """Whether the application was told that its client is gone."""
 
+    began = 0.0
+    """When the application was called (`time.perf_counter`), where there is an access log."""
+
     _given = False  # the end of the body was received by the application
     _waited = 0.0  # seconds that the body has kept the application waiting
     _unheard = 0  # parts of the answer that went nowhere
@@ -39,9 +43,16 @@ class HttpStream(Response):
     _reading: trio.CancelScope | None = None
     _turn: trio.Lock | None = None
 
-    def __init__(self, connection: ClientConnection, request: Request, keep_alive: bool) -> None:
+    interrupts = True
+    resume: Callable[[], Awaitable[None]] | None = None
+    """Answers the request in place of a call that was interrupted."""
+
+    def __init__(
+        self, connection: ClientConnection, request: Request, scope: Scope, keep_alive: bool
+    ) -> None:
         self.connection = connection
         self.request = request
+        self.scope = scope
         self.keep_alive = keep_alive
 
     async def receive(self) -> Message:
@@ -131,6 +142,10 @@ class HttpStream(Response):
     async def flush(self) -> None:
         """Wait until what was sent is out, or the client cannot be reached."""
         await self.connection.transport.flush()
+
+    def interrupt(self, reason: str) -> None:
+        """Cancel the application's call; `resume` follows it."""
+        self.connection.interrupt(self, reason)
 
     def _note_unread(self, size: int) -> None:
         """Note whose response waits, and that responses of its path become large."""
