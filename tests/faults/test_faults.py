@@ -88,7 +88,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("kill -9 of one process, three times", "sqlite"),
         pytest.param("connections reset, five times", "postgresql", marks=pytest.mark.nightly),
-        ("behind pgbouncer, of transactions", "postgresql"),
+        ("behind pgbouncer in transaction mode", "postgresql"),
     ],
 )
 async def test_promises_hold_under_faults(built: Path, name: str, engine: Engine) -> None:

@@ -12,6 +12,6 @@ from fxtrio.manifest import PageModule
 
 def broken_page(source: str, problems: Iterable[Problem]) -> CheckedPage:
     """Return what stands in for a page file that is wrong and has never been right."""
-    text = json.dumps("\n".join(map(str, problems)))
+    text = json.dumps("\n".join(problem.head for problem in problems))
     ui = f"export default function Broken() {{\n  throw new Error({text});\n}}\n"
     return CheckedPage(PageModule(source=source), "", ui)

@@ -62,7 +62,7 @@ class Terminal:
         if failure.details:
             self.line(failure.details)
         if self.url:
-            self._say("→", "yellow", f"{self.url} shows it too, until it is put right")
+            self._say("→", "yellow", f"{self.url} shows the error, until you correct it")
 
     def found(self, problem: Problem) -> None:
         """Show what a check has found, by its severity."""

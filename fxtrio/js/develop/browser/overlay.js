@@ -268,7 +268,7 @@ export class Overlay {
     const isNew = failed.some((problem) => !this.#closed.has(problem));
     const covering = this.#covers && isNew ? failed : [];
     const elsewhere = this.#elsewhere === null ? [] : [this.#elsewhere];
-    const all = [...this.#thrown(), ...this.#standing, ...elsewhere];
+    const all = [...this.#unexplained(), ...this.#standing, ...elsewhere];
     if (covering.length > 0) this.#show(covering);
     else if (this.#listed && all.length > 0) this.#show(all);
     else if (all.length > 0) this.#count(all.length);
@@ -278,9 +278,15 @@ export class Overlay {
     return this.#passing === null ? [...this.#unloaded.values()].slice(-1) : [this.#passing];
   }
 
+  /** What was thrown, but by files that do not compile: their own problems say why. */
+  #unexplained() {
+    const wrong = new Set(this.#standing.map(({ finding, file }) => (finding ? '' : file)));
+    return this.#thrown().filter(({ file }) => file === '' || !wrong.has(file));
+  }
+
   /** What has failed on this page. */
   #failed() {
-    return [...this.#thrown(), ...this.#standing.filter((problem) => this.#isHere(problem))];
+    return [...this.#unexplained(), ...this.#standing.filter((problem) => this.#isHere(problem))];
   }
 
   /**
@@ -289,7 +295,8 @@ export class Overlay {
    * @param {Shown} problem
    */
   #isHere({ finding, file, pages = [file] }) {
-    return !finding && pages.some(this.concerns);
+    const threw = file !== '' && this.#thrown().some((one) => one.file === file);
+    return !finding && (threw || pages.some(this.concerns));
   }
 
   /** @param {Shown[]} problems */

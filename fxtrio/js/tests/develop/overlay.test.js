@@ -152,3 +152,18 @@ test('a stack is folded below the lines of the place, and files are those of the
   assert.match(text(), /1 \| raise .*Details.*File "a\.py", line 1/s);
   assert.doesNotMatch(text(), /ada/);
 });
+
+test('a page that does not compile is shown with its own problem, not with what it throws', () => {
+  const { overlay, text } = opened();
+  overlay.concerns = () => false; // the error page is shown
+  const file = '/shop/pages/a.fxl';
+  const place = { file, line: 65, column: 16, frame: '65 | <h1>' };
+  overlay.setStanding([{ title: 'pages/a.fxl', message: 'never closed', ...place }]);
+  overlay.failed({ ...place, title: 'the render failed', message: 'Error', line: 2 });
+  assert.match(text(), /never closed/);
+  assert.doesNotMatch(text(), /the render failed/);
+
+  overlay.failed({ ...place, title: 'the render failed', message: 'Error', file: '/shop/b.fxl' });
+  assert.match(text(), /the render failed/);
+  assert.doesNotMatch(text(), /never closed/);
+});
