@@ -354,7 +354,7 @@ def test_what_is_set_elsewhere_is_said_to_be(tmp_path: Path) -> None:
 
     found = dict(refusals(tmp_path))
     assert found["secretKey"] == "is not read from a file. Set FX_SECRET_KEY instead"
-    assert found["port"] == "is no setting of the app. Write 'fx serve --port'"
+    assert found["port"] == "is not a setting of the app. Write 'fx serve --port'"
     assert found["ssr.port"].startswith("is not a setting. Known here:")
 
 

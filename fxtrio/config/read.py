@@ -170,7 +170,7 @@ class _Reader:
             self._report(path, "is not read from a file. Set FX_SECRET_KEY instead")
             return
         if key in _OPTIONS and not path.endswith(f".{key}"):
-            self._report(path, f"is no setting of the app. Write 'fx serve --{key}'")
+            self._report(path, f"is not a setting of the app. Write 'fx serve --{key}'")
             return
         if remedy := setting_remedy(path):
             self._report(path, f"is not a setting. {remedy}")

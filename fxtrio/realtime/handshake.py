@@ -20,7 +20,7 @@ class OriginUnreadable(FxtrioError, ValueError):
 
     def __init__(self, origin: str) -> None:
         super().__init__(
-            f"origin_allowed(): {origin!r} is no origin. "
+            f"origin_allowed(): {origin!r} is not an origin. "
             "Write scheme, host and port only, such as 'https://example.com:8443'. There are no "
             "wildcards: an empty list allows all."
         )

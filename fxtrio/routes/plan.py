@@ -103,7 +103,7 @@ class _Planner:
             if pattern is not None:
                 self._api.append(ApiFile(source, pattern))
         elif suffix in _NEARLY or suffix.lower() == PAGE_SUFFIX:
-            self._refuse(source, name, f"is no page file. Let its name end in {PAGE_SUFFIX!r}")
+            self._refuse(source, name, f"is not a page file. Let its name end in {PAGE_SUFFIX!r}")
         elif name == "llms.py":
             self._llms["/".join((self.pages_dir, *folder))] = source
         elif suffix == ".md":

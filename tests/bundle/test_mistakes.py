@@ -211,7 +211,7 @@ def test_a_page_file_that_is_no_part_of_the_app_cannot_be_imported(tmp_path: Pat
     project.page("pages/index.fxl", "import C from '../components/card.fxl';\nC();\n" + PAGE)
     project.write("components/card.fxl", PAGE)
     [problem] = project.problems()
-    assert "components/card.fxl is no page file of this app" in problem.message
+    assert "components/card.fxl is not a page file of this app" in problem.message
     assert (problem.path, problem.line, problem.column) == ("pages/index.fxl", 1, 15)
 
 

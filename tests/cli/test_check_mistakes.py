@@ -344,7 +344,8 @@ AROUND = {
     ),
     "a page of Pyxle": (
         {"pages/about.pyxl": "x"},
-        "pages/about.pyxl:1:1: it is no page file: these end in '.fxl'. Rename it to 'about.fxl'.",
+        "pages/about.pyxl:1:1: it is not a page file: these end in '.fxl'. "
+        "Rename it to 'about.fxl'.",
     ),
 }
 

@@ -240,7 +240,7 @@ def test_what_a_head_must_not_hold_is_reported_at_its_place(text: str, place: st
         ),
         ("@server\nasync def load(r, *, b: B): ...", "2:11: @server 'load' has a keyword-only"),
         ("async def websocket(ws):\n    origin_allowed(ws, ['*'])", "2:25: origin_allowed: '*'"),
-        ("OK = ('x.y',)\norigin_allowed(1, OK)", "1:7: origin_allowed: 'x.y' is no origin"),
+        ("OK = ('x.y',)\norigin_allowed(1, OK)", "1:7: origin_allowed: 'x.y' is not an origin"),
         ("origin_allowed(1, ['https://*.x.y'])", "1:20: origin_allowed: 'https://*.x.y'"),
         (
             "@server\nasync def load(r): return {}, 999",

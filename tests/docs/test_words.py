@@ -69,12 +69,15 @@ def test_messages_of_scripts_use_them_too() -> None:
         "The request is refused.",
         "The server goes on.",
         "It is told in the log.",
+        "That is no page.",
     ],
 )
 def test_a_word_is_found(text: str) -> None:
     assert len(list(find("page", text))) == 1
 
 
-@pytest.mark.parametrize("text", ["What is a loader?", "`refused`", "A stand-in for Redis."])
+@pytest.mark.parametrize(
+    "text", ["What is a loader?", "`refused`", "A stand-in for Redis.", "There is no page."]
+)
 def test_ordinary_words_are_not(text: str) -> None:
     assert list(find("page", text)) == []

@@ -149,7 +149,7 @@ async def test_a_save_shows_what_it_means_for_other_files(guestbook: Path) -> No
         await editor.saved(uri)
         await editor.until(lambda: editor.diagnostics.get(page) == [])
 
-    assert found["message"].startswith("nothing imports it, and it is no page")
+    assert found["message"].startswith("nothing imports it, and it is not a page")
     assert unknown["message"].startswith("undefined name 'gtag'")
 
 

@@ -147,4 +147,4 @@ async def test_what_is_no_identity_watches_nothing(
         await room.publish("hello")
         await wait_until(lambda: client.received == ["hello"])
         assert broker._roster._neighbours == {}
-    assert caplog.text.count("is no message of fxtrio") == 5
+    assert caplog.text.count("is not a message of fxtrio") == 5

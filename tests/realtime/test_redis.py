@@ -94,4 +94,4 @@ async def test_what_others_publish_on_the_channel_is_reported_and_ignored(store,
                 await stranger.publish("fx:channel:room", data)
         await room.publish("hello")
         await wait_until(lambda: client.received == ["hello"])
-    assert caplog.text.count("is no message of fxtrio") == 5
+    assert caplog.text.count("is not a message of fxtrio") == 5

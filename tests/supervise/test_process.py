@@ -134,7 +134,7 @@ async def test_an_address_in_use_is_exit_code_1() -> None:
         ({"bind": ("fd://x",)}, "it has no number"),
         ({"bind": ("fd://999",)}, "Bad file descriptor"),
         ({"bind": ("unix:/nowhere/at/all",)}, "No such file or directory"),
-        ({"trusted_proxies": ("nowhere",), "workers": 2}, "proxy 'nowhere': it is no address"),
+        ({"trusted_proxies": ("nowhere",), "workers": 2}, "proxy 'nowhere': it is neither"),
         ({"certfile": __file__, "workers": 2}, "TLS, with .*test_process.py: "),
         ({"keyfile": __file__}, "there is no certificate"),
     ],

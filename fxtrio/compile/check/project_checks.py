@@ -65,7 +65,7 @@ def _read_package(root: Path) -> tuple[str, dict[str, Any]] | Problem:
     except (OSError, UnicodeDecodeError) as error:
         return Problem(_PACKAGE, 1, 1, f"it cannot be read: {error}", "Check the file")
     if not isinstance(package, dict):
-        return Problem(_PACKAGE, 1, 1, "it is no JSON object", "Correct it")
+        return Problem(_PACKAGE, 1, 1, "it is not a JSON object", "Correct it")
     return text, package
 
 
@@ -148,5 +148,5 @@ def _misnamed(root: Path, config: Config) -> Iterator[Problem]:
     for old, new in _RENAMED.items():
         for path in sorted((root / config.pages_dir).rglob(f"*{old}")):
             file = path.relative_to(root).as_posix()
-            message = f"it is no page file: these end in {new!r}"
+            message = f"it is not a page file: these end in {new!r}"
             yield Problem(file, 1, 1, message, f"Rename it to '{path.stem}{new}'")

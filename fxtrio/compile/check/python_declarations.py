@@ -60,7 +60,7 @@ def read_facts(source: SourceText, module: ast.Module) -> tuple[Facts, list[Prob
     reader.read_block(module.body, nested=False)
     if "origin_allowed" in source.text:
         for node, origin in malformed_origins(module):
-            reader._report(node, f"origin_allowed: {origin!r} is no origin", ORIGIN_REMEDY)
+            reader._report(node, f"origin_allowed: {origin!r} is not an origin", ORIGIN_REMEDY)
     facts = Facts(
         loader=reader.loaders[0][0] if reader.loaders else None,
         actions=tuple(reader.actions),

@@ -42,7 +42,7 @@ _TURN = 0.2  # between two looks whether another process still migrates, in seco
 _RECORD = "insert into fx_migrations (number, name, checksum, applied) values ($1, $2, $3, $4)"
 
 _HALFWAY = (
-    "{done} of its {all} statements are committed, since it is no transaction, and it "
+    "{done} of its {all} statements are committed, since it is not a transaction, and it "
     "does not count as run: undo them by hand or write them so that they may run again "
     "('if not exists'), then run 'fx db up'."
 )

@@ -55,7 +55,9 @@ def restore(backup: Path, path: Path) -> Path | None:
     except sqlite3.Error as error:
         found = str(error)
     if found != "ok":
-        raise BackupFailed(f"{backup}: it is no whole database ({found}). Take another backup.")
+        raise BackupFailed(
+            f"{backup}: it is not a complete database ({found}). Take another backup."
+        )
     before = None
     try:
         if path.exists():

@@ -30,7 +30,7 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
         fixed[split_name(middleware)[0]] = "middleware is created there"
     for file in files:
         if not file.endswith((".py", ".fxl")):
-            return f"{Path(file).name}: it is no Python text"
+            return f"{Path(file).name}: it is not Python text"
     modules = {file: module for module in _modules_in(root) if (file := file_of(module)) in files}
     by_name = {module.__name__: file for file, module in modules.items()}
     for module in modules.values():

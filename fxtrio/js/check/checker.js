@@ -223,7 +223,7 @@ function componentOf({ body }, source) {
   const stem = path.posix.basename(source).replace(/\.\w+$/, '');
   const name = `${stem === 'page' ? 'index' : stem}.fxl`; // Next.js calls it so
   const remedy = `Rename it to '${name}' to make it one`;
-  return { start: found.start, message: 'nothing imports it, and it is no page', remedy };
+  return { start: found.start, message: 'nothing imports it, and it is not a page', remedy };
 }
 
 /**

@@ -13,7 +13,7 @@ const ROUTER =
   "Write import { navigate, usePathname, useSearchParams, useParams } from 'fx/client'";
 const TITLE = 'Write HEAD in the server half, or <Head> in the component';
 const LOADER = 'Load the data in an @server function of the server half';
-const STATIC = 'Leave it out: a page is made when it is asked for, and CACHE keeps it';
+const STATIC = 'Leave it out: a page is rendered when it is requested, and CACHE caches it';
 const LEAVE = 'Leave it out';
 const FONT = "Install the font's package (@fontsource/…), or write @font-face in a stylesheet";
 const REQUEST = "Read 'request.headers' and 'request.cookies' in the server half";

@@ -78,7 +78,7 @@ function refusal(plan, modules, id) {
   const source = sourceOf(plan, id);
   if (!id.endsWith('.fxl')) return serverCode(source.split('?', 1)[0]);
   if (modules.has(source)) return '';
-  return `${source} is no page file of this app. Import components from .jsx or .tsx files.`;
+  return `${source} is not a page file of this app. Import components from .jsx or .tsx files.`;
 }
 
 /** @param {string} file */

@@ -78,7 +78,7 @@ def make_commands(open_service: OpenService) -> click.Group:
 def _add_import(group: click.Group, run: Callable[[Work], None]) -> None:
     """Add the command that takes accounts over from a file."""
 
-    @group.command(name="import", help="Take accounts over from a SQLite file of their own.")
+    @group.command(name="import", help="Import accounts from a separate SQLite file.")
     @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
     @click.option("--again", is_flag=True, help="Also from a file that was taken over before.")
     def import_file(file: Path, again: bool) -> None:

@@ -25,8 +25,8 @@ class BrokerMessageUnreadable(FxtrioError):
 
     def __init__(self, data: bytes) -> None:
         super().__init__(
-            f"broker: {data[:40]!r} is no message of fxtrio. "
-            "Publish through 'app.state.fx_broker', or give the app a prefix of its own."
+            f"broker: {data[:40]!r} is not a message of fxtrio. "
+            "Publish through 'app.state.fx_broker', or give the app a separate prefix."
         )
         self.data = data
 

@@ -35,7 +35,7 @@ def json_rejection(
 ) -> ErrorResponse | None:
     """Return what a hook's response says, such as ``{"ok": false, "error": …}``.
 
-    Its headers go into ``draft``. None for a response that is no JSON object, and for one
+    Its headers go into ``draft``. None for a response that is not a JSON object, and for one
     that says more than that when the ``whole`` of it must be sent.
     """
     said = _object_in(response)

@@ -132,7 +132,7 @@ export function useActionCall(name, page) {
       });
       if (typeof result.redirect === 'string') {
         if (!isWebUrl(result.redirect, new URL(location.href))) {
-          throw new TypeError(`${name}: it redirects to ${result.redirect}, which is no page.`);
+          throw new TypeError(`${name}: it redirects to ${result.redirect}, which is not a page.`);
         }
         runtime.router.forgetPrefetched(); // the pages that link to it were, most often
         await runtime.router.navigate(result.redirect, { fresh: true });

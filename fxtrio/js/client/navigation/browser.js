@@ -83,7 +83,7 @@ export class Browser {
    * @throws {TypeError} for a URL that is no place, such as `javascript:`
    */
   leave(url) {
-    if (!LEAVABLE.has(url.protocol)) throw new TypeError(`navigate: ${url.href} is no page.`);
+    if (!LEAVABLE.has(url.protocol)) throw new TypeError(`navigate: ${url.href} is not a page.`);
     this.#window.location.assign(url.href);
   }
 

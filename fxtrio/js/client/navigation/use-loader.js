@@ -20,7 +20,7 @@ export function useLoader(path) {
   const load = useMemo(() => {
     if (runtime === null || path === null) return null;
     const url = runtime.router.resolve(path);
-    if (url === null) throw new Error(`useLoader: ${path} is no page of the app.`);
+    if (url === null) throw new Error(`useLoader: ${path} is not a page of the app.`);
     return runtime.loads.of(url);
   }, [runtime, path]);
   const shown = useStore(load, path === null ? NO_PAGE : WAITING);

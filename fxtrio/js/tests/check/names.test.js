@@ -198,9 +198,9 @@ test('a component in the pages folder that nothing imports may be meant as a pag
   const file = { path: 'site/index.fxl', text: used, python: [], actions: null };
 
   assert.deepEqual(checkFiles([file], 'site'), [
-    "site/about.jsx:2:1 nothing imports it, and it is no page. Rename it to 'about.fxl' to " +
+    "site/about.jsx:2:1 nothing imports it, and it is not a page. Rename it to 'about.fxl' to " +
       'make it one',
-    "site/shop/list.tsx:1:1 nothing imports it, and it is no page. Rename it to 'list.fxl' to " +
+    "site/shop/list.tsx:1:1 nothing imports it, and it is not a page. Rename it to 'list.fxl' to " +
       'make it one',
   ]);
   const pattern = "import.meta.glob('./**/*.jsx');\n";

@@ -25,7 +25,7 @@ class ProxyUnknown(FxtrioError):
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"proxy {name!r}: it is no address and no network. "
+            f"proxy {name!r}: it is neither an address nor a network. "
             "Write '10.0.0.5', '10.0.0.0/8', 'unix' for unix sockets, or '*' for everybody."
         )
         self.name = name

@@ -114,7 +114,7 @@ def _from_descriptor(bind: str) -> socket.socket:
     except OSError as error:
         raise BindFailed(bind, error.strerror or str(error)) from error
     if listening.type != socket.SOCK_STREAM:
-        raise BindFailed(bind, "it is no stream socket")
+        raise BindFailed(bind, "it is not a stream socket")
     return listening
 
 

@@ -35,7 +35,7 @@ class MessageSource:
         """Return a line of a header. Raises FrameInvalid for one that is too long."""
         while (end := self._unread.find(b"\n") + 1) == 0:
             if len(self._unread) > _LARGEST_HEADER:
-                raise FrameInvalid("its input is no message")
+                raise FrameInvalid("its input is not a message")
             if not await self._read():
                 return b""
         return self._take(end)
@@ -69,7 +69,7 @@ async def read_message(source: MessageSource) -> Any:
     while (line := await source.readline()).strip():
         name, colon, value = line.partition(b":")
         if not colon:
-            raise FrameInvalid("its input is no message")
+            raise FrameInvalid("its input is not a message")
         if name.strip().lower() == _LENGTH:
             size = _size(value.strip())
     if not line:
@@ -87,7 +87,7 @@ async def read_message(source: MessageSource) -> Any:
 
 def _size(value: bytes) -> int:
     if not value.isdigit() or len(value) > len(str(LARGEST_MESSAGE)):
-        raise FrameInvalid("the length of a message is no number")
+        raise FrameInvalid("the length of a message is not a number")
     return int(value)
 
 
