@@ -1,13 +1,15 @@
 """`python -m benchmarks.dev`: from a save to the screen, measured in Chromium.
 
     python -m benchmarks.dev [--peers vite,next,sveltekit] [--pages 3,30,300]
-                             [--edits 15] [--starts 3] [--only "UI text,CSS"]
+                             [--edits 15] [--starts 3] [--cpu-saves 5] [--visits 60]
+                             [--only "UI text,CSS"]
     python -m benchmarks.dev --pages "" --projects starter,notes
 
 The first is a table beside others, with as many pages as are named: the first page, every kind of
-save, the CPU time of a save, and memory. The second measures examples, and what saves must not
-take away. A time is that from before the write to the frame in which the browser shows it. Needs
-Chromium, and npm for the others, which it installs into benchmarks/.cache.
+save, the CPU time of a save, and memory. It is written after each row. One size, `--edits 5
+--starts 1 --cpu-saves 2 --visits 10`, takes some four minutes. The second measures examples, and
+what saves must not take away. A time is that from before the write to the frame in which the
+browser shows it. Needs Chromium, and npm for the others, which it installs into benchmarks/.cache.
 """
 
 from __future__ import annotations
@@ -37,7 +39,6 @@ from benchmarks.dev.table import Row, Size, measure_size
 from benchmarks.dev.table_report import heading, line, write
 from tests.e2e.support import open_browser
 
-_SAVES = 5  # whose CPU time is counted: each needs some seconds
 _ALTERNATING = 50
 
 
@@ -57,6 +58,7 @@ def main() -> None:
 def _table(sizes: list[int], options: argparse.Namespace, facts: Mapping[str, Any]) -> None:
     began = datetime.now().astimezone()
     found: dict[int, list[Row]] = {pages: [] for pages in sizes}
+    written = None
     for pages in sizes:
         with _folder() as folder, open_browser() as browser:
             peers = [PEERS[name]() for name in options.peers.split(",") if name]
@@ -67,13 +69,15 @@ def _table(sizes: list[int], options: argparse.Namespace, facts: Mapping[str, An
                 pages=pages,
                 edits=options.edits,
                 starts=options.starts,
-                cpu_saves=_SAVES,
+                cpu_saves=options.cpu_saves,
+                visiting=options.visits,
                 only=frozenset(filter(None, options.only.split(","))),
             )
             for row in measure_size(browser, servers, size):
                 found[pages].append(row)
                 print(line(row, names), f" [load {os.getloadavg()[0]:.1f}]", flush=True)
-    print(f"Written to {write(facts, found, began)}")
+                written = write(facts, found, began)  # the run may be broken off
+    print(f"Written to {written}")
 
 
 def _run(make: Callable[[], DevServer], options: argparse.Namespace) -> None:
@@ -91,7 +95,7 @@ def _run(make: Callable[[], DevServer], options: argparse.Namespace) -> None:
                 _say(server, kind, " / ".join(map(shown, times)))
             for kind in ("UI text", "CSS", "loader data"):
                 if kind in kinds:
-                    used, idle = saving.cpu(kind, _SAVES)
+                    used, idle = saving.cpu(kind, options.cpu_saves)
                     _say(server, f"CPU time, {kind}", per_save(used, idle))
             if not options.only:
                 _say(server, f"kept over {_ALTERNATING} edits", check_state(saving, _ALTERNATING))
@@ -125,6 +129,8 @@ def _parse() -> argparse.Namespace:
     )
     parser.add_argument("--edits", type=int, default=15, help="Of each kind.")
     parser.add_argument("--starts", type=int, default=3, help="Besides one with empty caches.")
+    parser.add_argument("--cpu-saves", type=int, default=5, help="Each takes some seconds.")
+    parser.add_argument("--visits", type=float, default=60, help="Seconds for each server's pages.")
     parser.add_argument("--pages", default="3,30", help="Of the projects of the table.")
     parser.add_argument("--projects", default="", help="Of fxtrio: starter, or an example.")
     parser.add_argument("--peers", default="", help=f"Any of {','.join(PEERS)}.")

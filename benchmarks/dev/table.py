@@ -21,11 +21,10 @@ from benchmarks.dev.model import DevServer
 from benchmarks.dev.saving import AFTERWARDS, Saving
 from benchmarks.dev.server import first_page, running, show, window
 
-VISITING = 60.0
-"""Seconds for which the pages of one server are visited at most."""
-
 _MOST_MISSED = 2  # saves of one kind: each takes `LONGEST`
 _SETTLES = 6.0  # seconds after the visits: memory is released when nothing is requested
+_CHECKED = 20.0  # seconds after the last save: until then checks run in the background
+_IDLE = 20.0  # seconds
 _CPU_SAVES = ("UI text", "UI code", "component", "CSS", "loader data")
 _TITLES = {
     "UI error shown / gone": ("UI error shown", "UI error gone"),
@@ -54,6 +53,9 @@ class Size:
     edits: int
     starts: int
     cpu_saves: int
+    visiting: float = 60.0
+    """Seconds for which the pages of one server are visited at most."""
+
     only: frozenset[str] = frozenset()
     """Kinds of saves; empty for all."""
 
@@ -75,7 +77,7 @@ def measure_size(browser: Browser, servers: Sequence[DevServer], size: Size) -> 
             if not size.only or kind in size.only:
                 yield _cpu(kind, savings, size.cpu_saves)
         if not size.only:
-            yield _visits(savings, size.pages)
+            yield _visits(savings, size)
             time.sleep(_SETTLES)
             yield _memory("memory after visits", savings)
             yield _memory("memory of Node after visits", savings, program="node")
@@ -142,11 +144,11 @@ def _show_anew(saving: Saving) -> None:
 
 def _idle(savings: Sequence[Saving]) -> Row:
     row = Row("CPU time of 10 s without a save", "ms")
-    time.sleep(AFTERWARDS)  # nothing of an earlier save is left
+    time.sleep(_CHECKED)
     before = [saving.run.cpu() for saving in savings]
-    time.sleep(10)
+    time.sleep(_IDLE)
     for saving, used in zip(savings, before, strict=True):
-        row.times[saving.server.name].append((saving.run.cpu() - used) * 1000)
+        row.times[saving.server.name].append((saving.run.cpu() - used) * 1000 * 10 / _IDLE)
     return row
 
 
@@ -164,15 +166,15 @@ def _cpu(kind: str, savings: Sequence[Saving], saves: int) -> Row:
     return row
 
 
-def _visits(savings: Sequence[Saving], pages: int) -> Row:
+def _visits(savings: Sequence[Saving], size: Size) -> Row:
     """Visit every other page, as far as the time is enough."""
     row = Row("visit of another page", "ms")
     for saving in savings:
-        give_up = time.monotonic() + VISITING
+        give_up = time.monotonic() + size.visiting
         with saving.page.context.new_page() as page:
-            for number in range(1, pages):
+            for number in range(1, size.pages):
                 if time.monotonic() > give_up:
-                    row.missed[saving.server.name] = pages - number
+                    row.missed[saving.server.name] = size.pages - number
                     break
                 began = time.monotonic()
                 page.goto(f"{saving.run.url}/p{number}")
