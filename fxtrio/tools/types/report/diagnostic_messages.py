@@ -14,6 +14,7 @@ from fxtrio.tools.types.python.shapes import ObjectShape, Place, parts_of
 from fxtrio.tools.types.report.compiler import Diagnostic
 from fxtrio.tools.types.report.javascript_leniency import call_around
 from fxtrio.tools.types.report.remedies import (
+    client_keys,
     remedy_of,
     remedy_of_member,
     taken_keys,
@@ -148,7 +149,8 @@ def _others(owner: str, page: PageTypes) -> list[str]:
     if owner.startswith(("Result<", "LooseResult<", "Success<")):
         answered = owner.partition("; result: ")[2].rpartition("; fields: ")[0]
         return ["ok", *written_keys(answered)]
-    return [key for key in written_keys(owner) if key != "__root__"]
+    written = [key for key in written_keys(owner) if key != "__root__"]
+    return written or client_keys(owner)
 
 
 def _keys(shape: object) -> list[str]:

@@ -1,13 +1,15 @@
 """What to do about a complaint of the compiler: by what stands in Python, if that is known.
 
-Pure. Called by `diagnostic_messages` for complaints that it has no message for.
+Pure, but for the declarations of the client. Called by `diagnostic_messages` for complaints that it has no message for.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
+from fxtrio.compile.bundling.installation import JS
 from fxtrio.tools.types.gather.page_types import PageTypes
 from fxtrio.tools.types.python.shapes import (
     Constant,
@@ -50,6 +52,11 @@ _GIVEN = re.compile(r"[\w$-]++(?:=\{|:\s?)")
 _PATH_CHARS = "_$.?[]"
 _INPUT = re.compile(r"(?:payload: )?\b([A-Za-z_]\w*Input\d*)\b")
 _TEXTS = re.compile(r'"[^"]*"(?: \| "[^"]*")*')
+_INTERFACE = re.compile(
+    r"^export interface (\w+)(?:[^{\n]*? extends (\w+))?[^{\n]*\{\n(.*?)^\}",
+    re.DOTALL | re.MULTILINE,
+)
+_KEY = re.compile(r"^  (\w+)\??[:(]", re.MULTILINE)
 _OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
 
 
@@ -180,6 +187,20 @@ def written_keys(owner: str) -> list[str]:
         depth += (char in "{[(<") - (char in "}])>")
         top_level.append(char if depth == 1 else "")
     return list(dict.fromkeys(_OWNED.findall("".join(top_level))))
+
+
+def client_keys(owner: str) -> list[str]:
+    """Return the keys of a type of `fx/client`, such as ``StreamState<any>``; none of others."""
+    return list(_client_types().get(owner.partition("<")[0], ()))
+
+
+@cache
+def _client_types() -> Mapping[str, Sequence[str]]:
+    text = (JS / "client" / "index.d.ts").read_text("utf-8")
+    found: dict[str, list[str]] = {}
+    for name, base, body in _INTERFACE.findall(text):
+        found[name] = [*found.get(base, ()), *_KEY.findall(body)]
+    return found
 
 
 def _keys(page: PageTypes, name: str) -> list[str]:
