@@ -191,13 +191,7 @@ class Application(Starlette):
                 open_app_database(config.database, self._root, development=site.development)
             )
             state.fx_broker = await enter(open_broker(config.realtime, name=config.name))
-            state.fx_tasks = await enter(
-                open_task_queue(
-                    capacity=config.tasks.capacity,
-                    workers=config.tasks.workers,
-                    drain_timeout=config.tasks.drain_timeout,
-                )
-            )
+            state.fx_tasks = await enter(open_task_queue(**attrs.asdict(config.tasks)))
             cache = make_response_cache(site)
             streams = OpenStreams(config.limits.streams)
             jobs = make_job_runner(config.jobs, self._root, database, self.job_clock)

@@ -57,6 +57,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "server/hypercorn_patches",
             "plugins",
             "imports",
+            "tools/documentation",
             "tools/format",
             "tools/convert",
             "tools/project_checks",

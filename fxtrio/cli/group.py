@@ -31,6 +31,7 @@ COMMANDS = {
     "tree": "Show the tasks of a running app: who owns each, how old it is, where it waits.",
     "config": "Print the settings that the app would run with.",
     "secret": "Print a new random key for FX_SECRET_KEY.",
+    "mcp": "Offer tools to agents by the Model Context Protocol, over the standard streams.",
     "docs": "Read the documentation of this version, without a network.",
     "from-pyxle": "Convert a project of Pyxle, with --write.",
     "from-next": "Convert a project of Next.js, with --write.",

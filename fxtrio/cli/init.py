@@ -26,7 +26,7 @@ from fxtrio.config import CONFIG_FILE
 from fxtrio.errors import FxtrioError, shown_path
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
-_RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore"}
+_RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore", "mcp.json": ".mcp.json"}
 """Files that would have an effect on this repository under their own name."""
 
 _STYLES = "pages/styles.css"

@@ -28,6 +28,9 @@ class DatabaseConfig:
     waiters: int = attrs.field(default=100, validator=validators.at_least(1))
     """How many may wait for a connection; one more raises DatabaseBusy (count)."""
 
+    slow: float = attrs.field(default=0.0, validator=validators.at_least(0))
+    """A statement that takes longer is logged, with its place; 0 logs none (seconds)."""
+
     prepare: bool = True
     """Whether PostgreSQL keeps statements prepared; not behind a pooler of transactions."""
 

@@ -20,7 +20,7 @@ from fxtrio.db.engine import Cursor, Engine, EngineSql, PoolStatistics, Result
 from fxtrio.db.errors import CommitUnknown, DatabaseBusy, TransactionConflict
 from fxtrio.db.retrying import Conflicts, TransactionBlock, check_isolation
 from fxtrio.db.rows import Stream, row_maker
-from fxtrio.db.transaction import Transaction, check_inside, log_long, opening_place
+from fxtrio.db.transaction import Transaction, check_inside, log_long, log_slow, opening_place
 from fxtrio.isolation import Isolation
 from fxtrio.spans import span
 
@@ -43,8 +43,11 @@ class Database:
     released at once. Raises DatabaseBusy when too many tasks wait for a connection.
     """
 
-    def __init__(self, engine: Engine, *, log_after: float = inf) -> None:
+    def __init__(self, engine: Engine, *, log_after: float = inf, slow: float = inf) -> None:
         self._engine = engine
+        self._slow = slow
+        """A statement that takes longer is logged, without its values (seconds)."""
+
         self._retries = trio.Lock()
         self._log_after = log_after
         """A transaction that lasts longer is named in the log (seconds)."""
@@ -349,10 +352,13 @@ class Database:
     async def _run(self, sql: str, args: Sequence[Any]) -> Result:
         with span("query", sql) as seen:
             transaction = self._current()
+            began = trio.current_time() if self._slow < inf else inf
             if transaction is not None:
                 result = await transaction.run(sql, args)
             else:
                 result = await self._run_alone(sql, args)
+            if trio.current_time() - began > self._slow:
+                log_slow(sql, trio.current_time() - began, max(result.count, len(result.rows)))
             if seen is not None:
                 seen.values["rows"] = max(result.count, len(result.rows))
             return result

@@ -33,10 +33,11 @@ async def open_database(
     from fxtrio.db.sqlite.engine import open_sqlite
 
     log_after = LONG if development else inf
+    slow = settings.slow or inf
     url, size, waiters = settings.url, settings.pool, settings.waiters
     if url.startswith("sqlite"):
         async with open_sqlite(sqlite_path(url, root), size=size, waiters=waiters) as sqlite:
-            yield Database(sqlite, log_after=log_after)
+            yield Database(sqlite, log_after=log_after, slow=slow)
         return
     safe_url = without_password(url)
     try:
@@ -45,7 +46,7 @@ async def open_database(
         cause = f"{error}. Install 'fxtrio[postgres]'"
         raise DatabaseUnusable(safe_url, cause) from error
     async with open_postgres(settings, safe_url=safe_url) as postgres:
-        yield Database(postgres, log_after=log_after)
+        yield Database(postgres, log_after=log_after, slow=slow)
 
 
 def sqlite_path(url: str, root: Path) -> Path | None:

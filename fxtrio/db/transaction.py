@@ -16,6 +16,7 @@ from fxtrio.db.engine import DatabaseConnection, Engine, Result
 from fxtrio.db.errors import CommitUnknown, CopyOpen, IsolationTooLate, TransactionAborted
 from fxtrio.db.retrying import Conflicts
 from fxtrio.isolation import LEVELS, Isolation
+from fxtrio.spans import calling_place, shape_of
 
 LIMIT = 5.0
 """How long the server has for a COMMIT or a ROLLBACK (seconds)."""
@@ -287,3 +288,14 @@ def log_long(transaction: Transaction, place: str, seconds: float) -> None:
             place,
             lasted,
         )
+
+
+def log_slow(sql: str, seconds: float, rows: int) -> None:
+    """Log a statement that has ended, without any value: arguments may be secrets."""
+    log.warning(
+        "%s: a statement took %.2f s (%d rows, the wait for a connection included): %s",
+        calling_place() or "fxtrio",
+        seconds,
+        rows,
+        shape_of(sql),
+    )

@@ -10,6 +10,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fx.testing import Client, open_app
+from tests.serve.test_guard_matrix import mounted
 from tests.trees import page, write_tree
 
 GUARDS = """
@@ -158,3 +159,24 @@ async def test_the_guard_stands_before_the_metrics(client: Client) -> None:
         assert (answer.status, answer.text) == (401, "no")
     assert (await client.request("HEAD", "/metrics")).status == 401
     assert (await client.get("/metrics/", headers=READER)).status == 404
+
+
+@pytest.mark.parametrize("base_url", ["", "/app"])
+async def test_no_form_of_the_path_gets_past_the_guard(tmp_path: Path, base_url: str) -> None:
+    settings = {"metrics": "/metrics", "metrics_guard": "guards:by_token"}
+    paths = ("/metrics", "/metrics/", "//metrics", "/%6detrics", "/metrics?x", "/metrics.md")
+    paths += ("/x/../metrics", "/metrics%2F", "/METRICS", "/metrics/.", "/./metrics")
+    odd = {"x-fx-navigation": "1", "accept": "text/markdown", "authorization": "bearer letmein"}
+    root = write_project(tmp_path)
+    async with open_app(root, observability=settings, base_url=base_url, llms=True) as client:
+        for method in ("GET", "HEAD", "POST", "OPTIONS", "PUT"):
+            for path in paths:
+                for headers in ({}, odd):
+                    answer = await client.request(method, base_url + path, headers=headers)
+                    assert "fx_request" not in answer.text, (method, path)
+                    assert answer.status != 200 or method == "OPTIONS", (method, path)
+        answer = await client.get(f"{base_url}/metrics", headers=READER)
+        assert "fx_request_seconds" in answer.text
+        inner = mounted(client, "/shops/{shop}", "/shops/a")
+        assert (await inner.get(f"{base_url}/metrics")).status == 401
+        assert (await inner.get(f"{base_url}/metrics", headers=READER)).status == 200

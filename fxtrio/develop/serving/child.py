@@ -9,8 +9,10 @@ that started it.
 from __future__ import annotations
 
 import os
+import socket
 import traceback
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.config import load_config
+from fxtrio.config import Config, load_config
 from fxtrio.context import developing
 from fxtrio.develop.processes.debugger import replace_breakpoint
 from fxtrio.develop.processes.line_stream import read_lines
@@ -65,7 +67,21 @@ def make_app() -> HostGuard:
     swapper: Swapper = developing.get()
     swapper.records.lines = config.dev.console
     modules = Modules(Path(settings.vite), swapper.records)
+    if find_spec("mcp") is not None:
+        app = _with_tools(app, settings, config)
     return development_app(app, config, modules=modules, host=settings.host, inside=swapper.inside)
+
+
+def _with_tools(app: Any, settings: ChildSettings, config: Config) -> Any:
+    """Return ``app`` with the tools for agents, whose extra is installed."""
+    # A room of its own, which may be removed.
+    from fxtrio.develop.mcp.endpoint import ToolsEndpoint
+    from fxtrio.develop.mcp.live_tools import Here
+
+    with socket.socket(fileno=os.dup(settings.socket)) as listening:
+        host, port = listening.getsockname()[:2]
+    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return ToolsEndpoint(app, Path(settings.root), Here(host, port, config.base_url))
 
 
 def _project_app(root: Path, name: str) -> Any:
