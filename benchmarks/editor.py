@@ -209,11 +209,11 @@ def _questions(
         new, count = ("x", 1) if version % 2 == 0 else ("a", 0)
         await editor.write(uri, version, {"range": {"start": start, "end": end}, "text": new})
 
-        def is_told() -> bool:
+        def is_reported() -> bool:
             told = [one for one in editor.diagnostics[uri] if "'messxge'" in one["message"]]
             return editor.versions.get(uri) == version and len(told) == count
 
-        await editor.until(is_told)
+        await editor.until(is_reported)
         return True
 
     async def put(before: str, old: str, new: str) -> dict[str, int]:

@@ -48,7 +48,7 @@ def read(pieces: list[bytes]) -> list[Any]:
         found.append((request.method, target, request.headers, body, request.complete))
     reader.close()
     # Which limit is met first may depend on the pieces, but not that something is refused.
-    return [*found, reader.refusal is None, reader.rest]
+    return [*found, reader.rejection is None, reader.rest]
 
 
 def exceeds(pieces: list[bytes]) -> bool:
@@ -57,7 +57,7 @@ def exceeds(pieces: list[bytes]) -> bool:
     for piece in pieces:
         reader.feed(piece)
     reader.close()
-    return reader.refusal is not None and reader.refusal.status in (413, 431)
+    return reader.rejection is not None and reader.rejection.status in (413, 431)
 
 
 def cut(data: bytes, places: list[int]) -> list[bytes]:

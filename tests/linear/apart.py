@@ -110,7 +110,7 @@ APART: dict[str, tuple[str, ...]] = {
     ),
     "arguments of the command, and what the supervisor writes": (
         "server.supervise.worker_process:WorkerProcess._note",
-        "server.supervise.worker_process:refusal_line",
+        "server.supervise.worker_process:start_error_line",
         "server.supervise.access_log:_count_lost",
         "server.supervise.listening.binding:_bind_unix",
         "server.supervise.listening.binding:_from_descriptor",

@@ -98,7 +98,7 @@ def request(data: bytes) -> object:
         wants_websocket(read)
         read_offer(read, WIDE)
         split_target(read, secure=True)
-    return reader.refusal
+    return reader.rejection
 
 
 def field(name: bytes) -> Parser:

@@ -118,7 +118,7 @@ class _Reader:
 
     def _read_class(self, node: ast.ClassDef) -> None:
         name = node.name
-        self._refuse_marks_inside(node)
+        self._reject_marks_inside(node)
         marks = [mark for mark in map(self._marks.of, node.decorator_list) if mark is not None]
         self._bind(name, node)
         if marks:
@@ -135,7 +135,7 @@ class _Reader:
         name = function.name
         found = map(self._marks.of, function.decorator_list)
         marks = [mark for mark in found if mark is not None]
-        self._refuse_marks_inside(function)
+        self._reject_marks_inside(function)
         self._bind(name, function)
         if len(set(marks)) > 1:
             both = " and ".join(f"@{mark}" for mark in dict.fromkeys(marks))
@@ -144,7 +144,7 @@ class _Reader:
         elif marks:
             self._read_marked(function, marks[0], nested=nested)
         elif (name in self._reserved or name in self._hooks) and nested:
-            self._refuse_nested(function, f"{name!r}")
+            self._reject_nested(function, f"{name!r}")
         elif name == "HEAD" and self._reserved:
             self._read_head_function(function)
         elif name in self._hooks:
@@ -155,9 +155,9 @@ class _Reader:
     def _read_marked(self, function: Definition, mark: Mark, *, nested: bool) -> None:
         name, what = function.name, f"@{mark} {function.name!r}"
         if nested:
-            self._refuse_nested(function, what)
+            self._reject_nested(function, what)
             return
-        self._refuse_elsewhere(function, f"@{mark}")
+        self._reject_elsewhere(function, f"@{mark}")
         if mark == "action":
             self._check_call(function, what, ("request", "body"), may_yield=True)
             for message, remedy in streaming_problems(function):
@@ -186,7 +186,7 @@ class _Reader:
 
     def _read_hook(self, function: Definition) -> None:
         name = function.name
-        self._refuse_elsewhere(function, name)
+        self._reject_elsewhere(function, name)
         if name == "websocket":
             self._check_call(function, "'websocket'", ("ws",))
             self.found["websocket"] = True
@@ -238,13 +238,13 @@ class _Reader:
             else:
                 self._bind(target.id, node, value)
                 if target.id in self._reserved and nested:
-                    self._refuse_nested(node, target.id)
+                    self._reject_nested(node, target.id)
                 elif target.id in self._reserved:
                     self._read_value(target.id, value)
 
     def _read_value(self, name: str, value: ast.expr) -> None:
         self._declared[name] = value.lineno, "value"
-        self._refuse_elsewhere(value, name)
+        self._reject_elsewhere(value, name)
         if name == "HEAD":
             self._read_head(value)
         else:
@@ -298,15 +298,15 @@ class _Reader:
             message = f"{name!r} is defined again and replaces the {what} of line {line}"
             self._report(node, message, "Rename one of them")
 
-    def _refuse_marks_inside(self, node: Definition | ast.ClassDef) -> None:
+    def _reject_marks_inside(self, node: Definition | ast.ClassDef) -> None:
         for function, mark in marked_inside(node, self._marks):
-            self._refuse_nested(function, f"@{mark} {function.name!r}")
+            self._reject_nested(function, f"@{mark} {function.name!r}")
 
-    def _refuse_nested(self, node: ast.stmt, what: str) -> None:
+    def _reject_nested(self, node: ast.stmt, what: str) -> None:
         remedy = "Move it out of the function, class or block around it"
         self._report(node, f"{what} is not at module level", remedy)
 
-    def _refuse_elsewhere(self, node: ast.stmt | ast.expr, what: str) -> None:
+    def _reject_elsewhere(self, node: ast.stmt | ast.expr, what: str) -> None:
         home = _AT_HOME.get(what)
         if home is not None and self._kind not in home:
             message = f"{what} has no effect in {self._kind} files"

@@ -187,11 +187,11 @@ def _parse(code: str, grammar: tuple[int, int] | None = None) -> ast.Module:
             module = ast.parse(code, feature_version=grammar)
         except (RecursionError, MemoryError):
             raise SyntaxError(TOO_DEEP) from None
-    _refuse_deep(module)
+    _reject_deep(module)
     return module
 
 
-def _refuse_deep(module: ast.Module) -> None:
+def _reject_deep(module: ast.Module) -> None:
     """Raise SyntaxError at the first statement or expression that is too many levels down."""
     level: list[ast.AST] = [module]
     for _ in range(MOST_DEPTH):

@@ -14,7 +14,7 @@ from fxtrio.errors import ClientDisconnected
 from fxtrio.send_budget import process_unsent
 from fxtrio.server.http1.connection_context import ClientConnection, Scope
 from fxtrio.server.http1.http_stream import HttpStream
-from fxtrio.server.http1.request import Request, RequestRefusal
+from fxtrio.server.http1.request import RejectedRequest, Request
 from fxtrio.server.http1.response import CLIENT_LEFT, DONE, HEAD_SENT
 from fxtrio.server.http1.target import BadTarget, split_target
 
@@ -34,8 +34,8 @@ async def answer(connection: ClientConnection, request: Request, *, admitted: bo
     """
     services = connection.services
     scope = _open_scope(connection, request)
-    if isinstance(scope, RequestRefusal):
-        await connection.refuse(scope)
+    if isinstance(scope, RejectedRequest):
+        await connection.reject(scope)
         return False
     if process_unsent.used > process_unsent.capacity and not admitted:  # without a call
         return await _answer_in_turn(connection, request)
@@ -100,7 +100,7 @@ async def _answer_in_turn(connection: ClientConnection, request: Request) -> boo
     async with process_unsent.turn(transport.unread, request.target) as admitted:
         if admitted:
             return await answer(connection, request, admitted=True)
-    await connection.refuse(RequestRefusal(503, "too much waits for clients that do not read"))
+    await connection.reject(RejectedRequest(503, "too much waits for clients that do not read"))
     return False
 
 
@@ -112,12 +112,12 @@ async def converse(connection: ClientConnection, request: Request) -> None:
 
     services = connection.services
     offer = read_offer(request, connection.limits)
-    if isinstance(offer, RequestRefusal):
-        await connection.refuse(offer)
+    if isinstance(offer, RejectedRequest):
+        await connection.reject(offer)
         return
     scope = _open_scope(connection, request)
-    if isinstance(scope, RequestRefusal):
-        await connection.refuse(scope)
+    if isinstance(scope, RejectedRequest):
+        await connection.reject(scope)
         return
     scope["type"] = "websocket"
     scope["scheme"] = "wss" if connection.peer.secure else "ws"
@@ -151,16 +151,16 @@ async def converse(connection: ClientConnection, request: Request) -> None:
         await services.count()
 
 
-def _open_scope(connection: ClientConnection, request: Request) -> Scope | RequestRefusal:
+def _open_scope(connection: ClientConnection, request: Request) -> Scope | RejectedRequest:
     """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
     services, peer = connection.services, connection.peer
     try:
         path, raw_path, query = split_target(request, secure=peer.secure)
     except BadTarget as error:
-        return RequestRefusal(error.status, str(error))
+        return RejectedRequest(error.status, str(error))
     names = services.server_names
     if names and not _is_named(request.host, names):
-        return RequestRefusal(404, f"not one of our names: {request.host!r}")
+        return RejectedRequest(404, f"not one of our names: {request.host!r}")
     return {
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": request.version,
@@ -190,12 +190,12 @@ async def _complete(connection: ClientConnection, stream: HttpStream, stage: int
         if stream.ends_with_connection:
             connection.transport.reset_on_close()
         return stream.status
-    refusal = connection.reader.refusal
-    if connection.transport.broken or (stream.left and refusal is None):
+    rejection = connection.reader.rejection
+    if connection.transport.broken or (stream.left and rejection is None):
         return CLIENT_LEFT
-    refusal = refusal or RequestRefusal(500, "the application did not answer")
-    await connection.refuse(refusal)
-    return refusal.status
+    rejection = rejection or RejectedRequest(500, "the application did not answer")
+    await connection.reject(rejection)
+    return rejection.status
 
 
 async def _explain(

@@ -17,7 +17,7 @@ from fxtrio.log_limit import more_like_it
 from fxtrio.server.http1.app_runner import answer, converse, resume
 from fxtrio.server.http1.connection_context import ClientConnection, Services
 from fxtrio.server.http1.http_stream import HttpStream
-from fxtrio.server.http1.request import RequestReader, RequestRefusal
+from fxtrio.server.http1.request import RejectedRequest, RequestReader
 from fxtrio.server.http1.tls import HandshakeFailed, Stream, open_peer
 from fxtrio.server.http1.transport import ByteTransport
 from fxtrio.server.http1.worker_state import NEVER
@@ -78,7 +78,7 @@ class Connection(ClientConnection):
         handed: bytes | None = None
         hub.enter(self)
         try:
-            handed = await self._serve_until_told()
+            handed = await self._serve_until_stopped()
         finally:
             hub.exit(self)
             self.reader.close()
@@ -118,7 +118,7 @@ class Connection(ClientConnection):
 
     # The loop.
 
-    async def _serve_until_told(self) -> bytes | None:
+    async def _serve_until_stopped(self) -> bytes | None:
         """Return what was read, when it is for HTTP/2, else None."""
         # What an application puts into context variables ends with its request.
         pristine = trio.lowlevel.current_task().context.copy()
@@ -128,7 +128,7 @@ class Connection(ClientConnection):
                 return await self._serve(pristine)
             if self._expired:
                 if self.reader.requests:
-                    await self.refuse(RequestRefusal(408, "the head came too slowly"))
+                    await self.reject(RejectedRequest(408, "the head came too slowly"))
                 return None
 
     async def _serve(self, pristine: Context) -> bytes | None:
@@ -154,8 +154,8 @@ class Connection(ClientConnection):
             elif requests and requests[0].head_done:
                 self.deadline = NEVER
                 request = requests[0]
-                if reader.refusal is not None and not request.complete:
-                    await self.refuse(reader.refusal)
+                if reader.rejection is not None and not request.complete:
+                    await self.reject(reader.rejection)
                     return None
                 if request.upgrading and reader.rest is not None and len(requests) == 1:
                     # Heavy, and many apps have no WebSockets.
@@ -170,8 +170,8 @@ class Connection(ClientConnection):
                     reader.decline_upgrade()
                 self.served += 1
                 call = answer(self, request)
-            elif reader.refusal is not None:
-                await self.refuse(reader.refusal)
+            elif reader.rejection is not None:
+                await self.reject(reader.rejection)
                 return None
             else:
                 fresh = not requests

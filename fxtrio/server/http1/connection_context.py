@@ -9,8 +9,8 @@ import attrs
 
 from fxtrio.log_limit import Repeats, lines_of_clients
 from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.http1.request import RequestReader, RequestRefusal
-from fxtrio.server.http1.response import refuse
+from fxtrio.server.http1.request import RejectedRequest, RequestReader
+from fxtrio.server.http1.response import reject
 from fxtrio.server.http1.tls import Peer, Stream, show_address
 from fxtrio.server.http1.transport import ByteTransport
 from fxtrio.server.http1.worker_state import NEVER, Attended, Hub
@@ -95,13 +95,13 @@ class ClientConnection:
         """Cancel what the connection is doing, which is a call for the request of ``stream``."""
         raise NotImplementedError
 
-    async def refuse(self, refusal: RequestRefusal) -> None:
+    async def reject(self, rejection: RejectedRequest) -> None:
         """Answer with a status of our own, after which the connection closes."""
         self.linger = True
-        await self.transport.write(refuse(refusal.status, self.hub.common))
+        await self.transport.write(reject(rejection.status, self.hub.common))
         await self.services.log.info(
             "%s rejected with %d: %s",
             show_address(self.peer.client),
-            refusal.status,
-            refusal.reason,
+            rejection.status,
+            rejection.reason,
         )

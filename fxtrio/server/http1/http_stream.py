@@ -14,7 +14,7 @@ import trio
 from fxtrio.errors import ClientDisconnected
 from fxtrio.send_budget import LIGHT, process_unsent
 from fxtrio.server.http1.connection_context import ClientConnection, Scope
-from fxtrio.server.http1.request import READ_SIZE, Request, RequestRefusal
+from fxtrio.server.http1.request import READ_SIZE, RejectedRequest, Request
 from fxtrio.server.http1.response import (
     DONE,
     HEAD_SENT,
@@ -161,7 +161,7 @@ class HttpStream(Response):
         To a body that is refused the application may say so in its own words. Others
         have taken the end of it for a disconnect, or for the end of the body.
         """
-        is_rejected = self.connection.reader.refusal is not None and not self.request.complete
+        is_rejected = self.connection.reader.rejection is not None and not self.request.complete
         if is_rejected and not 400 <= status < 500:
             raise ClientDisconnected
 
@@ -208,7 +208,7 @@ class HttpStream(Response):
         while self.stage != DONE:
             if request.chunks or (request.complete and not self._given):
                 return self._part()
-            if transport.ended or transport.broken or (reader.refusal and not request.complete):
+            if transport.ended or transport.broken or (reader.rejection and not request.complete):
                 break
             if request.expects and not request.complete and self.stage < HEAD_SENT:
                 request.expects = False
@@ -247,5 +247,5 @@ class HttpStream(Response):
                 self._reading = None
                 self._waited += trio.current_time() - began
         if self.stage != DONE:
-            connection.reader.refusal = RequestRefusal(408, "the body came too slowly")
+            connection.reader.rejection = RejectedRequest(408, "the body came too slowly")
         return b""

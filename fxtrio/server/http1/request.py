@@ -1,7 +1,7 @@
 """Bytes in, requests out: RFC 9112 on top of llhttp, without I/O or a clock.
 
 `RequestReader.feed` takes what came from the socket; the connection looks at
-`RequestReader.requests` and `RequestReader.refusal` afterwards. llhttp checks the
+`RequestReader.requests` and `RequestReader.rejection` afterwards. llhttp checks the
 grammar; what it leaves open (Host, versions, transfer codings, targets, every
 limit) is decided here.
 """
@@ -22,7 +22,7 @@ READ_SIZE = 64 * 1024
 
 _REQUEST_LINE = 128  # bytes that it may have besides its target, and the ends of lines
 
-_QUOTED = 100  # bytes of a field that a refusal quotes in the log
+_QUOTED = 100  # bytes of a field that a rejection quotes in the log
 
 _unknown_method = re.compile(rb"(?:\r?\n)*[!#$%&'*+\-.^_`|~0-9A-Za-z]+ ")
 _other_protocol = re.compile(rb" (?:RTSP|ICE)/[0-9.]+\r\n")
@@ -35,19 +35,19 @@ _foreign_methods = frozenset(
 
 
 @attrs.frozen
-class RequestRefusal:
+class RejectedRequest:
     """Why a request is not taken: the status to answer, and a line for the log."""
 
     status: int
     reason: str
 
 
-class _Refused(Exception):
-    """Carries a `RequestRefusal` out of a parser callback."""
+class _Rejected(Exception):
+    """Carries a `RejectedRequest` out of a parser callback."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
-        self.refusal = RequestRefusal(status, reason)
+        self.rejection = RejectedRequest(status, reason)
 
 
 class Request:
@@ -81,13 +81,13 @@ class RequestReader:
     """The requests of one connection, in the order in which they came.
 
     ``requests`` holds the ones not answered yet; only the last can be incomplete.
-    After a ``refusal`` nothing more is read: the requests before it still count.
+    After a ``rejection`` nothing more is read: the requests before it still count.
     ``rest`` is not None when the last request offers an upgrade: the bytes after it.
     """
 
     def __init__(self, limits: ServerLimits) -> None:
         self.requests: deque[Request] = deque()
-        self.refusal: RequestRefusal | None = None
+        self.rejection: RejectedRequest | None = None
         self.rest: bytearray | None = None
         self._limits = limits
         self._parser = self._new_parser(self)
@@ -96,8 +96,8 @@ class RequestReader:
         self._overhead = 0  # bytes of the message being read that are not body
 
     def feed(self, data: bytes) -> None:
-        """Take what was read. Never raises: see ``refusal``."""
-        if self.refusal is not None:
+        """Take what was read. Never raises: see ``rejection``."""
+        if self.rejection is not None:
             return
         if self.rest is not None:
             self.rest += data
@@ -114,17 +114,17 @@ class RequestReader:
             return
         except httptools.HttpParserCallbackError as error:
             cause = error.__context__
-            if not isinstance(cause, _Refused):
+            if not isinstance(cause, _Rejected):
                 raise
-            self.refusal = cause.refusal
+            self.rejection = cause.rejection
             return
         except httptools.HttpParserInvalidMethodError as error:
             # Readable but unknown; only told apart when it is at the beginning of a read.
             unknown = len(self.requests) == before + 1 and _unknown_method.match(data)
-            self.refusal = RequestRefusal(501 if unknown else 400, str(error))
+            self.rejection = RejectedRequest(501 if unknown else 400, str(error))
             return
         except httptools.HttpParserError as error:
-            self.refusal = RequestRefusal(400, str(error))
+            self.rejection = RejectedRequest(400, str(error))
             return
         last = self._request
         if last is None:
@@ -159,7 +159,7 @@ class RequestReader:
         if last is None or not last.head_done:
             target = 0 if last is None else len(last.target)
             if self._overhead > limits.head + target + _REQUEST_LINE:
-                self.refusal = RequestRefusal(431, "the head does not end")
+                self.rejection = RejectedRequest(431, "the head does not end")
         elif self._overhead > (
             # A chunk of one byte has six bytes around it; 16 leaves room for long sizes.
             limits.chunk_overhead
@@ -168,7 +168,7 @@ class RequestReader:
             + _REQUEST_LINE
             + 16 * last.received
         ):
-            self.refusal = RequestRefusal(413, "chunk extensions or trailers are too long")
+            self.rejection = RejectedRequest(413, "chunk extensions or trailers are too long")
             last.complete = False  # what is complete would be answered first
 
     # What follows is called by llhttp, in the order of the message.
@@ -185,7 +185,7 @@ class RequestReader:
         assert request is not None
         request.target += part
         if len(request.target) > self._limits.request_line:
-            raise _Refused(414, "the request target is too long")
+            raise _Rejected(414, "the request target is too long")
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take one header field; trailers are dropped (RFC 9110, 6.5.1)."""
@@ -197,7 +197,7 @@ class RequestReader:
         value = value.strip(b" \t")
         request.size += len(name) + len(value) + 4
         if request.size > self._limits.head:
-            raise _Refused(431, "the head is too long")
+            raise _Rejected(431, "the head is too long")
         if name in _decisive:
             _note(request, name, value)
         request.headers.append((name, value))
@@ -214,15 +214,15 @@ class RequestReader:
         if request.hosts != 1 or version != "1.1":
             self._check_version(request)
         if request.hosts and not is_host(request.host):
-            raise _Refused(400, f"the Host header is not valid: {request.host[:_QUOTED]!r}")
+            raise _Rejected(400, f"the Host header is not valid: {request.host[:_QUOTED]!r}")
         if len(request.headers) > self._limits.headers:
-            raise _Refused(431, "too many header fields")
+            raise _Rejected(431, "too many header fields")
         if method in _foreign_methods:
-            raise _Refused(501, f"the method is not known: {method!r}")
+            raise _Rejected(501, f"the method is not known: {method!r}")
         if method == b"CONNECT":
-            raise _Refused(501, "CONNECT is not offered")
+            raise _Rejected(501, "CONNECT is not offered")
         if request.target.find(b"#") >= 0:
-            raise _Refused(400, "the request target has a fragment")
+            raise _Rejected(400, "the request target has a fragment")
         if request.has_body:
             self._check_body(request)
         if parser.should_upgrade():
@@ -237,7 +237,7 @@ class RequestReader:
         request.received += len(part)
         limit = self._limits.body
         if limit is not None and request.received > limit:
-            raise _Refused(413, "the body is too long")
+            raise _Rejected(413, "the body is too long")
 
     def on_message_complete(self) -> None:
         """End the request."""
@@ -246,13 +246,13 @@ class RequestReader:
 
     def _check_version(self, request: Request) -> None:
         if not request.version.startswith("1."):
-            raise _Refused(505, f"HTTP/{request.version} is not spoken")
+            raise _Rejected(505, f"HTTP/{request.version} is not spoken")
         if request.hosts > 1:
-            raise _Refused(400, "more than one Host header")
+            raise _Rejected(400, "more than one Host header")
         if request.version != "1.0":
             request.version = "1.1"  # RFC 9110, 2.5: a higher minor version is read like ours
             if request.hosts == 0:
-                raise _Refused(400, "no Host header")
+                raise _Rejected(400, "no Host header")
         else:
             request.expects = False  # RFC 9110, 10.1.1 and 7.8: neither is for an old client
             request.upgrade = b""
@@ -262,17 +262,17 @@ class RequestReader:
                     for name, value in request.headers
                 )
             if _other_protocol.search(self._data):
-                raise _Refused(400, "not HTTP")
+                raise _Rejected(400, "not HTTP")
 
     def _check_body(self, request: Request) -> None:
         if request.chunked and request.version == "1.0":
             # RFC 9112, 6.1: such a message cannot be framed safely.
-            raise _Refused(400, "Transfer-Encoding in HTTP/1.0")
+            raise _Rejected(400, "Transfer-Encoding in HTTP/1.0")
         limit = self._limits.body
         # llhttp has seen to it that it is a number of 64 bits, but not how many zeros begin it:
         # int() refuses thousands.
         if limit is not None and int((request.length or b"").lstrip(b"0") or b"0") > limit:
-            raise _Refused(413, "the body is too long")
+            raise _Rejected(413, "the body is too long")
 
     def decline_upgrade(self) -> None:
         """Read on in HTTP/1.1 after an offer to upgrade (RFC 9110, 7.8: it may be ignored).
@@ -336,17 +336,17 @@ def _note(request: Request, name: bytes, value: bytes) -> None:
             # RFC 9112, 6.3: without chunked at its end, nobody knows where the body ends.
             framed = not request.chunked and _members(value)[-1:] == [b"chunked"]
             status = 501 if framed else 400
-            raise _Refused(status, f"the transfer coding is not known: {value[:_QUOTED]!r}")
+            raise _Rejected(status, f"the transfer coding is not known: {value[:_QUOTED]!r}")
         request.has_body = request.chunked = True
     elif name == b"upgrade":
         request.upgrade = b",".join(filter(None, (request.upgrade, value.lower())))
     elif name == b"expect":
         members = _members(value)
         if any(member != b"100-continue" for member in members):
-            raise _Refused(417, f"the expectation is not known: {value[:_QUOTED]!r}")
+            raise _Rejected(417, f"the expectation is not known: {value[:_QUOTED]!r}")
         request.expects = request.expects or bool(members)
     elif any(name == other for other, _ in request.headers):
-        raise _Refused(400, f"more than one {name.decode()} header")
+        raise _Rejected(400, f"more than one {name.decode()} header")
 
 
 def _members(value: bytes) -> list[bytes]:

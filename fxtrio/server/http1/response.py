@@ -270,7 +270,7 @@ def _without(common: bytes, name: bytes) -> bytes:
     )
 
 
-def refuse(status: int, common: bytes) -> bytes:
+def reject(status: int, common: bytes) -> bytes:
     """Return a whole answer without a body, after which the connection closes."""
     options = b"close"
     if status == 426:  # RFC 9110, 15.5.22: says to what; RFC 6455, 4.4: in which version

@@ -93,7 +93,7 @@ class Hub:
         """Seconds that a connection without a request has for one when the worker stops: a
         client that sends one at this moment gets its answer, which says that it is the last."""
         self._headers = headers
-        self._told = trio.Event()
+        self._closing = trio.Event()
         self._refresh()
 
     async def run(self) -> None:
@@ -105,7 +105,7 @@ class Hub:
                     await trio.sleep(_LAST_TICK)
                 else:
                     with trio.move_on_after(TICK):
-                        await self._told.wait()
+                        await self._closing.wait()
                 self._refresh()
                 await self._look()
                 process_unreceived.tick()
@@ -133,7 +133,7 @@ class Hub:
         """Tell every connection to end after the request in hand."""
         if not self.closing:
             self.closing = True
-            self._told.set()
+            self._closing.set()
             self._refresh()
             for connection in tuple(self.connections):
                 connection.leave()

@@ -13,7 +13,7 @@ from hypercorn.utils import filter_pseudo_headers
 
 from fxtrio.server.http1.header_fields import Header, is_host, repeated
 from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.http1.request import RequestRefusal
+from fxtrio.server.http1.request import RejectedRequest
 from fxtrio.server.http1.response import BadResponse, checked_name
 
 _method = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,32}")
@@ -23,7 +23,7 @@ _path = re.compile(rb"/[!-\"$-~]*")
 
 def check_request(
     headers: Iterable[Header], limits: ServerLimits, *, ended: bool
-) -> RequestRefusal | None:
+) -> RejectedRequest | None:
     """Return why a request is not taken; None when it is.
 
     ``headers`` are h2's, pseudo headers included. ``ended``: no body follows.
@@ -32,29 +32,29 @@ def check_request(
     found = dict(fields)
     method, path = found.get(b":method", b""), found.get(b":path", b"")
     if _method.fullmatch(method) is None:
-        return RequestRefusal(400, f"not a method: {method[:32]!r}")
+        return RejectedRequest(400, f"not a method: {method[:32]!r}")
     if method == b"CONNECT" and found.get(b":protocol") != b"websocket":
-        return RequestRefusal(501, "CONNECT is offered for WebSocket only")
+        return RejectedRequest(501, "CONNECT is offered for WebSocket only")
     if len(path) > limits.request_line:
-        return RequestRefusal(414, "the request target is too long")
+        return RejectedRequest(414, "the request target is too long")
     if _path.fullmatch(path) is None and (path, method) != (b"*", b"OPTIONS"):
-        return RequestRefusal(400, f"not a path: {path[:80]!r}")
+        return RejectedRequest(400, f"not a path: {path[:80]!r}")
     if sum(not name.startswith(b":") for name, _ in fields) > limits.headers:
-        return RequestRefusal(431, "too many header fields")
+        return RejectedRequest(431, "too many header fields")
     twice = repeated(fields)
     if twice is not None:
-        return RequestRefusal(400, f"more than one {twice.decode()} header")
+        return RejectedRequest(400, f"more than one {twice.decode()} header")
     host = found.get(b":authority", found.get(b"host"))
     if host is not None and not is_host(host):
-        return RequestRefusal(400, f"the authority is not valid: {host[:80]!r}")
+        return RejectedRequest(400, f"the authority is not valid: {host[:80]!r}")
     length = found.get(b"content-length")
     if length is not None:
         if not length.isdigit():
-            return RequestRefusal(400, "the content-length is not a number")
+            return RejectedRequest(400, "the content-length is not a number")
         if ended and length.strip(b"0"):
-            return RequestRefusal(400, "the body is shorter than its content-length")
+            return RejectedRequest(400, "the body is shorter than its content-length")
         if limits.body is not None and int(length[:20]) > limits.body:
-            return RequestRefusal(413, "the body is too long")
+            return RejectedRequest(413, "the body is too long")
     return None
 
 

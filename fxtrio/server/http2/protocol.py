@@ -25,7 +25,7 @@ from hypercorn.protocol.ws_stream import WSStream
 from fxtrio.send_budget import LIGHT, process_unsent
 from fxtrio.server.http1.hypercorn_adapter import share_of
 from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.http1.request import RequestRefusal
+from fxtrio.server.http1.request import RejectedRequest
 from fxtrio.server.http1.tls import show_address
 from fxtrio.server.http2.frame_rate_limit import FrameRateLimit
 from fxtrio.server.http2.headers import application_headers, check_request, response_head
@@ -199,7 +199,7 @@ class GuardedProtocol(H2Protocol):
         limit = self.limits.body
         if isinstance(call.stream, HTTPStream):
             if limit is not None and call.received > limit:
-                await self.reject(number, RequestRefusal(413, "the body is too long"))
+                await self.reject(number, RejectedRequest(413, "the body is too long"))
                 return
             if event.data:
                 await call.stream.handle(events.Body(stream_id=number, data=event.data))
@@ -298,7 +298,7 @@ class GuardedProtocol(H2Protocol):
 
     # Ends.
 
-    async def reject(self, number: int, rejection: RequestRefusal) -> None:
+    async def reject(self, number: int, rejection: RejectedRequest) -> None:
         """Reject a request with an error status, or reset its unfinished response."""
         call = self.calls.get(number)
         stream = None if call is None else call.stream

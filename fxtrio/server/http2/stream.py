@@ -18,7 +18,7 @@ from wsproto.events import Ping
 from fxtrio.receive_budget import Backlog
 from fxtrio.send_budget import process_unsent
 from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.http1.request import RequestRefusal
+from fxtrio.server.http1.request import RejectedRequest
 from fxtrio.server.http2.receive_queue import ReceiveQueue, run_application
 from fxtrio.server.http2.send_queue import SendQueues
 
@@ -42,7 +42,7 @@ class Multiplexer(Protocol):
     connection: H2Connection
     outgoing: SendQueues
 
-    async def reject(self, number: int, refusal: RequestRefusal) -> None:
+    async def reject(self, number: int, rejection: RejectedRequest) -> None:
         """Reject a request with an error status, or reset its unfinished response."""
         ...
 
@@ -98,7 +98,7 @@ class ApplicationStream:
                     async with process_unsent.turn(holder, scope["raw_path"]) as admitted:
                         if not admitted:
                             mailbox.close()
-                            await protocol.reject(self._number, RequestRefusal(503, _FULL))
+                            await protocol.reject(self._number, RejectedRequest(503, _FULL))
                             return
                         await self._run(app, config, scope, send)
                     return
@@ -225,4 +225,4 @@ class ApplicationStream:
         return limits.body_grace + self.received / limits.body_rate - waited
 
     async def _give_up(self) -> None:
-        await self._protocol.reject(self._number, RequestRefusal(408, "the body came too slowly"))
+        await self._protocol.reject(self._number, RejectedRequest(408, "the body came too slowly"))

@@ -138,14 +138,14 @@ PATCHES = {
         "frames that come before a WebSocket is accepted are answered beside the application's "
         "own answer: a traceback for each such client, and a handler that waits forever",
         websockets.early_frames_are_answered,
-        websockets.refuse_early_frames,
+        websockets.reject_early_frames,
         ("hypercorn.protocol.ws_stream:WSStream.handle",),
     ),
     "send loop": Patch(
         "a handler that only sends freezes the worker once its client has left: "
         "sends after the end return at once, without an error",
         websockets.sends_go_nowhere,
-        websockets.refuse_sends,
+        websockets.reject_sends,
         ("hypercorn.protocol.ws_stream:WSStream.app_send",),
     ),
     "clock": Patch(
@@ -161,7 +161,7 @@ PATCHES = {
         "two Origin, Sec-Fetch-Site or Authorization lines reach the application, which "
         "believes the first of them where a proxy may have judged the last",
         heads.fields_repeat,
-        heads.refuse_repeated_fields,
+        heads.reject_repeated_fields,
         ("hypercorn.protocol.h11:H11Protocol._create_stream",),
     ),
     "upgrade": Patch(
@@ -175,7 +175,7 @@ PATCHES = {
         "any client without TLS may speak HTTP/2, so that what a proxy passes on as bytes gets "
         "past its rules",
         heads.prior_knowledge_is_taken,
-        heads.refuse_prior_knowledge,
+        heads.reject_prior_knowledge,
         ("hypercorn.protocol.h11:H11Protocol._handle_events",),
     ),
     "unread bodies": Patch(

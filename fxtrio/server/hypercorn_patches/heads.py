@@ -18,7 +18,7 @@ def fields_repeat() -> bool:
     return "headers = list(request.headers)" in source and "_send_error_response" not in source
 
 
-def refuse_repeated_fields() -> None:
+def reject_repeated_fields() -> None:
     """Answer 400, and close, when what must stand alone does not, or the host is none."""
     from hypercorn.events import Closed
     from hypercorn.protocol.h11 import H11Protocol
@@ -74,7 +74,7 @@ def prior_knowledge_is_taken() -> bool:
     ) and "except H2ProtocolAssumedError" in source_of(ProtocolWrapper.handle)
 
 
-def refuse_prior_knowledge() -> None:
+def reject_prior_knowledge() -> None:
     """Answer 400, and close, over TLS, and where the config's attribute ``h2c`` is not set."""
     from hypercorn.events import Closed
     from hypercorn.protocol.h11 import H2ProtocolAssumedError, H11Protocol

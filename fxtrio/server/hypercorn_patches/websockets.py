@@ -70,14 +70,14 @@ def early_frames_are_answered() -> bool:
     return early.find("_send_error_response(400)") < early.find("self.closed = True")
 
 
-def refuse_early_frames() -> None:
+def reject_early_frames() -> None:
     """Answer once, tell the application that its client is gone, and end the connection."""
     from hypercorn.protocol.events import Body, Data, StreamClosed
     from hypercorn.protocol.ws_stream import ASGIWebsocketState, WSStream
 
     handle = WSStream.handle
 
-    async def refusing(self: Any, event: Any) -> None:
+    async def rejecting(self: Any, event: Any) -> None:
         if self.closed or not isinstance(event, Body | Data) or self.handshake.accepted:
             return await handle(self, event)
         if self.state is not ASGIWebsocketState.HANDSHAKE:
@@ -88,7 +88,7 @@ def refuse_early_frames() -> None:
         await self.send(StreamClosed(stream_id=self.stream_id))
         return None
 
-    WSStream.handle = refusing  # type: ignore[method-assign]
+    WSStream.handle = rejecting  # type: ignore[method-assign]
 
 
 def sends_go_nowhere() -> bool:
@@ -99,13 +99,13 @@ def sends_go_nowhere() -> bool:
     return "if self.closed:" in source and "raise" not in source.split("if message is None")[0]
 
 
-def refuse_sends() -> None:
+def reject_sends() -> None:
     """Have it wait its turn, and raise ClientDisconnected."""
     from hypercorn.protocol.ws_stream import WSStream
 
     send = WSStream.app_send
 
-    async def refusing(self: Any, message: Any) -> None:
+    async def rejecting(self: Any, message: Any) -> None:
         if self.closed and message is not None and message["type"] == "websocket.send":
             # Without this the loop never waits again, and the worker serves nobody else.
             await trio.lowlevel.checkpoint()
@@ -114,7 +114,7 @@ def refuse_sends() -> None:
         if message is not None and message["type"] == "websocket.send":
             await trio.lowlevel.checkpoint()
 
-    WSStream.app_send = refusing  # type: ignore[method-assign]
+    WSStream.app_send = rejecting  # type: ignore[method-assign]
 
 
 def long_messages_grow() -> bool:

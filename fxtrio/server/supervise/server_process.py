@@ -23,7 +23,7 @@ from fxtrio.errors import FxtrioError, leaves
 from fxtrio.log import open_log
 from fxtrio.log_limit import SERVER
 from fxtrio.server.supervise.application.importer import load_application, own_lines
-from fxtrio.server.supervise.application.lifespan import StartRefused
+from fxtrio.server.supervise.application.lifespan import StartFailed
 from fxtrio.server.supervise.application.prefix import StrippedPrefix
 from fxtrio.server.supervise.application.proxy_headers import ProxyHeaders
 from fxtrio.server.supervise.hypercorn_config import ServerConfig, make_config
@@ -140,7 +140,7 @@ class _Process:
         except* (LifespanFailureError, LifespanTimeoutError, FxtrioError) as group:
             failed = True
             for error in leaves(group):
-                if isinstance(error, StartRefused):
+                if isinstance(error, StartFailed):
                     self._refuse(error.reason)
                 else:
                     await self._config.log.critical("%s", self._describe(error))

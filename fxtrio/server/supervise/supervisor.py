@@ -105,11 +105,11 @@ class Supervisor:
                 break
             tries = tries if worker.was_killed else tries + 1
             pauses += 1
-            if worker.refusal and not self._complete.is_set() and not self._somebody_serves():
-                self._code = report_failure(self._options, worker.refusal, plain=True)
+            if worker.start_error and not self._complete.is_set() and not self._somebody_serves():
+                self._code = report_failure(self._options, worker.start_error, plain=True)
                 self._stop()
                 break
-            before = "" if worker.refusal else " before it served"
+            before = "" if worker.start_error else " before it served"
             await self._config.log.error("Worker %d: %s%s", number, worker.fate, before)
             if tries >= _TRIES and not self._complete.is_set() and not self._somebody_serves():
                 await self._config.log.critical(

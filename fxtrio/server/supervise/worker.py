@@ -18,7 +18,7 @@ import trio
 from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server_process import ParentInterface, serve_here
-from fxtrio.server.supervise.worker_process import ALIVE, BEATS, READY, SPENT, refusal_line
+from fxtrio.server.supervise.worker_process import ALIVE, BEATS, READY, SPENT, start_error_line
 
 
 def main(arguments: list[str]) -> int:
@@ -31,7 +31,7 @@ def main(arguments: list[str]) -> int:
             supervised=True,
             until=partial(_send_heartbeats, control, options.hang / BEATS),
             spent=partial(_send, control, SPENT),
-            refused=lambda reason: _send(control, refusal_line(reason)),
+            refused=lambda reason: _send(control, start_error_line(reason)),
         )
         return serve_here(options, adopt_sockets([int(text) for text in arguments[1:]]), around)
 

@@ -25,12 +25,12 @@ ALIVE = b"alive\n"
 
 BEATS = 12
 
-_REFUSED = b"refused "
+_START_ERROR = b"refused "
 
 
-def refusal_line(reason: str) -> bytes:
+def start_error_line(reason: str) -> bytes:
     """Return a worker's message when its app does not start until somebody acts."""
-    return _REFUSED + json.dumps(reason).encode() + b"\n"
+    return _START_ERROR + json.dumps(reason).encode() + b"\n"
 
 
 _KILLED = frozenset(
@@ -59,7 +59,7 @@ class WorkerProcess:
         """The process has ended."""
         self.ready_at = trio.current_time()
         self.code: int | None = None
-        self.refusal = ""
+        self.start_error = ""
         """Why its app does not start until somebody acts."""
         self.hung = False
         """Whether it was killed because it gave no sign of life."""
@@ -83,8 +83,8 @@ class WorkerProcess:
         pid = "?" if self._process is None else self._process.pid
         if self.hung:
             return f"process {pid} hung, and was killed"
-        if self.refusal:
-            return f"process {pid} could not start: {self.refusal}"
+        if self.start_error:
+            return f"process {pid} could not start: {self.start_error}"
         if self.code is None or self.code >= 0:
             return f"process {pid} ended with exit code {self.code}"
         return f"process {pid} was ended by {signal.Signals(-self.code).name}"
@@ -158,8 +158,8 @@ class WorkerProcess:
         elif line == SPENT:
             self.spent = True
             self.wanted.set()
-        elif line.startswith(_REFUSED):
-            self.refusal = json.loads(line.removeprefix(_REFUSED))
+        elif line.startswith(_START_ERROR):
+            self.start_error = json.loads(line.removeprefix(_START_ERROR))
 
     async def _kill_when_hung(self, process: trio.Process, options: ServeOptions) -> None:
         """Kill a worker that has sent no heartbeat for ``options.hang`` seconds.

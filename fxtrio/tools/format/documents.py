@@ -131,18 +131,18 @@ def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None
             runs = cut(runs, half, text)
     except BordersLost as lost:
         message = "this line continues a statement above the other half"
-        return _kept(source, lost.line, message, "End that statement with ';'")
+        return _unformatted(source, lost.line, message, "End that statement with ';'")
     text = assemble(runs)
     again = split_source(read_text(text, source.path))
     if again.problems or any(
         _lines(getattr(again, half)) != _lines("\n".join(_texts(runs, half))) for half in HALVES
     ):
         message = "a formatted line would read as the other language"
-        return _kept(source, 1, message, "Divide the halves with a line '# --- ui ---'")
+        return _unformatted(source, 1, message, "Divide the halves with a line '# --- ui ---'")
     python = sections.python.rstrip(), again.python.rstrip()
     if python[0] != python[1] and not same_python(*python):
         message = "ruff changes what the server half means"
-        return _kept(source, 1, message, "Format it by hand, and report this")
+        return _unformatted(source, 1, message, "Format it by hand, and report this")
     return Formatted(text)
 
 
@@ -153,7 +153,7 @@ def _problem(document: _Document, half: Half, rejected: Unformatted) -> Problem:
     return document.source.syntax_problem(line, max(rejected.column, 1), message, _STAYS)
 
 
-def _kept(source: SourceText, line: int, message: str, remedy: str) -> Formatted:
+def _unformatted(source: SourceText, line: int, message: str, remedy: str) -> Formatted:
     problem = Problem(source.path, line, 1, message, f"{remedy}; the file stays as it is")
     return Formatted(source.text, (problem,))
 

@@ -19,7 +19,7 @@ from websockets.server import ServerProtocol
 from websockets.utils import accept_key
 
 from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.http1.request import Request, RequestRefusal
+from fxtrio.server.http1.request import RejectedRequest, Request
 from fxtrio.server.http1.response import BadResponse, Message, checked_name
 from fxtrio.server.http1.websocket.deflate import DeflateFactory
 
@@ -83,19 +83,19 @@ def wants_websocket(request: Request) -> bool:
     )
 
 
-def read_offer(request: Request, limits: ServerLimits) -> Offer | RequestRefusal:
+def read_offer(request: Request, limits: ServerLimits) -> Offer | RejectedRequest:
     """Return what the client offers, or why it cannot be taken."""
     headers = Headers()
     for name, value in request.headers:
         if name.startswith(b"sec-websocket-"):
             headers[name.decode("ascii")] = value.decode("latin-1")
     if request.has_body:
-        return RequestRefusal(400, "a WebSocket request has a body")
+        return RejectedRequest(400, "a WebSocket request has a body")
     if headers.get_all("sec-websocket-version") != ["13"]:
-        return RequestRefusal(426, "the WebSocket version is not 13")
+        return RejectedRequest(426, "the WebSocket version is not 13")
     keys = headers.get_all("sec-websocket-key")
     if len(keys) != 1 or not _is_key(keys[0]):
-        return RequestRefusal(400, "the WebSocket key is not valid")
+        return RejectedRequest(400, "the WebSocket key is not valid")
     factories = [DeflateFactory()] if limits.websocket_compression else None
     protocol = ServerProtocol(
         state=OPEN, extensions=factories, max_size=limits.websocket_message, logger=_silent
@@ -105,7 +105,7 @@ def read_offer(request: Request, limits: ServerLimits) -> Offer | RequestRefusal
         subprotocols = [str(name) for value in offered for name in parse_subprotocol(value)]
         extensions, protocol.extensions = protocol.process_extensions(headers)
     except (InvalidHeader, InvalidHeaderFormat) as error:
-        return RequestRefusal(400, str(error)[:_QUOTED_IN_LOG])
+        return RejectedRequest(400, str(error)[:_QUOTED_IN_LOG])
     return Offer(keys[0], subprotocols, protocol, extensions)
 
 

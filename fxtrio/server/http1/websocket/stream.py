@@ -12,7 +12,7 @@ import trio
 from fxtrio.errors import ClientDisconnected
 from fxtrio.receive_budget import REASON, Backlog, process_unreceived
 from fxtrio.server.http1.connection_context import ClientConnection
-from fxtrio.server.http1.request import READ_SIZE, RequestRefusal
+from fxtrio.server.http1.request import READ_SIZE, RejectedRequest
 from fxtrio.server.http1.response import (
     CLIENT_LEFT,
     DONE,
@@ -135,7 +135,9 @@ class WsStream:
                     self.status = CLIENT_LEFT
                     return
                 self.status = 500
-                await self._connection.refuse(RequestRefusal(500, "the application did not answer"))
+                await self._connection.reject(
+                    RejectedRequest(500, "the application did not answer")
+                )
             return
         await self._close(protocol, 1011 if failed else 1000, "")
         await self._ahead.stop()
@@ -198,8 +200,8 @@ class WsStream:
                 self.leave()
         elif kind == "websocket.close" and self._denial.stage == NOTHING:
             self._denial.stage, self.status = DONE, 403
-            await self._connection.refuse(
-                RequestRefusal(403, "the application rejected the WebSocket")
+            await self._connection.reject(
+                RejectedRequest(403, "the application rejected the WebSocket")
             )
         elif kind == "websocket.http.response.start":
             self._denial.start(message)

@@ -30,7 +30,7 @@ class LifespanEnded(FxtrioError):
         )
 
 
-class StartRefused(LifespanFailureError):
+class StartFailed(LifespanFailureError):
     """The application does not start until somebody acts, and ``reason`` says all about it."""
 
     def __init__(self, reason: str) -> None:
@@ -52,7 +52,7 @@ class ReportedLifespan(Lifespan):
     async def asgi_send(self, message: Any) -> None:
         """Take a message of the application. Raises LifespanFailureError for a failure."""
         if message["type"] == "lifespan.startup.failed" and message.get(START_REFUSED):
-            raise StartRefused(message["message"])
+            raise StartFailed(message["message"])
         await super().asgi_send(message)
 
     async def handle_lifespan(

@@ -124,7 +124,7 @@ class ProjectViews:
 
     def __init__(self, views: Views) -> None:
         self._views = views
-        self._kept: dict[str, tuple[str, PageView]] = {}
+        self._cached: dict[str, tuple[str, PageView]] = {}
 
     async def of(self, root: Any, sources: list[str]) -> dict[str, PageView]:
         """Return the views of pages, by source; open ones as they are saved."""
@@ -133,8 +133,8 @@ class ProjectViews:
             file = root / source
             text = await read_text_of(file)
             key = str(file)
-            if self._kept.get(key, ("",))[0] != text:
-                self._kept[key] = text, await self._views.look(file, text)
-            if key in self._kept:
-                found[source] = self._kept[key][1]
+            if self._cached.get(key, ("",))[0] != text:
+                self._cached[key] = text, await self._views.look(file, text)
+            if key in self._cached:
+                found[source] = self._cached[key][1]
         return found

@@ -13,7 +13,7 @@ from fxtrio.tools.lsp.processes.ui_analysis import Analyst, Use
 
 
 @attrs.define
-class _Kept:
+class _CachedPage:
     """The analysis of one file."""
 
     document: Document
@@ -33,7 +33,7 @@ class Views:
 
         self._documents = documents
         self._analyst = analyst
-        self._kept: dict[Path, _Kept] = {}
+        self._pages: dict[Path, _CachedPage] = {}
         self._looking = trio.Lock()
 
     def root_of(self, file: Path) -> Path:
@@ -45,14 +45,14 @@ class Views:
         if document.file.suffix != PAGE_SUFFIX:
             return None
         async with self._looking:
-            cached = self._kept.get(document.file)
+            cached = self._pages.get(document.file)
             if cached is not None and cached.document is document:
                 return cached.view
             before = None if cached is None else cached.view
             view = await self.look(document.file, document.text, document.version, before)
             uses, uses_of = (cached.uses, cached.uses_of) if cached is not None else (None, None)
             if self._documents.get(document.file) is document:
-                self._kept[document.file] = _Kept(document, view, uses, uses_of)
+                self._pages[document.file] = _CachedPage(document, view, uses, uses_of)
             return view
 
     async def look(
@@ -69,7 +69,7 @@ class Views:
 
     async def uses(self, document: Document, view: PageView) -> tuple[Use, ...]:
         """Return the uses in the UI half of a view; while it does not parse, those from before."""
-        cached = self._kept.get(document.file)
+        cached = self._pages.get(document.file)
         if cached is not None and cached.uses_of is view and cached.uses is not None:
             return cached.uses
         found = await self._analyst.uses(view)
@@ -81,7 +81,7 @@ class Views:
 
     def forget(self, file: Path) -> None:
         """Forget a file that was closed."""
-        self._kept.pop(file, None)
+        self._pages.pop(file, None)
 
 
 async def read_text_of(file: Path) -> str:

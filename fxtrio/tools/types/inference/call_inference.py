@@ -138,7 +138,7 @@ def _call_function(
     returned = hints.get("return", inspect.Parameter.empty)
     generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
     if returned is inspect.Parameter.empty and not generator:
-        return _pending(function, _told_here(function, reader.run(function, arguments)))
+        return _pending(function, _placed_at_call(function, reader.run(function, arguments)))
     if owner is None and is_record(returned) and not generator:
         read = _keys_of(function, returned, arguments, reader)
         if read is not None:
@@ -187,7 +187,7 @@ def _name_of(function: Any) -> str:
     return f"{getattr(function, '__module__', '') or ''}.{getattr(function, '__qualname__', '')}"
 
 
-def _told_here(function: Any, value: Value) -> Value:
+def _placed_at_call(function: Any, value: Value) -> Value:
     """Return the result of a function; one unknown in a library gets the place of the call."""
     place = value.place if isinstance(value, Unknown) else None
     if place is None or not PurePath(place.path).is_absolute():

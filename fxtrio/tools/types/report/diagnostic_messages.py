@@ -65,12 +65,12 @@ def problem_of(
     """Return a complaint about the half at ``place``; ``offset`` is where that is in its text."""
     action = _action(found, half, offset, types)
     known = _link(found, half, offset, types) or action
-    message, remedy = known or _told(found, half, offset, types)
+    message, remedy = known or _message(found, half, offset, types)
     kind = FindingKind.UI if action else _KINDS.get(found.code, FindingKind.TYPES)
     return Problem(half.source, *place, message, remedy, kind=kind)
 
 
-def _told(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) -> tuple[str, str]:
+def _message(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) -> tuple[str, str]:
     message = _MODULE.sub("fx/client", found.message)
     suggested = _SUGGESTED.search(found.whole)
     member = _NO_MEMBER.search(found.whole if found.code == _INDEXED else found.message)

@@ -135,7 +135,7 @@ class KnownNames:
         return written or any(name in self.classes.get(one, ()) for one in names)
 
 
-def is_told(found: Diagnostic, text: str, offset: int, known: KnownNames) -> bool:
+def is_reported(found: Diagnostic, text: str, offset: int, known: KnownNames) -> bool:
     """Whether to report a complaint at ``offset`` of ``text`` that concerns known types."""
     if found.code in _MEMBERS and _ASSIGNED.match(text, offset):
         return False  # a key that is added to an object

@@ -25,7 +25,7 @@ from fxtrio.tools.types.report.javascript_leniency import (
     call_of_action,
     checked_path,
     is_certain,
-    is_told,
+    is_reported,
     says_broken,
     typescript_among,
 )
@@ -130,7 +130,7 @@ async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Com
         one
         for one in seen
         if not is_certain(one.diagnostic)
-        and is_told(one.diagnostic, one.half.page.ui, one.offset, known)
+        and is_reported(one.diagnostic, one.half.page.ui, one.offset, known)
         and (one.half.source, call_around(one.half.page.ui, one.offset)) not in unnamed
         and not _is_guarded(one)
     ]
@@ -168,7 +168,7 @@ def _typescript_in(seen: Sequence[Seen]) -> set[str]:
     reported = typescript_among(
         (one.diagnostic, line) for one, line in zip(seen, lines, strict=True)
     )
-    return {one.half.source for one, is_told in zip(seen, reported, strict=True) if is_told}
+    return {one.half.source for one, is_reported in zip(seen, reported, strict=True) if is_reported}
 
 
 def _broken_in(seen: Sequence[Seen]) -> dict[str, Seen]:
