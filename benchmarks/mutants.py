@@ -193,8 +193,7 @@ MUTANTS = (
         "those who wait for a page are not woken",
         "serve.cache.response_cache",
         "                self._settle(revalidation)\n            revalidation.finish()\n",
-        "                self._settle(revalidation)\n"
-        "            if not self._refreshes:\n                revalidation.finish()\n",
+        "                self._settle(revalidation)\n",
         STALE,
     ),
     Mutant(

@@ -138,7 +138,7 @@ class Runner:
             shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
             enter(replaced(shared))
             calendar = enter(open_calendar())
-            enter(refusing(refusals.append, lambda: threads.starting))
+            enter(refusing(refusals.append, threads.is_starting))
             main = _Main(
                 self, seed, variant, folder, plan, scheduler, calendar, visitors, log.records
             )

@@ -149,6 +149,16 @@ def test_a_thread_runs_in_turn_with_the_event_loop_and_calls_into_it() -> None:
     assert run(main, Shuffled(Random(5)))[0] == ([(8, 16, name)] * 3, 120.0)
 
 
+def test_what_a_thread_does_while_it_is_being_started_is_refused() -> None:
+    threads = Threads(lambda: (0, 0.0))
+    allowed: list[bool] = []
+    threads.starting_in = threading.get_ident()
+    other = threading.Thread(target=lambda: allowed.append(threads.is_starting()))
+    other.start()
+    other.join()
+    assert [threads.is_starting(), *allowed] == [True, False]
+
+
 def test_an_abandoned_thread_ends_with_the_run() -> None:
     ended: list[str] = []
 

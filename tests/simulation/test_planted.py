@@ -133,6 +133,15 @@ def test_a_process_that_is_started_is_refused_even_if_the_app_hides_it() -> None
         simulate(APPS / "hub")(start_a_process)(Seeds())
 
 
+async def use_asyncio(world: World) -> None:
+    await world.client().action("/", "use_asyncio")
+
+
+def test_asyncio_is_refused_since_its_loop_is_a_thread() -> None:
+    with pytest.raises(NotSimulated, match=r"hub/pages/index\.fxl:\d+: a thread is started"):
+        simulate(APPS / "hub")(use_asyncio)()
+
+
 @pytest.mark.parametrize(
     "settings",
     [

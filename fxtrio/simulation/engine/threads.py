@@ -79,11 +79,11 @@ class _Worker:
             self._go.release()
         else:
             self.begun = True
-            self.owner.starting = True
+            self.owner.starting_in = threading.get_ident()
             try:
                 trio_internals.start_thread(self._work, self._deliver, self.name)
             finally:
-                self.owner.starting = False
+                self.owner.starting_in = None
         if not self._back.acquire(timeout=DEADLINE):
             raise ThreadStuck(self.name)
 
@@ -127,8 +127,12 @@ class Threads:
     """Runs worker threads one at a time. See `trio_internals.threads_by`."""
 
     _delay: Delay
-    starting: bool = False
-    """Whether a thread is being started here, and not by the application."""
+    starting_in: int | None = None
+    """The thread in which another one is being started here, and not by the application."""
+
+    def is_starting(self) -> bool:
+        """Whether the running code starts a thread: what that one does already is not meant."""
+        return self.starting_in == threading.get_ident()
 
     def start(
         self, work: Callable[[], Any], deliver: Callable[[Any], object], name: str | None = None
