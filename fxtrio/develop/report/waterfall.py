@@ -28,8 +28,9 @@ def _request(timing: dict[str, Any]) -> str:
     if timing["omitted"]:
         notes += f"<p>{timing['omitted']} more parts are not shown.</p>"
     table = f"<table>{rows}</table>" if rows else ""
-    name = f"r{escape(timing['request'])}"
-    return f'<details id="{name}"><summary>{head}</summary>{notes}{table}</details>'
+    # Within the details, since browsers open them around the target of a link.
+    inner = f'<div id="r{escape(timing["request"])}">{notes}{table}</div>'
+    return f"<details><summary>{head}</summary>{inner}</details>"
 
 
 def _part(part: dict[str, Any], whole: float) -> str:

@@ -4,7 +4,7 @@ import { ClosedProblems } from './closed-problems.js';
 import { mismatchOf } from './mismatch.js';
 import { styles } from './overlay-styles.js';
 import { Panel } from './panel.js';
-import { elementOf, sectionOf, textOf } from './problem-text.js';
+import { elementOf, sectionOf, textOf, timingsOf } from './problem-text.js';
 
 /** @typedef {import('../settings.js').Shown} Shown */
 /** @typedef {Shown & { id?: number }} Thrown `id` is that of the question for its place */
@@ -313,20 +313,13 @@ export class Overlay {
     const close = elementOf(this.#document, 'button', 'Close (Esc)');
     close.addEventListener('click', () => this.#close());
     const bar = this.#document.createElement('nav');
-    if (this.timings !== '') bar.append(this.#linkToTimings());
+    if (this.timings !== '') bar.append(timingsOf(this.#document, problems, this.timings));
     bar.append(copy, close);
     box.append(
       bar,
       ...problems.map((problem) => sectionOf(this.#document, problem, this.root, this.#editor)),
     );
     this.#attach(NAME, box);
-  }
-
-  #linkToTimings() {
-    const link = /** @type {HTMLAnchorElement} */ (elementOf(this.#document, 'a', 'Timings'));
-    link.href = this.timings;
-    link.target = '_blank';
-    return link;
   }
 
   /** @param {number} problems */

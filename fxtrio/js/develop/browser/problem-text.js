@@ -93,3 +93,18 @@ export function elementOf(document, name, text) {
   element.textContent = text;
   return element;
 }
+
+/**
+ * Return a link to where the time went: of the request that failed, if there is one.
+ *
+ * @param {Document} document
+ * @param {Shown[]} problems
+ * @param {string} url of the page of all requests
+ */
+export function timingsOf(document, problems, url) {
+  const link = /** @type {HTMLAnchorElement} */ (elementOf(document, 'a', 'Timings'));
+  const request = problems.find((problem) => problem.request)?.request;
+  link.href = request ? `${url}#r${request}` : url;
+  link.target = '_blank';
+  return link;
+}

@@ -167,3 +167,13 @@ test('a page that does not compile is shown with its own problem, not with what 
   assert.match(text(), /the render failed/);
   assert.doesNotMatch(text(), /never closed/);
 });
+
+test('the panel leads to where the time of the last requests went', () => {
+  const { overlay, text } = opened();
+  overlay.failed({ title: 'x', message: 'y', file: '', line: 0, column: 0, frame: '' });
+  assert.doesNotMatch(text(), /Timings/);
+
+  overlay.timings = '/app/__fx/timings';
+  overlay.draw();
+  assert.match(text(), /Timings/);
+});
