@@ -149,10 +149,12 @@ def stream(function: StreamFunction) -> StreamFunction:
     receives the id of the last event that the client has; another one, annotated with a model,
     the query. It runs until it returns or its client disconnects.
 
-    Raises TypeError for a function that is no async generator.
+    Raises TypeError for a function that is not an async generator.
     """
     if not is_streamed(function):
-        raise TypeError(f"@stream {function.__name__!r}: is no async generator. Yield its values.")
+        raise TypeError(
+            f"@stream {function.__name__!r}: is not an async generator. Yield its values."
+        )
     function.__fx_stream__ = True  # type: ignore[attr-defined]  # the mark itself
     return function
 

@@ -74,7 +74,7 @@ def _ask(pid: int) -> dict[str, Any]:
 
 def _ask_url(url: str, headers: dict[str, str]) -> dict[str, Any]:
     if not url.startswith(("http://", "https://")):
-        raise click.UsageError(f"--url {url!r} is no URL of HTTP.")
+        raise click.UsageError(f"--url {url!r} is not a URL of HTTP.")
     request = urllib.request.Request(url, headers={"accept": "application/json", **headers})
     try:
         with urllib.request.urlopen(request, timeout=_PATIENCE) as answer:

@@ -69,7 +69,7 @@ def _row_maker(row: Any, names: tuple[str, ...]) -> Make:
         known = {name: (name, _is_needed(row, name, hint)) for name, hint in hints.items()}
     else:
         raise TypeError(
-            f"fx.db: {row!r} is no class for rows. Give dict, a TypedDict, an attrs class, a "
+            f"fx.db: {row!r} is not a class for rows. Give dict, a TypedDict, an attrs class, a "
             "dataclass or a pydantic model."
         )
     missing = [name for name, (_, needed) in known.items() if needed and name not in names]

@@ -33,7 +33,7 @@ def resolve_guard(key: str, name: str, app: App) -> Guard:
     except DottedNameUnknown as error:
         raise GuardInvalid(key, name, f"which cannot be imported: {error.cause}") from error
     if not callable(found):
-        raise GuardInvalid(key, name, "which is no function")
+        raise GuardInvalid(key, name, "which is not a function")
     if inspect.isfunction(found) and not inspect.iscoroutinefunction(found):
         raise GuardInvalid(key, name, "which is not async")
     guard: Guard = found

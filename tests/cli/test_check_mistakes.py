@@ -59,17 +59,17 @@ PYTHON = {
     ),
     "an import from Pyxle": (
         f"from pyxle.runtime import server\n{UI}",
-        "1:27: 'pyxle.runtime' is no module of this framework. Write 'from fx.runtime import "
+        "1:27: 'pyxle.runtime' is not a module of this framework. Write 'from fx.runtime import "
         "server'.",
     ),
     "a name of Pyxle that has another name": (
         f"from pyxle.realtime import InProcessBroker\n{UI}",
-        "1:28: 'pyxle.realtime' is no module of this framework. Write 'from fx.realtime import "
+        "1:28: 'pyxle.realtime' is not a module of this framework. Write 'from fx.realtime import "
         "MemoryBroker'.",
     ),
     "a module of Pyxle": (
         f"import pyxle.cache\n{UI}",
-        "1:8: 'pyxle.cache' is no module of this framework. Write 'from fx.cache import "
+        "1:8: 'pyxle.cache' is not a module of this framework. Write 'from fx.cache import "
         "revalidate'.",
     ),
     "an undefined name of Pyxle": (

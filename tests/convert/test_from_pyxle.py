@@ -18,7 +18,7 @@ from tests.e2e.support import fx, served, visit
 pytestmark = pytest.mark.node
 
 LEFT = [
-    ("mails.py", 2, "'pyxle_mail' is no module of this framework"),
+    ("mails.py", 2, "'pyxle_mail' is not a module of this framework"),
     ("pyxle.config.json", 4, "the setting 'styling' no longer exists"),
     ("pyxle.config.json", 9, "the setting 'plugins.1' no longer exists"),
 ]

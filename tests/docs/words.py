@@ -28,7 +28,8 @@ WORDS = {
     r"\b(?:Python|UI|JSX|React) hal(?:f|ves)\b|\bUI code\b": "server half, client half",
     r"\bwhat is no\b": "anything other than",
     r"\bput right\b": "corrected",
-    r"(?<!here )\bis no (?:file|message|number|object|origin|page|setting)\b": "is not a",
+    r"(?<!here )\bis no (?:async |)(?:class|file|function|message|module|number)\b": "is not a",
+    r"(?<!here )\bis no (?:object|origin|page|setting)\b": "is not a",
     r"(?:^|(?<=[.:] )|(?<=^- ))(?:Who|Whoever|What) (?!.*\?)": "name the actor",
 }
 """Pattern to what is written instead."""

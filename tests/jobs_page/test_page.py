@@ -211,7 +211,7 @@ async def test_a_guard_of_the_application_decides_instead(tmp_path: Path) -> Non
         (plugins()[1:], True, "there are no accounts"),
         (plugins()[::-1], True, "there are no accounts"),
         (plugins(users=[]), True, "nobody is named in 'users'"),
-        (plugins(guard="rules_of_staff:plain"), True, "is no async function"),
+        (plugins(guard="rules_of_staff:plain"), True, "is not an async function"),
         (plugins(), False, "Set 'database.url'"),
     ],
 )

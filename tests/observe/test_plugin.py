@@ -61,7 +61,7 @@ async def test_without_a_guard_nothing_is_served_and_the_machine_can_ask(root: P
 
 
 async def test_a_guard_that_is_not_asynchronous_stops_the_start(root: Path) -> None:
-    with pytest.raises(PluginFailed, match="is no async function"):
+    with pytest.raises(PluginFailed, match="is not an async function"):
         async with open_app(root, plugins=plugin(guard="guards:no_function_of_async")):
             pass
 
@@ -79,7 +79,7 @@ def test_the_signal_is_given_back() -> None:
         (["--pid", "1", "--url", "http://x"], "Name a process by --pid or a server by --url."),
         (["--pid", "1", "--header", "a: b"], "--header is for --url."),
         (["--url", "http://x", "--header", "token"], "has no colon"),
-        (["--url", "file:///etc/passwd"], "is no URL of HTTP"),
+        (["--url", "file:///etc/passwd"], "is not a URL of HTTP"),
     ],
 )
 def test_a_wrong_call_is_explained(arguments: list[str], said: str) -> None:

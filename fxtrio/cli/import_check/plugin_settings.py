@@ -76,7 +76,7 @@ def _wrong_middleware(found: Any) -> str:
             "requests into 'routeMiddleware'"
         )
     if not callable(found):
-        return f"which is no class but {_kind(found)}. Name a class of ASGI middleware"
+        return f"which is not a class but {_kind(found)}. Name a class of ASGI middleware"
     if not _takes_one(found):
         return "which cannot be called with the app alone. Give its other parameters defaults"
     plugins = found(_no_app)

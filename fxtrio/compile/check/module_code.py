@@ -91,7 +91,7 @@ def _imports(source: SourceText, module: ast.Module, root: Path) -> Iterator[Pro
     for alias, name, remedy in pyxle_migration.imports_of(module):
         first = name.partition(".")[0]
         if not (root / f"{first}.py").is_file() and not (root / first).is_dir():
-            message = f"{name!r} is no module of this framework"
+            message = f"{name!r} is not a module of this framework"
             yield source.node_problem(alias.lineno, alias.col_offset, message, remedy)
 
 

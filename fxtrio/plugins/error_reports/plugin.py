@@ -112,7 +112,7 @@ class ErrorReportsPlugin(Plugin[NoSettings]):
             cause = f"which cannot be imported: {error.cause}"
             raise ErrorFunctionInvalid(name, cause) from error
         if not callable(found):
-            raise ErrorFunctionInvalid(name, "which is no function")
+            raise ErrorFunctionInvalid(name, "which is not a function")
         return awaitable(found)
 
 

@@ -143,7 +143,7 @@ class JobsPlugin(Plugin[JobsSettings]):
             if cause := cause_of_unresolved(settings.guard, resolve):
                 found["guard"] = cause
             elif not inspect.iscoroutinefunction(resolve(settings.guard)):
-                found["guard"] = f"is {settings.guard!r}, which is no async function"
+                found["guard"] = f"is {settings.guard!r}, which is not an async function"
         elif "auth" not in itertools.takewhile(
             lambda name: name != self.name, (each.name for each in self.config.plugins)
         ):
@@ -172,7 +172,9 @@ class JobsPlugin(Plugin[JobsSettings]):
         if self.settings.guard and app.resolve is not None:
             named: Guard = app.resolve(self.settings.guard)
             if not inspect.iscoroutinefunction(named):
-                raise JobsPageUnguarded(f"the guard {self.settings.guard!r} is no async function")
+                raise JobsPageUnguarded(
+                    f"the guard {self.settings.guard!r} is not an async function"
+                )
             return named
         auth = app.plugins.get("auth")
         if auth is None:

@@ -34,8 +34,8 @@ class TreeUnguarded(FxtrioError):
 
     def __init__(self, guard: str) -> None:
         super().__init__(
-            f"the observe plugin: the guard {guard!r} is no async function. Name one that returns "
-            "None for those who may see the tree."
+            f"the observe plugin: the guard {guard!r} is not an async function. Name one that "
+            "returns None for those who may see the tree."
         )
 
 
@@ -100,7 +100,7 @@ class ObservePlugin(Plugin[ObserveSettings]):
         if cause := cause_of_unresolved(name, resolve):
             return {"guard": cause}
         if not inspect.iscoroutinefunction(resolve(name)):
-            return {"guard": f"is {name!r}, which is no async function"}
+            return {"guard": f"is {name!r}, which is not an async function"}
         return {}
 
     def _guard(self, app: App) -> Guard | None:

@@ -203,7 +203,7 @@ def leftovers(source: SourceText, module: ast.Module, *, queries: bool) -> list[
     """
     found = [
         source.node_problem(
-            alias.lineno, alias.col_offset, f"{name!r} is no module of this framework", remedy
+            alias.lineno, alias.col_offset, f"{name!r} is not a module of this framework", remedy
         )
         for alias, name, remedy in pyxle_migration.imports_of(module)
     ]

@@ -104,7 +104,7 @@ def foreign_imports(source: SourceText, module: ast.Module) -> list[Problem]:
     """Return a problem for every import of another framework, installed or not."""
     problems = [
         *(
-            (alias, f"{name!r} is no module of this framework", remedy)
+            (alias, f"{name!r} is not a module of this framework", remedy)
             for alias, name, remedy in pyxle_migration.imports_of(module)
         ),
         *(

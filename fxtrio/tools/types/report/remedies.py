@@ -1,6 +1,7 @@
 """What to do about a complaint of the compiler: by what stands in Python, if that is known.
 
-Pure, but for the declarations of the client. Called by `diagnostic_messages` for complaints that it has no message for.
+Pure, but for the declarations of the client. Called by `diagnostic_messages` for complaints
+that it has no message for.
 """
 
 from __future__ import annotations

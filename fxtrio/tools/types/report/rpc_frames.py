@@ -82,7 +82,7 @@ async def read_message(source: MessageSource) -> Any:
     try:
         return json.loads(body)
     except ValueError as error:
-        raise FrameInvalid("a message is no JSON") from error
+        raise FrameInvalid("a message is not JSON") from error
 
 
 def _size(value: bytes) -> int:
