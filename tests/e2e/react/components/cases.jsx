@@ -1,7 +1,11 @@
-/** A case for every export of `react`, `react-dom` and `react-dom/client`, and some of elements. */
+/**
+ * A case for every export of `react`, `react-dom` and `react-dom/client`, some of elements, and what
+ * React's own fixtures try besides.
+ */
 
 import * as documents from "./documents";
 import * as elements from "./elements";
+import * as fixtures from "./fixtures";
 import * as forms from "./forms";
 import * as hooks from "./hooks";
 
@@ -30,6 +34,7 @@ export const CASES = {
   }),
   ...named("react-dom.client", { createRoot, hydrateRoot, version: clientVersion }),
   ...named("form", { action, formAction, ActionState }),
+  ...named("fixture", fixtures),
   ...named("element", { title, meta, stylesheet, style, asyncScript, lateParts, errorBoundary }),
 };
 
