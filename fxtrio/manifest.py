@@ -29,6 +29,7 @@ MODULE_PREFIX = "fxpages_"
 """What the names begin with under which page files are imported; then hexadecimal digits."""
 
 ViewKind = Literal["page", "error", "not-found"]
+ScriptsMode = Literal["auto", "none", "always"]
 HeadNode = list[Any]
 """``[tag, {attribute: value}, text]``; ``text`` is "" for void elements."""
 
@@ -82,6 +83,9 @@ class PageModule:
     memo: bool = True
     """False for ``MEMO = False``: the HTML is rendered again for every request."""
 
+    scripts: ScriptsMode | None = None
+    """``SCRIPTS``: whether its views load scripts; None when the file does not say."""
+
     standalone: bool = False
     """True for ``STANDALONE = True`` in a layout or template: outer layouts do not wrap it."""
 
@@ -112,6 +116,9 @@ class View:
 
     defers: bool = False
     """Whether a loading file stands in while the page's loader runs."""
+
+    scripts: bool = True
+    """Whether its documents load scripts; False where the build has proved that they need none."""
 
     client: dict[str, Any] = attrs.field(factory=dict)
     """The ``page`` object of the navigation payload: module, layouts, css, preload (URLs)."""

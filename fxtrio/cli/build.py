@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import gzip
 import json
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import click
 from rich.table import Table
 
 from fxtrio.cli.output import console, json_option, print_done, print_warning, root_option
+from fxtrio.compile.page_weights import PageWeight, Weight, require_budget, weigh_pages
 from fxtrio.compile.plurals import counted
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import FxtrioError, shown_path
-from fxtrio.manifest import Assets, Manifest, View
+from fxtrio.manifest import Manifest
+from fxtrio.sizes import to_bytes
 
 if TYPE_CHECKING:
     from fxtrio.compile.build import Build
@@ -28,10 +29,18 @@ if TYPE_CHECKING:
 @click.command
 @root_option
 @click.option(
-    "--analyze", is_flag=True, help="Print how many bytes the browser loads for each page."
+    "--analyze",
+    is_flag=True,
+    help="Print how many bytes the browser loads for each page.",
+)
+@click.option(
+    "--budget",
+    metavar="SIZE",
+    callback=lambda _context, _option, text: None if text is None else _size(text),
+    help="Fail if a page loads more JavaScript and CSS than this, compressed (100kB).",
 )
 @json_option
-def command(root: Path, analyze: bool, as_json: bool) -> None:
+def command(root: Path, analyze: bool, budget: int | None, as_json: bool) -> None:
     """Build the project for production, into .fx/build.
 
     The new build replaces the old one in the last step: a build that fails
@@ -59,6 +68,8 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
         building = partial(build_project, root, config, mode="production", report=report)
 
         def finish(folder: Path, manifest: Manifest) -> None:
+            if budget is not None:
+                require_budget(weigh_pages(folder, manifest), budget)
             if config.openapi:
                 # Heavy, and most projects have no description.
                 from fxtrio.tools.openapi.describe import describe_into
@@ -87,6 +98,13 @@ def command(root: Path, analyze: bool, as_json: bool) -> None:
         console().print(_table(weights))
     built = counted(len(build.manifest.routes), "page")
     print_done(f"Built {built} into {shown_path(build.folder)}.")
+
+
+def _size(text: str) -> int:
+    try:
+        return to_bytes(text.replace("k", "K"))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is no size. Write one such as '100kB'.") from None
 
 
 async def _beside(root: Path, config: Config, project: CheckedProject) -> list[Problem]:
@@ -131,75 +149,3 @@ def _table(weights: list[PageWeight]) -> Table:
 
 def _shown(weight: Weight) -> str:
     return f"{weight.raw / 1000:.1f} kB ({weight.gzip / 1000:.1f} gzip)" if weight.raw else "-"
-
-
-@attrs.frozen
-class Weight:
-    """Bytes of some files together."""
-
-    raw: int
-    gzip: int
-
-    def __add__(self, other: Weight) -> Weight:
-        """Return both together."""
-        return Weight(self.raw + other.raw, self.gzip + other.gzip)
-
-
-@attrs.frozen
-class PageWeight:
-    """What the first visit to one page costs."""
-
-    pattern: str
-    script: Weight
-    """All JavaScript: the shared part and the page's own."""
-
-    own: Weight
-    """The page's own part of ``script``, which a navigation loads."""
-
-    style: Weight
-
-
-def weigh_pages(build: Path, manifest: Manifest) -> list[PageWeight]:
-    """Return the weight of each page of the build in the folder ``build``, by its pattern."""
-    scale = _Scale(build, manifest.assets)
-    shared = {manifest.assets.entry, *manifest.assets.preload}
-    weights = []
-    for route in manifest.routes:
-        view = manifest.views[route.view]
-        scripts = shared | _scripts(view)
-        weights.append(
-            PageWeight(
-                pattern=route.pattern,
-                script=scale.weigh(scripts),
-                own=scale.weigh(scripts - shared),
-                style=scale.weigh({*manifest.assets.css, *view.client.get("css", ())}),
-            )
-        )
-    return sorted(weights, key=lambda weight: weight.pattern)
-
-
-def _scripts(view: View) -> set[str]:
-    client: dict[str, Any] = view.client
-    layouts = (layout["module"] for layout in client.get("layouts", ()))
-    return {client["module"], *layouts, *client.get("preload", ())}
-
-
-@attrs.define
-class _Scale:
-    _build: Path
-    _assets: Assets
-    _known: dict[str, Weight] = attrs.field(factory=dict)
-
-    def weigh(self, urls: Iterable[str]) -> Weight:
-        total = Weight(0, 0)
-        for url in urls:
-            if url:
-                total += self._weigh_one(url)
-        return total
-
-    def _weigh_one(self, url: str) -> Weight:
-        if url not in self._known:
-            path = self._build / self._assets.client / url.removeprefix(self._assets.base)
-            data = path.read_bytes()
-            self._known[url] = Weight(len(data), len(gzip.compress(data, mtime=0)))
-        return self._known[url]

@@ -12,17 +12,24 @@ from rich.table import Table
 from starlette.routing import Route
 
 from fxtrio.cli.output import console, json_option, print_errors, print_warning, root_option
+from fxtrio.compile.page_weights import weigh_pages
 from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import check_actions, streams_of_page, tree_problems
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import DottedNameUnknown
+from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.routes import PageTree, scan
 
 
 @click.command
 @root_option
+@click.option(
+    "--scripts",
+    is_flag=True,
+    help="Print which pages of the build load scripts, how many bytes, and why.",
+)
 @json_option
-def command(root: Path, as_json: bool) -> None:
+def command(root: Path, scripts: bool, as_json: bool) -> None:
     """List the routes of the pages folder, and those of plugins.
 
     Nothing is built. The first matching route is used: routes of plugins come first, then the
@@ -30,6 +37,9 @@ def command(root: Path, as_json: bool) -> None:
     """
     load_env_files(root)
     config = load_config(root)
+    if scripts:
+        _print_scripts(root, as_json)
+        return
     tree = scan(root, config)
     plugins, unlisted = _plugins(root, config)
     rows = [*plugins, *_rows(tree, config.base_url)]
@@ -47,6 +57,22 @@ def command(root: Path, as_json: bool) -> None:
             print_warning(f"plugin {name}: {told}", console(stderr=True))
     print_errors([] if as_json or not problems else [CompileFailed(problems)])
     raise SystemExit(1 if problems else 0)
+
+
+def _print_scripts(root: Path, as_json: bool) -> None:
+    build = root / FOLDERS["production"]
+    weights = weigh_pages(build, load_manifest(build))
+    if as_json:
+        click.echo(json.dumps({"pages": [attrs.asdict(one) for one in weights]}, indent=2))
+        return
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("Page", no_wrap=True)
+    table.add_column("JavaScript", justify="right", no_wrap=True)
+    table.add_column("needs scripts for", overflow="fold")
+    for one in weights:
+        size = f"{one.script.gzip / 1000:.1f} kB gzip" if one.script.raw else "none"
+        table.add_row(one.pattern, size, "\n".join(one.reasons))
+    console().print(table)
 
 
 def _plugins(root: Path, config: Config) -> tuple[list[dict[str, Any]], list[str]]:

@@ -31,6 +31,7 @@ from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.publish.previous_build import take_over
 from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
+from fxtrio.compile.scripts import REASONS, dump_reasons, required_scripts
 from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
@@ -89,6 +90,9 @@ async def build_project(
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging
         )
+        wrong = required_scripts(manifest, result.scripts)
+        if wrong:
+            raise CompileFailed(placed(wrong, root))
         if finish is not None:
             await trio.to_thread.run_sync(finish, staging, manifest)
         if mode == "production":  # nobody stays on a build of `fx dev`
@@ -154,6 +158,7 @@ def _finish(
         manifest = attrs.evolve(manifest, build_id=digest(folder))
     else:
         server = _name_renderer(folder, result.build_id)
+        (folder / REASONS).write_bytes(dump_reasons(manifest, result.scripts))
         manifest = attrs.evolve(manifest, assets=attrs.evolve(manifest.assets, server=server))
     (folder / FILE_NAME).write_bytes(dump_manifest(manifest))
     return manifest

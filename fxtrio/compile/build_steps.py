@@ -12,6 +12,7 @@ from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, BundleView
 from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import CheckedPage, CheckedProject, check_project
 from fxtrio.compile.publish.atomic_write import write_whole
+from fxtrio.compile.scripts import without_scripts
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.config import Config
 from fxtrio.manifest import ApiRoute, Assets, Manifest, Mode, PageRoute, View
@@ -99,6 +100,8 @@ def make_manifest(
     """Return the manifest; without a ``result`` it names no files and has no build id."""
     suspending = {page.module.source for page in project.pages if page.suspends}
     assets = Assets(base=f"{config.base_url}/_fx/")
+    modules = {page.module.source: page.module for page in project.pages}
+    views = tuple(_view(view, suspending, result) for view in site.views)
     if result is not None:
         entry = result.entry
         assets = attrs.evolve(assets, entry=entry.module, preload=entry.preload, css=entry.css)
@@ -106,8 +109,8 @@ def make_manifest(
         build_id="" if result is None else result.build_id,
         mode=mode,
         base_url=config.base_url,
-        modules={page.module.source: page.module for page in project.pages},
-        views=tuple(_view(view, suspending, result) for view in site.views),
+        modules=modules,
+        views=without_scripts(views, modules, () if result is None else result.scripts),
         routes=tuple(PageRoute(pattern=pattern, view=view) for pattern, view in site.routes),
         api=tuple(ApiRoute(pattern=api.pattern, source=api.source) for api in project.tree.api),
         actions=project.actions,

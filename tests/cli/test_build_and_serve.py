@@ -21,8 +21,8 @@ import trio
 from click.testing import CliRunner, Result
 
 from fxtrio.cli import main
-from fxtrio.cli.build import Weight, weigh_pages
 from fxtrio.cli.serve import serve_options, server_limits
+from fxtrio.compile.page_weights import Weight, weigh_pages
 from fxtrio.config import Config, load_config
 from fxtrio.manifest import load_manifest
 from tests.e2e.support import nodes_of

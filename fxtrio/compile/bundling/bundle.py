@@ -85,6 +85,25 @@ class FileAssets:
     """Modules that it imports."""
 
 
+@attrs.frozen
+class ScriptReason:
+    """Why a view needs scripts: what in its code may do more in a browser than its HTML."""
+
+    path: str
+    """Of the file, relative to the project."""
+
+    line: int
+    column: int
+    """Both 1-based."""
+
+    cause: str
+    """Such as ``onClick``."""
+
+    def __str__(self) -> str:
+        """Return ``path:line: cause``."""
+        return f"{self.path}:{self.line}: {self.cause}"
+
+
 @attrs.frozen(kw_only=True)
 class BundleResult:
     """What was written."""
@@ -105,6 +124,9 @@ class BundleResult:
     boundaries?: [{module, depth, css?}]}``; modules, css and preload are URLs, ``depth`` is the
     number of layouts that stay around a stand-in. Lists that would be empty are left out.
     """
+
+    scripts: tuple[tuple[ScriptReason, ...], ...] = ()
+    """By view id: none for a view that needs no scripts. Empty in development."""
 
     warnings: tuple[str, ...] = ()
     """What the bundler found odd, without colours."""
@@ -145,6 +167,9 @@ def read_result(result: dict[str, Any]) -> BundleResult:
         entry=_file(result["entry"]),
         files={source: _file(assets) for source, assets in result["files"].items()},
         clients=tuple(result["clients"]),
+        scripts=tuple(
+            tuple(ScriptReason(**reason) for reason in view) for view in result.get("scripts", ())
+        ),
         warnings=tuple(result["warnings"]),
     )
 

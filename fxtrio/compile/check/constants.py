@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from fxtrio.compile.source import SourceText
+from fxtrio.manifest import ScriptsMode
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
@@ -88,6 +89,12 @@ def flag(node: ast.expr) -> bool | None:
     """Return True or False; None for anything else."""
     value = node.value if isinstance(node, ast.Constant) else None
     return value if isinstance(value, bool) else None
+
+
+def scripts_mode(node: ast.expr) -> ScriptsMode | None:
+    """Return a value of ``SCRIPTS``; None for anything else."""
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if value in ("auto", "none", "always") else None
 
 
 def _value(node: ast.expr) -> Any:

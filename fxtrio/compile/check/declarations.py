@@ -12,7 +12,7 @@ from typing import Any, Literal
 import attrs
 
 from fxtrio.compile.check import constants
-from fxtrio.manifest import HeadNode
+from fxtrio.manifest import HeadNode, ScriptsMode
 
 Kind = Literal["page", "layout", "template", "error", "not-found", "loading", "actions"]
 
@@ -30,6 +30,7 @@ class Facts:
     head_function: bool = False
     revalidate: float | None = None
     memo: bool = True
+    scripts: ScriptsMode | None = None
     standalone: bool = False
 
 
@@ -60,6 +61,13 @@ VALUES: Mapping[str, Value] = {
         ("page",),
     ),
     "MEMO": Value("memo", constants.flag, "True or False", "Write one of them"),
+    "SCRIPTS": Value(
+        "scripts",
+        constants.scripts_mode,
+        "'auto', 'none' or 'always'",
+        "Write one of them",
+        ("page", "layout", "template", "error", "not-found"),
+    ),
     "STANDALONE": Value(
         "standalone", constants.flag, "True or False", "Write one of them", ("layout", "template")
     ),

@@ -10,6 +10,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
+import { loadTools } from '../check/checker.js';
+import { scriptsProof } from '../scripts/plugin.js';
 import { clientOf, collectAssets } from './assets.js';
 import { makeConfig } from './config.js';
 import { documentPlugins } from './documents.js';
@@ -41,7 +43,9 @@ async function build(plan) {
     const home = reactHome(plan.root, plan.toolchain);
     const logger = quietLogger(vite, warnings);
     const documents = await documentPlugins(plan.root);
-    const known = { client, home, logger, parse: vite.parseSync, documents };
+    const proof = scriptsProof(await loadTools(plan.toolchain), plan);
+    const proved = plan.mode === 'production' ? [proof.plugin] : [];
+    const known = { client, home, logger, parse: vite.parseSync, documents, proved };
     const builder = await vite.createBuilder(makeConfig(plan, known));
     const { client: browser, ssr } = builder.environments;
     const built = await Promise.allSettled([builder.build(browser), builder.build(ssr)]);
@@ -50,7 +54,8 @@ async function build(plan) {
       return { ok: false, problems: problemsOf({ errors: failures }, plan, vite.parseSync) };
     }
     const [written] = built.map((one) => (one.status === 'fulfilled' ? one.value : null));
-    return await finish(plan, /** @type {any} */ (written).output, [...warnings]);
+    const finished = await finish(plan, /** @type {any} */ (written).output, [...warnings]);
+    return { ...finished, scripts: proof.reasons() };
   } catch (error) {
     return { ok: false, problems: problemsOf(error, plan, vite.parseSync) };
   }
@@ -62,7 +67,7 @@ async function build(plan) {
  * @param {Plan} plan
  * @param {any[]} output of the browser's build
  * @param {string[]} warnings
- * @returns {Promise<Result>}
+ * @returns {Promise<Omit<import('./plan.js').Built, 'scripts'>>}
  */
 async function finish(plan, output, warnings) {
   const bundle = path.join(plan.staging, 'ssr', 'server.mjs');

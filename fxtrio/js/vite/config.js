@@ -24,9 +24,10 @@ const TARGET = 'es2022';
  * @param {import('vite').Logger} options.logger
  * @param {typeof import('vite').parseSync} options.parse
  * @param {import('vite').Plugin[]} options.documents what compiles MDX
+ * @param {import('vite').Plugin[]} options.proved what proves that views need no scripts
  * @returns {import('vite').InlineConfig}
  */
-export function makeConfig(plan, { client, home, logger, parse, documents }) {
+export function makeConfig(plan, { client, home, logger, parse, documents, proved }) {
   const production = plan.mode === 'production';
   return {
     root: plan.root,
@@ -51,6 +52,7 @@ export function makeConfig(plan, { client, home, logger, parse, documents }) {
       pagesPlugin(plan, client),
       foreignPlugin(plan.root, parse),
       ...documents,
+      ...proved,
     ],
     build: { assetsInlineLimit: mayInline, reportCompressedSize: false, emptyOutDir: false },
     environments: {

@@ -36,6 +36,15 @@ export interface FileAssets {
   preload: string[];
 }
 
+/** Why a view needs scripts: what in its code may do more in a browser than its HTML. */
+export interface ScriptReason {
+  /** Of the file, relative to the project. */
+  path: string;
+  line: number;
+  column: number;
+  cause: string;
+}
+
 export interface Problem {
   path: string;
   line: number;
@@ -44,13 +53,15 @@ export interface Problem {
   frame: string;
 }
 
-export type Result =
-  | {
-      ok: true;
-      buildId: string;
-      entry: FileAssets;
-      files: Record<string, FileAssets>;
-      clients: Record<string, unknown>[];
-      warnings: string[];
-    }
-  | { ok: false; problems: Problem[] };
+export interface Built {
+  ok: true;
+  buildId: string;
+  entry: FileAssets;
+  files: Record<string, FileAssets>;
+  clients: Record<string, unknown>[];
+  /** By view id: none for a view that needs no scripts. */
+  scripts: ScriptReason[][];
+  warnings: string[];
+}
+
+export type Result = Built | { ok: false; problems: Problem[] };

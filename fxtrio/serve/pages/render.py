@@ -113,6 +113,7 @@ async def _show_deferred(
     """Show a page with deferred values: in parts, or to others when all have come."""
     event, plan = page.event, page.target.plan
     in_parts = event.audience.streams and event.scope["method"] != "HEAD"
+    in_parts &= event.navigation or plan.view.scripts
     if in_parts and content.action_data is None:
         return await (
             send_lines(page, content, deferred) if event.navigation else send_page(page, loaded)

@@ -23,6 +23,8 @@ _BODY = b"<body>"
 _ROOT = b'<div id="fx-root">'
 _TO_ROOT = b"</head>" + _BODY + _ROOT
 
+_PLAIN_END = b"</div></body></html>"
+
 _ENTRY = b'<script type="module"'
 
 _TAGS = (b"<html ", b"<body ")
@@ -42,8 +44,14 @@ class DocumentFrame:
     links: bytes
     """Stylesheets, module preloads and the entry script."""
 
+    styles: bytes
+    """Stylesheets alone."""
+
     nonce: bytes
     """Placeholder that a render writes for each nonce; empty without nonces."""
+
+    scripts: bool = True
+    """Whether the document of a render has scripts, and the payload that they read."""
 
     def shell(self, first: Rendered) -> bytes:
         """Return the document of a streamed page up to the end of its first part."""
@@ -83,7 +91,10 @@ class DocumentFrame:
         return noscript + inline + _STATE + state + _END
 
     def whole(self, rendered: Rendered, state: bytes, nonce: bytes) -> bytes:
-        """Return the document of a render."""
+        """Return the document of a render.
+
+        One without HTML, which the browser renders, has scripts in any case.
+        """
         head, html = rendered.head, rendered.html
         viewport = b"" if b'name="viewport"' in head else _VIEWPORT
         if self.nonce:
@@ -93,6 +104,8 @@ class DocumentFrame:
             cut = state.rfind(self.nonce)
             state = state[:cut] + state[cut:].replace(self.nonce, nonce) if cut >= 0 else state
         opening, head, to_root = self._around(head)
+        if not self.scripts and html:
+            return b"".join((opening, viewport, head, self.styles, to_root, html, _PLAIN_END))
         return b"".join(
             (
                 opening,
@@ -132,12 +145,16 @@ def document_frame(view: View, assets: Assets, *, lang: str, nonce: bytes) -> Do
     preload = dict.fromkeys(
         (assets.entry, *assets.preload, *_modules(view), *view.client.get("preload", ()))
     )
-    links = "".join(f'<link rel="stylesheet" href="{escape(url)}">' for url in css)
-    links += "".join(f'<link rel="modulepreload" href="{escape(url)}">' for url in preload if url)
+    styles = "".join(f'<link rel="stylesheet" href="{escape(url)}">' for url in css)
+    links = styles + "".join(
+        f'<link rel="modulepreload" href="{escape(url)}">' for url in preload if url
+    )
     links += f'<script type="module" src="{escape(assets.entry)}"></script>'
     spoken = escape(lang).encode()
     opening = b'<!DOCTYPE html><html lang="%b">%b' % (spoken, _HEAD)
-    return DocumentFrame(spoken, opening, links.encode(), nonce)
+    return DocumentFrame(
+        spoken, opening, links.encode(), styles.encode(), nonce, scripts=view.scripts
+    )
 
 
 def _modules(view: View) -> Sequence[str]:

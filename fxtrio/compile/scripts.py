@@ -1,0 +1,80 @@
+"""Which views load scripts: what their files say, and what the bundler has proved. Pure.
+
+`fxtrio/js/scripts/` looks for reasons why a view needs scripts. Called by builds for production;
+in development every page has scripts, with which it is updated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+import attrs
+
+from fxtrio.compile.bundling.bundle import ScriptReason
+from fxtrio.compile.problems import Problem
+from fxtrio.manifest import Manifest, PageModule, ScriptsMode, View
+
+REASONS = "scripts.json"
+"""The file of a build with the reasons of each view, by the number of the view."""
+
+_PARTS = "its page is sent in parts, which a script puts in their places"
+_ALWAYS = "SCRIPTS = 'always'"
+
+Reasons = Sequence[Sequence[ScriptReason]]
+"""By view id; empty where nothing was proved."""
+
+
+def without_scripts(
+    views: Sequence[View], modules: Mapping[str, PageModule], reasons: Reasons
+) -> tuple[View, ...]:
+    """Return the views; those that need no scripts say so."""
+    return tuple(
+        attrs.evolve(view, scripts=False)
+        if reasons and not script_reasons(view, modules, reasons[view.id])
+        else view
+        for view in views
+    )
+
+
+def script_reasons(
+    view: View, modules: Mapping[str, PageModule], proof: Sequence[ScriptReason]
+) -> list[ScriptReason]:
+    """Return why a view has scripts, ``proof`` being what its code needs them for."""
+    mode, source = _mode(view, modules)
+    if mode == "always":
+        return [ScriptReason(source, 1, 1, _ALWAYS), *proof]
+    return [ScriptReason(view.module, 1, 1, _PARTS), *proof] if view.streams else [*proof]
+
+
+def required_scripts(manifest: Manifest, reasons: Reasons) -> list[Problem]:
+    """Return a problem for each reason of a view whose files demand that it has no scripts."""
+    found = {}
+    for view in manifest.views if reasons else ():
+        mode, source = _mode(view, manifest.modules)
+        if mode != "none":
+            continue
+        for one in script_reasons(view, manifest.modules, reasons[view.id]):
+            remedy = "Remove it, or write SCRIPTS = 'auto'"
+            message = f"{one.cause}: needs scripts, but {source} has SCRIPTS = 'none'"
+            found[one] = Problem(one.path, one.line, one.column, message, remedy)
+    return list(found.values())
+
+
+def dump_reasons(manifest: Manifest, reasons: Reasons) -> bytes:
+    """Return the reasons of all views as JSON, in the form ``path:line: cause``."""
+    told = {
+        view.id: [str(one) for one in script_reasons(view, manifest.modules, reasons[view.id])]
+        for view in manifest.views
+        if reasons
+    }
+    return json.dumps(told, indent=1).encode() + b"\n"
+
+
+def _mode(view: View, modules: Mapping[str, PageModule]) -> tuple[ScriptsMode, str]:
+    """Return what the nearest file says, and which; "auto" where none does."""
+    for source in (view.module, *reversed(view.layouts)):
+        mode = modules[source].scripts
+        if mode is not None:
+            return mode, source
+    return "auto", ""

@@ -1,0 +1,181 @@
+/**
+ * Changes that outlast a render. A render may change what it has made itself; a variable or an object
+ * that another render sees would make the page another one the second time, in the browser.
+ */
+
+import { COPYING, CALLING, ITERATORS, MAKERS, MUTATING, OF_ARRAYS } from './allowed.js';
+import { isPlainKey } from './keys.js';
+import { ALL } from './module.js';
+
+/** @typedef {import('../check/tree.js').Node} Node */
+/** @typedef {import('./module.js').Module} Module */
+/** @typedef {import('./code.js').Reason} Reason */
+
+const OTHERS = 'of an object that other renders may see';
+
+export class Changes {
+  /** The functions around the current node, the innermost last. @type {{ node: Node, isBrief: boolean }[]} */
+  #functions = [];
+
+  /** @param {Module} module */
+  constructor(module) {
+    this.module = module;
+  }
+
+  /**
+   * @param {Node} node a function
+   * @param {Node | null} parent
+   */
+  enter(node, parent) {
+    this.#functions.push({ node, isBrief: this.#isBrief(node, parent) });
+  }
+
+  leave() {
+    this.#functions.pop();
+  }
+
+  /**
+   * @param {Node} call
+   * @param {Node | null} parent
+   * @returns {Reason[]}
+   */
+  ofCall({ callee }, parent) {
+    const called = callee.type === 'ChainExpression' ? callee.expression : callee;
+    if (called.type !== 'MemberExpression' || called.computed) return [];
+    const { object, property } = called;
+    const isStatic = this.#isGlobal(object);
+    if (MUTATING.has(property.name) && !this.#isOwn(object)) {
+      return [{ node: property, cause: `${property.name}() ${OTHERS}` }];
+    }
+    if (ITERATORS.has(property.name) && !isStatic && !isReadAtOnce(parent)) {
+      return [{ node: property, cause: `${property.name}() that is not read where it stands` }];
+    }
+    return [];
+  }
+
+  /**
+   * @param {Node | null} target of an assignment
+   * @returns {Reason[]}
+   */
+  ofTarget(target) {
+    switch (target?.type) {
+      case 'Identifier':
+        return this.#isOfRender(target)
+          ? []
+          : [{ node: target, cause: `a change of '${target.name}', which other renders may see` }];
+      case 'MemberExpression':
+        return this.#ofMember(target);
+      case 'ArrayPattern':
+        return target.elements.flatMap((/** @type {Node | null} */ one) => this.ofTarget(one));
+      case 'ObjectPattern':
+        return target.properties.flatMap((/** @type {Node} */ one) =>
+          this.ofTarget(one.value ?? one.argument),
+        );
+      case 'AssignmentPattern':
+        return this.ofTarget(target.left);
+      case 'RestElement':
+        return this.ofTarget(target.argument);
+      default:
+        return [];
+    }
+  }
+
+  /** @param {Node} target @returns {Reason[]} */
+  #ofMember(target) {
+    if (isDisplayName(target)) return [];
+    const { object, property, computed } = target;
+    if (!this.#isOwn(object)) return [{ node: target, cause: `a change ${OTHERS}` }];
+    const isMethod = computed ? !isPlainKey(property, this.module) : OF_ARRAYS.has(property.name);
+    return isMethod ? [{ node: property, cause: 'a property that may be taken for a method' }] : [];
+  }
+
+  /**
+   * Whether nobody else has an object: the code around it has made it, for one render.
+   *
+   * @param {Node} object
+   * @returns {boolean}
+   */
+  #isOwn(object) {
+    switch (object.type) {
+      case 'ArrayExpression':
+      case 'ObjectExpression':
+      case 'NewExpression':
+        return true;
+      case 'Identifier':
+        return this.#isOfRender(object) && this.#isDeclaredAsOwn(object);
+      case 'CallExpression':
+        return this.#returnsOwn(object.callee);
+      default:
+        return false;
+    }
+  }
+
+  /** @param {Node} identifier @returns {boolean} */
+  #isDeclaredAsOwn(identifier) {
+    const variable = this.module.variableOf(identifier);
+    const init = this.module.initOf(variable);
+    return (
+      Boolean(init) && !this.module.isWritten(variable) && this.#isOwn(/** @type {Node} */ (init))
+    );
+  }
+
+  /** @param {Node} callee @returns {boolean} */
+  #returnsOwn({ type, object, property, computed }) {
+    if (type !== 'MemberExpression' || computed || this.#isNamespace(object)) return false;
+    if (this.#isGlobal(object)) return MAKERS.has(property.name);
+    return COPYING.has(property.name) || (MUTATING.has(property.name) && this.#isOwn(object));
+  }
+
+  /**
+   * Whether each call of the function that declares a variable has one of its own, and no function
+   * that can be called later changes it.
+   *
+   * @param {Node} identifier
+   */
+  #isOfRender(identifier) {
+    const variable = this.module.variableOf(identifier);
+    if (!variable) return false;
+    const { block } = variable.scope.variableScope;
+    const at = this.#functions.findIndex(({ node }) => node === block);
+    return at >= 0 && this.#functions.slice(at + 1).every(({ isBrief }) => isBrief);
+  }
+
+  /**
+   * Whether a function is called where it stands, and by nobody later.
+   *
+   * @param {Node} node
+   * @param {Node | null} parent
+   */
+  #isBrief(node, parent) {
+    if (parent?.type !== 'CallExpression' || !parent.arguments.includes(node)) return false;
+    const { type, object, property, computed } = parent.callee;
+    if (type !== 'MemberExpression' || computed || this.#isNamespace(object)) return false;
+    if (this.#isGlobal(object)) return object.name === 'Array' && property.name === 'from';
+    return CALLING.has(property.name);
+  }
+
+  /** @param {Node} node */
+  #isGlobal(node) {
+    return node.type === 'Identifier' && this.module.variableOf(node) === null;
+  }
+
+  /** @param {Node} node */
+  #isNamespace(node) {
+    if (node.type !== 'Identifier') return false;
+    const meaning = this.module.meaningOf(node);
+    return meaning.kind === 'import' && meaning.name === ALL;
+  }
+}
+
+/** Whether what a call returns is read by what stands around it. @param {Node | null} parent */
+function isReadAtOnce(parent) {
+  if (parent?.type === 'SpreadElement' || parent?.type === 'ForOfStatement') return true;
+  if (parent?.type !== 'CallExpression') return false;
+  const { object, property } = parent.callee;
+  return object?.name === 'Array' && property.name === 'from';
+}
+
+/** @param {Node} target */
+export function isDisplayName({ type, property, computed }) {
+  return type === 'MemberExpression' && !computed && property.name === 'displayName';
+}

@@ -1,0 +1,344 @@
+/**
+ * Why the code of a module needs scripts: what in it may do anything in a browser that it has not
+ * done on the server already.
+ *
+ * Only what is on the lists of `allowed.js` is accepted. Code that uses nothing else can neither
+ * reach the document nor keep anything from one render to the next, so it renders the same again.
+ */
+
+import * as allowed from './allowed.js';
+import { Changes, isDisplayName } from './changes.js';
+import { elementReasons, textOf } from './elements.js';
+import { isPlainKey, isTable } from './keys.js';
+import { ALL } from './module.js';
+
+/** @typedef {import('../check/tree.js').Node} Node */
+/** @typedef {import('./module.js').Meaning} Meaning */
+/** @typedef {import('./module.js').Module} Module */
+/** @typedef {{ node: Node, cause: string }} Reason */
+
+const UNKNOWN_KEY = 'a property whose name is only known when it runs';
+
+/** Properties of functions that are others in browsers, where code is shortened. */
+const OF_FUNCTIONS = new Set(['length', 'name', 'toString', 'valueOf']);
+
+/** Libraries whose exports are looked at one by one. @type {Record<string, Set<string>>} */
+const LIBRARIES = { react: allowed.REACT, 'fx/client': allowed.CLIENT };
+
+/**
+ * Return the reasons that one module has of its own, in the order of its text.
+ *
+ * @param {Module} module
+ * @param {(specifier: string, name: string) => Meaning} resolve what an import of the project means
+ * @returns {Reason[]}
+ */
+export function codeReasons(module, resolve) {
+  const looker = new Looker(module, resolve);
+  for (const node of module.program.body) looker.lookAtStatement(node);
+  looker.walk(module.program, null);
+  return looker.reasons.sort((one, other) => one.node.start - other.node.start);
+}
+
+class Looker {
+  /** @type {Reason[]} */
+  reasons = [];
+
+  /**
+   * @param {Module} module
+   * @param {(specifier: string, name: string) => Meaning} resolve
+   */
+  constructor(module, resolve) {
+    this.module = module;
+    this.resolve = resolve;
+    this.changes = new Changes(module);
+  }
+
+  /**
+   * @param {Node} node
+   * @param {string} cause
+   */
+  add(node, cause) {
+    this.reasons.push({ node, cause });
+  }
+
+  /**
+   * What runs when a module is loaded, besides declarations, is there for its effect alone.
+   *
+   * @param {Node} node of the top level
+   */
+  lookAtStatement(node) {
+    if (/^(Import|Export|Function|Variable|Class|Empty)/.test(node.type)) return;
+    if (node.directive || isNaming(node)) return;
+    this.add(node, 'code that runs when the module is loaded');
+  }
+
+  /**
+   * @param {Node} node
+   * @param {Node | null} parent
+   */
+  walk(node, parent) {
+    if (isConstantOfBuild(node)) return;
+    if (!allowed.SYNTAX.has(node.type)) {
+      this.add(node, allowed.SYNTAX_NAMES[node.type] ?? node.type);
+      return;
+    }
+    const isFunction = /Function/.test(node.type);
+    if (isFunction) this.changes.enter(node, parent);
+    this.lookAt(node, parent);
+    for (const value of Object.values(node)) {
+      for (const part of Array.isArray(value) ? value : [value]) {
+        if (typeof part?.type === 'string') this.walk(part, node);
+      }
+    }
+    if (isFunction) this.changes.leave();
+  }
+
+  /**
+   * @param {Node} node
+   * @param {Node | null} parent
+   */
+  lookAt(node, parent) {
+    switch (node.type) {
+      case 'Identifier':
+        return this.lookAtName(node, parent);
+      case 'ImportDeclaration':
+      case 'ExportAllDeclaration':
+      case 'ExportNamedDeclaration':
+        return this.lookAtImport(node);
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression':
+        return this.lookAtFunction(node);
+      case 'MemberExpression':
+        return this.lookAtMember(node);
+      case 'Property':
+        return this.lookAtProperty(node, parent);
+      case 'CallExpression':
+        return void this.reasons.push(...this.changes.ofCall(node, parent));
+      case 'NewExpression':
+        return this.lookAtNew(node);
+      case 'ForOfStatement':
+        if (node.await) this.add(node, 'await');
+        return void this.reasons.push(...this.changes.ofTarget(node.left));
+      case 'ForInStatement':
+      case 'AssignmentExpression':
+        return void this.reasons.push(...this.changes.ofTarget(node.left));
+      case 'UpdateExpression':
+        return void this.reasons.push(...this.changes.ofTarget(node.argument));
+      case 'UnaryExpression':
+        return node.operator === 'delete' ? this.add(node, 'delete') : undefined;
+      case 'BinaryExpression':
+        return node.operator === '**' ? this.add(node, '**') : undefined;
+      case 'Literal':
+        return this.lookAtLiteral(node, parent);
+      case 'JSXOpeningElement':
+        return this.lookAtElement(node);
+      case 'JSXSpreadChild':
+        return this.add(node, 'children that are spread');
+      default:
+        return undefined;
+    }
+  }
+
+  /**
+   * @param {Node} node
+   * @param {Node | null} parent
+   */
+  lookAtName(node, parent) {
+    const variable = this.module.variableOf(node);
+    if (variable === undefined) return; // the name of a property, or of what is declared here
+    const { name } = node;
+    const isObject = parent?.type === 'MemberExpression' && parent.object === node;
+    if (variable !== null) {
+      if (name === 'arguments') this.add(node, name);
+      const library =
+        isObject || /^Import/.test(parent?.type ?? '') ? undefined : this.libraryOf(node);
+      if (library !== undefined) this.add(node, `all of '${library}'`);
+      this.lookAtReference(node, parent);
+    } else if (isObject) {
+      const isListed = !parent.computed && allowed.MEMBERS[name]?.has(parent.property.name);
+      if (!isListed) this.add(node, name);
+    } else if (!allowed.CONSTANTS.has(name) && !allowed.FUNCTIONS.has(name)) {
+      const isMade = parent?.type === 'NewExpression' && parent.callee === node;
+      if (!isMade || !allowed.CONSTRUCTORS.has(name)) this.add(node, name);
+    }
+  }
+
+  /**
+   * @param {Node} node
+   * @param {Node | null} parent
+   */
+  lookAtReference(node, parent) {
+    const isText = parent?.type === 'TemplateLiteral' || parent?.type === 'BinaryExpression';
+    const isMember = parent?.type === 'MemberExpression' && parent.object === node;
+    if (!isText && !(isMember && OF_FUNCTIONS.has(parent.property.name))) return;
+    if (this.meaningOf(node).kind === 'function') this.add(node, `the text of ${node.name}`);
+  }
+
+  /** @param {Node} node an import, or an export that may be one */
+  lookAtImport(node) {
+    const specifier = node.source?.value;
+    if (specifier === undefined || !Object.hasOwn(LIBRARIES, specifier)) return;
+    if (node.type !== 'ImportDeclaration') this.add(node, `an export from '${specifier}'`);
+    for (const one of node.specifiers ?? []) {
+      if (one.type !== 'ImportSpecifier') continue; // what is used of it is looked at where it is
+      const name = one.imported.name ?? one.imported.value;
+      if (!LIBRARIES[specifier].has(name)) this.add(one, name);
+    }
+  }
+
+  /** @param {Node} node */
+  lookAtFunction(node) {
+    if (node.async) this.add(node, 'an async function');
+    else if (node.generator) this.add(node, 'a generator');
+  }
+
+  /** @param {Node} node */
+  lookAtMember(node) {
+    const { object, property, computed } = node;
+    const library = object.type === 'Identifier' ? this.libraryOf(object) : undefined;
+    if (library !== undefined) {
+      const isListed = !computed && LIBRARIES[library].has(property.name);
+      if (!isListed) this.add(node, computed ? library : property.name);
+    } else if (!computed) {
+      this.lookAtKey(property);
+    } else if (!isPlainKey(property, this.module) && !isTable(object, this.module)) {
+      this.add(property, UNKNOWN_KEY);
+    }
+  }
+
+  /** @param {Node} key */
+  lookAtKey(key) {
+    const name = key.name ?? String(key.value);
+    if (allowed.LEADING_OUT.has(name)) this.add(key, name);
+  }
+
+  /**
+   * @param {Node} node of an object or a pattern
+   * @param {Node | null} parent
+   */
+  lookAtProperty({ key, value, computed }, parent) {
+    if (computed && !isPlainKey(key, this.module)) {
+      this.add(key, UNKNOWN_KEY);
+      return;
+    }
+    if (parent?.type === 'ObjectPattern') this.lookAtKey(key);
+    else this.lookAtMethod(key.name ?? String(key.value), key, value);
+  }
+
+  /**
+   * What is taken for a method of arrays must not be a function of the application.
+   *
+   * @param {string} name
+   * @param {Node} node
+   * @param {Node | null} value
+   */
+  lookAtMethod(name, node, value) {
+    if (name === '__proto__') this.add(node, name);
+    const isText = value === null || value.type === 'Literal';
+    if (allowed.OF_ARRAYS.has(name) && !isText) this.add(node, `a property '${name}'`);
+  }
+
+  /** @param {Node} node */
+  lookAtNew({ callee }) {
+    const isGlobal = callee.type === 'Identifier' && this.module.variableOf(callee) === null;
+    if (!isGlobal) this.add(callee, 'new');
+  }
+
+  /**
+   * A regular expression that remembers where it stopped is another one for the next render.
+   *
+   * @param {Node} node
+   * @param {Node | null} parent
+   */
+  lookAtLiteral(node, parent) {
+    if (!/[gy]/.test(node.regex?.flags ?? '')) return;
+    const isArgument = parent?.type === 'CallExpression' && parent.arguments.includes(node);
+    const method = isArgument ? parent.callee.property?.name : '';
+    if (/^(match|matchAll|replace|replaceAll|split)$/.test(method)) return;
+    this.add(node, `a regular expression with '${node.regex.flags}'`);
+  }
+
+  /** @param {Node} tag */
+  lookAtElement(tag) {
+    const { name, attributes } = tag;
+    const meaning = this.meaningOfTag(name);
+    if (meaning === null) this.add(name, name.name);
+    else this.reasons.push(...elementReasons(tag, meaning));
+    if (meaning === undefined) return;
+    for (const one of attributes) {
+      if (one.type !== 'JSXAttribute') continue;
+      const inner = one.value?.type === 'JSXExpressionContainer' ? one.value.expression : one.value;
+      this.lookAtMethod(textOf(one.name), one, inner);
+    }
+  }
+
+  /**
+   * Return what the name of a tag means: undefined for an element of HTML, null for a global.
+   *
+   * @param {Node} name
+   * @returns {Meaning | undefined | null}
+   */
+  meaningOfTag(name) {
+    if (name.type === 'JSXMemberExpression') return this.meaningOfMember(name);
+    if (name.type !== 'JSXIdentifier') return undefined;
+    const variable = this.module.variableOf(name);
+    return variable ? this.meaningOf(name) : variable;
+  }
+
+  /** @param {Node} name such as `React.Fragment` or `Theme.Provider` @returns {Meaning} */
+  meaningOfMember({ object, property }) {
+    if (object.type !== 'JSXIdentifier') return { kind: 'unknown' };
+    const specifier = this.libraryOf(object);
+    if (specifier === undefined) {
+      const meaning = this.meaningOf(object);
+      return meaning.kind === 'context' ? meaning : { kind: 'unknown' };
+    }
+    if (!LIBRARIES[specifier].has(property.name)) this.add(property, property.name);
+    return { kind: 'import', specifier, name: property.name };
+  }
+
+  /**
+   * Return the library of which an identifier is all.
+   *
+   * @param {Node} identifier
+   * @returns {string | undefined}
+   */
+  libraryOf(identifier) {
+    const meaning = this.module.meaningOf(identifier);
+    if (meaning.kind !== 'import' || !isLibrary(meaning.specifier)) return undefined;
+    return meaning.name === ALL || meaning.name === 'default' ? meaning.specifier : undefined;
+  }
+
+  /**
+   * Return what an identifier means, in whichever module it is declared.
+   *
+   * @param {Node} identifier
+   * @returns {Meaning}
+   */
+  meaningOf(identifier) {
+    const meaning = this.module.meaningOf(identifier);
+    if (meaning.kind !== 'import' || isLibrary(meaning.specifier)) return meaning;
+    return this.resolve(meaning.specifier, meaning.name);
+  }
+}
+
+/** @param {string} specifier */
+export function isLibrary(specifier) {
+  return Object.hasOwn(LIBRARIES, specifier);
+}
+
+/** Whether a statement gives a component the name that tools show. @param {Node} node */
+function isNaming({ type, expression }) {
+  if (type !== 'ExpressionStatement' || expression.type !== 'AssignmentExpression') return false;
+  return isDisplayName(expression.left) && expression.right.type === 'Literal';
+}
+
+/** Whether an expression is replaced with the same text in both bundles. @param {Node} node */
+function isConstantOfBuild({ type, object, property, computed }) {
+  if (type !== 'MemberExpression' || computed || object.type !== 'MemberExpression') return false;
+  if (object.computed || object.property.name !== 'env') return false;
+  const outer = object.object;
+  if (outer.type === 'MetaProperty') return allowed.ENVIRONMENT.test(property.name);
+  return outer.type === 'Identifier' && outer.name === 'process' && property.name === 'NODE_ENV';
+}

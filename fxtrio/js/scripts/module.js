@@ -1,0 +1,204 @@
+/**
+ * One module of client code: its tree without types, what its names refer to, what it exports.
+ *
+ * Names are resolved by `eslint-scope`; types are taken away by the bundler's own transform.
+ */
+
+import { withoutTypes } from '../check/names.js';
+
+/** @typedef {import('../check/names.js').Tools} Tools */
+/** @typedef {import('../check/tree.js').Node} Node */
+
+/**
+ * Where a name leads to: something of another module, or what this one declares.
+ *
+ * `function` is a function or component, `context` what `createContext` returns, `fresh` an object
+ * that nobody else has, `unknown` anything else.
+ *
+ * @typedef {{ kind: 'function' | 'context' | 'fresh' | 'unknown' }
+ *   | { kind: 'import', specifier: string, name: string }} Meaning
+ */
+
+/** The name of an import of everything. */
+export const ALL = '*';
+
+export class Module {
+  /** What each identifier refers to; null for globals. @type {Map<Node, any>} */
+  #variables = new Map();
+  /** What it exports, by name. @type {Map<string, Meaning>} */
+  exports = new Map();
+  /** Specifiers whose exports it exports, too. @type {string[]} */
+  passedOn = [];
+
+  /**
+   * @param {Tools} tools
+   * @param {{ path: string, text: string, lang: 'tsx' | 'ts' | 'jsx' }} file without mistakes of syntax
+   */
+  constructor(tools, file) {
+    const { program, offsetOf } = withoutTypes(tools, file);
+    this.path = file.path;
+    this.text = file.text;
+    this.program = program;
+    this.offsetOf = offsetOf;
+    const manager = tools.analyze(/** @type {any} */ (program), {
+      ecmaVersion: 2025,
+      sourceType: 'module',
+      jsx: true,
+      fallback: 'iteration',
+    });
+    for (const scope of /** @type {any[]} */ (manager.scopes)) {
+      for (const { identifier, resolved } of scope.references) {
+        this.#variables.set(identifier, resolved);
+      }
+      for (const variable of scope.variables) {
+        for (const name of variable.identifiers) this.#variables.set(name, variable);
+      }
+    }
+    for (const node of program.body) this.#readExports(node);
+  }
+
+  /**
+   * Return line and column of a node, both from 1.
+   *
+   * @param {Node} node
+   */
+  placeOf(node) {
+    const lines = this.text.slice(0, this.offsetOf(node)).split('\n');
+    return { line: lines.length, column: [...lines[lines.length - 1]].length + 1 };
+  }
+
+  /**
+   * Return the variable that an identifier refers to: null for a global, undefined for a name
+   * that is no reference, such as that of a property.
+   *
+   * @param {Node} identifier
+   * @returns {any}
+   */
+  variableOf(identifier) {
+    return this.#variables.get(identifier);
+  }
+
+  /**
+   * Return what an identifier means.
+   *
+   * @param {Node} identifier
+   * @returns {Meaning}
+   */
+  meaningOf(identifier) {
+    const variable = this.variableOf(identifier);
+    if (!variable || variable.defs.length !== 1) return { kind: 'unknown' };
+    const [{ type, node, parent }] = variable.defs;
+    if (type === 'ImportBinding') {
+      const [name, specifier] = [importedName(node), parent.source.value];
+      return { kind: 'import', name, specifier };
+    }
+    if (this.isWritten(variable)) return { kind: 'unknown' };
+    if (type === 'FunctionName') return { kind: 'function' };
+    const init = this.initOf(variable);
+    return init ? this.meaningOfValue(init) : { kind: 'unknown' };
+  }
+
+  /** Whether a variable gets another value than the one it is declared with. @param {any} variable */
+  isWritten(variable) {
+    return variable.references.some((/** @type {any} */ one) => one.isWrite() && !one.init);
+  }
+
+  /**
+   * Return what a variable is declared with, if that is its only declaration and has no pattern.
+   *
+   * @param {any} variable
+   * @returns {Node | null | undefined}
+   */
+  initOf(variable) {
+    const definition = variable?.defs.length === 1 ? variable.defs[0] : undefined;
+    const isPlain = definition?.type === 'Variable' && definition.node.id.type === 'Identifier';
+    return isPlain ? definition.node.init : undefined;
+  }
+
+  /**
+   * Return what the value of an expression is.
+   *
+   * @param {Node} value
+   * @returns {Meaning}
+   */
+  meaningOfValue(value) {
+    switch (value.type) {
+      case 'FunctionDeclaration':
+      case 'FunctionExpression':
+      case 'ArrowFunctionExpression':
+        return { kind: 'function' };
+      case 'ArrayExpression':
+      case 'ObjectExpression':
+      case 'NewExpression':
+        return { kind: 'fresh' };
+      case 'Identifier':
+        return this.meaningOf(value);
+      case 'CallExpression':
+        return this.#meaningOfCall(value);
+      default:
+        return { kind: 'unknown' };
+    }
+  }
+
+  /**
+   * Return the name in React that an expression has: `memo` for `memo` and `React.memo`.
+   *
+   * @param {Node} callee
+   * @returns {string | undefined}
+   */
+  #nameInReact(callee) {
+    const isMember = callee.type === 'MemberExpression' && !callee.computed;
+    const found = isMember ? callee.object : callee;
+    if (found.type !== 'Identifier') return undefined;
+    const meaning = this.meaningOf(found);
+    if (meaning.kind !== 'import' || meaning.specifier !== 'react') return undefined;
+    if (!isMember) return meaning.name;
+    return meaning.name === ALL || meaning.name === 'default' ? callee.property.name : undefined;
+  }
+
+  /** @param {Node} call @returns {Meaning} */
+  #meaningOfCall({ callee, arguments: given }) {
+    const name = this.#nameInReact(callee);
+    if (name === 'createContext') return { kind: 'context' };
+    return name === 'memo' && given.length > 0
+      ? this.meaningOfValue(given[0])
+      : { kind: 'unknown' };
+  }
+
+  /** @param {Node} node of the top level */
+  #readExports(node) {
+    if (node.type === 'ExportAllDeclaration') {
+      if (node.exported === null) this.passedOn.push(node.source.value);
+    } else if (node.type === 'ExportDefaultDeclaration') {
+      this.exports.set('default', this.meaningOfValue(node.declaration));
+    } else if (node.type === 'ExportNamedDeclaration' && node.source !== null) {
+      for (const { local, exported } of node.specifiers) {
+        const specifier = node.source.value;
+        this.exports.set(nameOf(exported), { kind: 'import', specifier, name: nameOf(local) });
+      }
+    } else if (node.type === 'ExportNamedDeclaration') {
+      for (const { local, exported } of node.specifiers) {
+        this.exports.set(nameOf(exported), this.meaningOf(local));
+      }
+      const { declaration } = node;
+      const declared = declaration?.declarations ?? (declaration ? [declaration] : []);
+      for (const { id } of declared) {
+        if (id.type === 'Identifier') this.exports.set(id.name, this.meaningOf(id));
+      }
+    }
+  }
+}
+
+/**
+ * @param {Node} specifier of an import
+ * @returns {string}
+ */
+function importedName({ type, imported }) {
+  if (type === 'ImportDefaultSpecifier') return 'default';
+  return type === 'ImportNamespaceSpecifier' ? ALL : nameOf(imported);
+}
+
+/** @param {Node} node an identifier, or a name in quotes */
+function nameOf(node) {
+  return node.type === 'Identifier' ? node.name : String(node.value);
+}

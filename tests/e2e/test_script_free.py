@@ -1,0 +1,193 @@
+"""Pages whose code needs no scripts, in a browser: HTML alone, and the same as with scripts."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from fxtrio.manifest import load_manifest
+from tests.e2e.support import Server, fx, read_text, served, visit
+from tests.trees import page, write_tree
+
+LAYOUT = """
+import './site.css';
+import { Head, Link } from 'fx/client';
+
+export default function Layout({ children }) {
+  return (
+    <>
+      <Head><title>Shop</title></Head>
+      <nav>
+        <Link href="/">Home</Link> <Link href="/list?kind=b">List</Link> <Link href="/live">Live</Link>
+      </nav>
+      {children}
+    </>
+  );
+}
+"""
+LIST = page(
+    """
+    @server
+    async def load(request):
+        kind = request.query_params.get("kind", "a")
+        return {"kind": kind, "items": [{"id": n, "text": f"{kind}{n} <&>"} for n in range(3)]}
+
+    @action
+    async def add(request):
+        if not (await request.json())["text"]:
+            raise ActionError("Write something.")
+        return {}
+    """,
+    """
+    import { memo, useId } from 'react';
+    import { useSearchParams } from 'fx/client';
+    const Row = memo(({ item }) => <li>{item.text}</li>);
+    export default function List({ data, actionData }) {
+      const id = useId();
+      const sorted = data.items.toSorted((a, b) => b.id - a.id);
+      return (
+        <main>
+          <h1>{`List ${useSearchParams().get('kind') ?? 'all'}`}</h1>
+          <ul>{sorted.map((item) => <Row key={item.id} item={item} />)}</ul>
+          <form method="post" action="/api/__actions/list/add">
+            <label htmlFor={id}>Text</label><input id={id} name="text" /><button>Add</button>
+            <p role="alert">{actionData?.error}</p>
+          </form>
+        </main>
+      );
+    }
+    """,
+)
+LIVE = """
+import { useState } from 'react';
+export default function Live() {
+  const [count, setCount] = useState(0);
+  return <button onClick={() => setCount(count + 1)}>{`Count ${count}`}</button>;
+}
+"""
+FAILS = page(
+    """
+    @server
+    async def load(request):
+        raise LoaderError("Sold out.", 410)
+    """,
+    "export default () => null;",
+)
+FILES = {
+    "pages/layout.fxl": LAYOUT,
+    "pages/site.css": "body { margin: 0 }",
+    "pages/index.fxl": "export default () => <h1>Hello</h1>;",
+    "pages/list.fxl": LIST,
+    "pages/live.fxl": LIVE,
+    "pages/fails.fxl": FAILS,
+    "pages/error.fxl": "export default ({ error }) => <h1>{error.message}</h1>;",
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root: Path = tmp_path_factory.mktemp("free")
+    write_tree(root, FILES)
+    fx("build", cwd=root)
+    return root
+
+
+@pytest.fixture(scope="module")
+def site(project: Path) -> Iterator[Server]:
+    with served(project) as server:
+        yield server
+
+
+def test_a_page_of_html_is_one_request_without_scripts_and_data(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    loaded: list[str] = []
+    visitor.page.on("request", lambda request: loaded.append(request.url))
+    visitor.page.goto(site.url, wait_until="networkidle")
+    expect(visitor.page.get_by_role("heading")).to_have_text("Hello")
+    expect(visitor.page).to_have_title("Shop")
+    assert len(loaded) == 2  # with the stylesheet
+    assert "<script" not in read_text(site.url)
+    assert visitor.complaints == []
+
+
+def test_links_lead_to_pages_with_scripts_and_back(site: Server, browser: Browser) -> None:
+    visitor = visit(browser)
+    tab = visitor.page
+    tab.goto(site.url)
+    tab.get_by_role("link", name="Live").click()
+    tab.get_by_role("button").click()
+    expect(tab.get_by_role("button")).to_have_text("Count 1")
+    tab.get_by_role("link", name="List").click()
+    expect(tab.get_by_role("listitem")).to_have_text(["b2 <&>", "b1 <&>", "b0 <&>"])
+    tab.go_back()
+    expect(tab.get_by_role("button")).to_be_visible()
+    assert visitor.complaints == []
+
+
+def test_a_form_works_as_a_form(site: Server, browser: Browser) -> None:
+    tab = visit(browser).page
+    tab.goto(f"{site.url}/list")
+    tab.get_by_role("button").click()
+    expect(tab.get_by_role("alert")).to_have_text("Write something.")
+    tab.get_by_label("Text").fill("more")
+    tab.get_by_role("button").click()
+    expect(tab).to_have_url(f"{site.url}/list")
+
+
+def test_an_error_page_of_html_has_no_scripts_either(site: Server) -> None:
+    text = read_text(f"{site.url}/fails")
+
+    assert "<h1>Sold out.</h1>" in text
+    assert "<script" not in text
+
+
+def test_scripts_would_change_nothing(project: Path, site: Server, browser: Browser) -> None:
+    """The same pages with scripts show the same elements when they have come to life."""
+    plain = {path: _shown(browser, f"{site.url}{path}") for path in ("/", "/list?kind=x")}
+    for source in (project / "pages").glob("*.fxl"):
+        if source.name == "layout.fxl":
+            source.write_text(f"SCRIPTS = 'always'\n\n{source.read_text()}")
+    fx("build", cwd=project)
+    with served(project) as server:
+        assert "<script" in read_text(server.url)
+        for path, shown in plain.items():
+            assert _shown(browser, f"{server.url}{path}") == shown
+
+
+def test_a_page_that_must_have_no_scripts_fails_the_build_with_the_reason(
+    tmp_path: Path,
+) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": f"SCRIPTS = 'none'\n{LIVE}"})
+
+    done = subprocess.run(
+        [sys.executable, "-m", "fxtrio", "build"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+    assert done.returncode == 1
+    assert "pages/index.fxl:6:18: onClick: needs scripts" in done.stderr
+    assert not (tmp_path / ".fx/build").exists()
+
+
+def _shown(browser: Browser, url: str) -> str:
+    tab = visit(browser).page
+    tab.goto(url, wait_until="networkidle")
+    text = tab.locator("#fx-root").inner_html()
+    tab.close()
+    return text
+
+
+def test_the_manifest_says_which_views_need_none(project: Path) -> None:
+    manifest = load_manifest(project / ".fx/build")
+
+    assert {view.module: view.scripts for view in manifest.views}["pages/live.fxl"]
