@@ -23,7 +23,8 @@ export default function Layout({ children }) {
     <>
       <Head><title>Shop</title></Head>
       <nav>
-        <Link href="/">Home</Link> <Link href="/list?kind=b">List</Link> <Link href="/live">Live</Link>
+        <Link href="/">Home</Link> <Link href="/list?kind=b">List</Link>{' '}
+        <Link href="/live">Live</Link>
       </nav>
       {children}
     </>

@@ -48,7 +48,7 @@ export class Changes {
       return [{ node: property, cause: `${property.name}() ${OTHERS}` }];
     }
     if (ITERATORS.has(property.name) && !isStatic && !isReadAtOnce(parent)) {
-      return [{ node: property, cause: `${property.name}() that is not read where it stands` }];
+      return [{ node: property, cause: `${property.name}() whose iterator is not read at once` }];
     }
     return [];
   }
