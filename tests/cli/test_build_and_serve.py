@@ -221,7 +221,9 @@ def test_the_analysis_weighs_what_a_browser_loads(built: Path) -> None:
     layout = size(view.client["layouts"][0]["module"])
     assert (about.pattern, home.pattern) == ("/about", "/")
     assert about.own.raw >= size(view.client["module"]).raw + layout.raw
-    assert about.script.raw > about.own.raw > 0
+    assert (about.script, about.reasons) == (Weight(0, 0), ())  # its code needs none
+    assert home.script.raw > home.own.raw > 0
+    assert home.reasons != ()
     assert about.style == size(view.client["css"][0])
 
 
