@@ -56,9 +56,11 @@ def open_observer() -> Iterator[Loop]:
     with ExitStack() as stack:
         stack.callback(trio.lowlevel.remove_instrument, births)
         listener = stack.enter_context(_listening())
-        signalled, asked = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signalled, asked = os.pipe()
         stack.callback(os.close, signalled)
-        end, stop = os.pipe2(os.O_CLOEXEC)
+        for descriptor in (signalled, asked):  # the handler must not wait for a full pipe either
+            os.set_blocking(descriptor, False)
+        end, stop = os.pipe()
         stack.callback(os.close, end)
         work = _Thread(loop, listener, signalled, end)
         thread = threading.Thread(target=work.run, name="fx-observer", daemon=True)
