@@ -27,12 +27,12 @@ def told(root: Path, files: dict[str, str], kind: FindingKind = FindingKind.FORE
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("from pyxle_db import get_database", "1:22: 'pyxle_db' is no module"),
+        ("from pyxle_db import get_database", "1:22: 'pyxle_db' is not a module"),
         (
             "def f():\n    from pyxle_mail import get_mail_service",
-            "2:28: 'pyxle_mail' is no module",
+            "2:28: 'pyxle_mail' is not a module",
         ),
-        ("from pyxle.tasks import enqueue", "1:25: 'pyxle.tasks' is no module"),
+        ("from pyxle.tasks import enqueue", "1:25: 'pyxle.tasks' is not a module"),
         ("import asyncio\nlock = asyncio.Lock()", "2:8: 'asyncio.Lock' does not work here"),
         ("import asyncio\nasync def f():\n    await asyncio.sleep(1)", "3:11: 'asyncio.sleep'"),
         (
