@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import socket
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from threading import Thread
 
 import pytest
 from playwright.sync_api import Browser, Route, expect
@@ -12,6 +15,7 @@ from tests.e2e.test_guestbook import HYDRATED, hydrated
 from tests.e2e.waits_site import SITE
 from tests.trees import write_tree
 
+LOST = "The connection was lost. Reload the page."
 REVIEW = "Review 1 </script><!--<script> \u2028 &amp;"
 
 
@@ -240,6 +244,66 @@ def test_a_deferred_value_that_fails_shows_the_nearest_error_page(
     expect(page.locator("h1")).to_have_text("Book missing")
     page.locator("#publish").click()
     expect(page.locator("#failed")).to_have_text("503 No reviews today. tomorrow")
+
+
+@contextmanager
+def cut_connections(server: Server) -> Iterator[tuple[str, Callable[[], None]]]:
+    """Forward connections to a server; yield the URL, and a function that cuts those there are.
+
+    Documents come uncompressed, and say that their values come within a second.
+    """
+    upstream = ("127.0.0.1", int(server.url.rpartition(":")[2]))
+    links: list[socket.socket] = []
+
+    def copy(source: socket.socket, sink: socket.socket) -> None:
+        with suppress(OSError):
+            while data := source.recv(65536):
+                data = data.replace(b"Accept-Encoding", b"X-Not-Accepting")
+                sink.sendall(data.replace(b'"within":10', b'"within": 1'))
+            sink.shutdown(socket.SHUT_WR)
+
+    def link(client: socket.socket) -> None:
+        with client, socket.create_connection(upstream) as behind:
+            links.extend((client, behind))
+            back = Thread(target=copy, args=(behind, client))
+            back.start()
+            copy(client, behind)
+            back.join()
+
+    def accept(listener: socket.socket) -> None:
+        threads = []
+        with suppress(OSError):
+            while True:
+                threads.append(Thread(target=link, args=(listener.accept()[0],)))
+                threads[-1].start()
+        cut()
+        for thread in threads:
+            thread.join()
+
+    def cut() -> None:
+        while links:
+            with suppress(OSError):
+                links.pop().shutdown(socket.SHUT_RDWR)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        accepting = Thread(target=accept, args=(listener,))
+        accepting.start()
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}", cut
+        listener.shutdown(socket.SHUT_RDWR)
+        accepting.join()
+
+
+def test_a_document_whose_connection_is_lost_shows_the_error_page(
+    site: Server, browser: Browser
+) -> None:
+    page = visit(browser).page
+    with cut_connections(site) as (url, cut):
+        page.goto(f"{url}/books/lost", wait_until="commit")
+        page.wait_for_function(HYDRATED)
+        expect(page.locator("#wait")).to_be_visible()
+        cut()
+        expect(page.locator("#failed")).to_have_text(f"503 {LOST}")
+        page.context.close()
 
 
 def test_the_failure_of_a_value_that_the_shell_needs_is_that_of_the_page(

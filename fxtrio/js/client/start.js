@@ -12,6 +12,9 @@ import { setRuntime } from './running.js';
 const STATE = '__fx_data';
 const ROOT = 'fx-root';
 
+/** How much later than promised a value may come, and how long a document may grow no more (ms). */
+const PATIENCE_MS = 5000;
+
 /**
  * Bring the page of this document to life. Does nothing in a document without a page state.
  *
@@ -28,7 +31,7 @@ export async function start({ base, importModule = importUrl, react = {} }) {
   if (data === null || root === null) return null;
   const state = JSON.parse(data.textContent ?? '');
   if (!state.page) return null;
-  if (state.promises !== undefined) bindPromises(state, promisesOf(document).of);
+  if (state.promises !== undefined) bindPromises(state, promisesOf(document, state.within ?? 0).of);
   if (state.document !== undefined) state.stops = [() => leave(state, base)];
   if (state.actionData !== undefined) {
     // A form without JavaScript has left its action's URL in the address bar.
@@ -53,16 +56,67 @@ export async function start({ base, importModule = importUrl, react = {} }) {
 /**
  * Take the deferred values that scripts of a document have brought, and will bring.
  *
+ * Chromium neither ends nor reports a document whose response was cut. So one that does not grow
+ * any more when all values should have come is taken for lost.
+ *
  * @param {Document} document
+ * @param {number} within the time in which the server sends them (seconds)
  */
-function promisesOf(document) {
+function promisesOf(document, within) {
   const promises = new Promises();
   const global = /** @type {any} */ (document.defaultView);
   for (const entry of global.__fx_values ?? []) promises.settle(entry);
   global.__fx_values = { push: promises.settle };
-  if (document.readyState !== 'loading') promises.end();
-  else document.addEventListener('DOMContentLoaded', () => promises.end(), { once: true });
+  if (document.readyState !== 'loading') {
+    promises.end();
+    return promises;
+  }
+  let size = 0;
+  const check = () => {
+    const before = size;
+    size = sizeOf(document);
+    if (size > before) {
+      timer = setTimeout(check, PATIENCE_MS);
+      return;
+    }
+    promises.end();
+    showLostParts(document);
+  };
+  let timer = setTimeout(check, within * 1000);
+  const complete = () => {
+    clearTimeout(timer);
+    promises.end();
+  };
+  document.addEventListener('DOMContentLoaded', complete, { once: true });
   return promises;
+}
+
+/**
+ * Let React render the parts that the server has not sent, as its own script does for one whose
+ * render has failed: until the document is complete it waits for those that are marked `$?`.
+ *
+ * @param {Document} document
+ */
+function showLostParts(document) {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_COMMENT);
+  const waiting = [];
+  while (walker.nextNode()) {
+    const comment = /** @type {Comment} */ (walker.currentNode);
+    if (comment.data === '$?') waiting.push(comment);
+  }
+  for (const comment of waiting) {
+    comment.data = '$!';
+    /** @type {any} */ (comment)._reactRetry?.();
+  }
+}
+
+/**
+ * How far a document has come that is being sent: the script that arrives grows, too.
+ *
+ * @param {Document} document
+ */
+function sizeOf({ body }) {
+  return body.childNodes.length + (body.lastChild?.textContent?.length ?? 0);
 }
 
 /**

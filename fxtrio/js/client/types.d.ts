@@ -75,6 +75,8 @@ export interface State {
   promises?: string[];
   /** Names the document while its values come. */
   document?: string;
+  /** The time in which they come (seconds). */
+  within?: number;
   /** End the responses whose values still come. */
   stops?: (() => void)[];
   user?: User | null;

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
+from math import ceil
 from typing import Any, NamedTuple
 
 import attrs
@@ -74,6 +75,9 @@ class Content(NamedTuple):
 
     document: bytes = b""
     """The id by which the browser ends the response of a document; empty for others."""
+
+    within: float = 0
+    """The time in which the deferred values of such a document have come (seconds)."""
 
     @property
     def is_plain(self) -> bool:
@@ -276,7 +280,7 @@ def _of_document(content: Content, source: str) -> Iterator[bytes]:
         yield b',"actionData":'
         yield encode_for_html(content.action_data, source)
     if content.document:
-        yield b',"document":"%b"' % content.document
+        yield b',"document":"%b","within":%d' % (content.document, ceil(content.within))
     if content.deferred:
         yield b',"deferred":true'
 

@@ -191,7 +191,10 @@ class _PageStream:
             if self._promised:
                 values, names = without_deferred(early.values), names_of(self._promised, plan)
                 self._id = page.site.entropy.hex().encode()
-                content = content._replace(values=values, promises=names, document=self._id)
+                within = page.site.config.timeouts.loader
+                content = content._replace(
+                    values=values, promises=names, document=self._id, within=within
+                )
             payload = self._payload = page.payload(plan, content)
         except BaseException as raised:  # HEAD functions and loaders' values
             return self._known(raised)
