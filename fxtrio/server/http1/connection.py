@@ -144,7 +144,7 @@ class Connection(ClientConnection):
                 if not await call:
                     return None
                 call = None
-                requests.popleft()
+                del requests[0]
                 if requests:
                     self.deadline = hub.now + limits.header_time
                     task.context = pristine.copy()

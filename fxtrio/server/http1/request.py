@@ -9,7 +9,6 @@ limit) is decided here.
 from __future__ import annotations
 
 import re
-from collections import deque
 
 import attrs
 import httptools
@@ -86,7 +85,7 @@ class RequestReader:
     """
 
     def __init__(self, limits: ServerLimits) -> None:
-        self.requests: deque[Request] = deque()
+        self.requests: list[Request] = []
         self.rejection: RejectedRequest | None = None
         self.rest: bytearray | None = None
         self._limits = limits

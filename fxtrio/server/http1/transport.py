@@ -13,10 +13,8 @@ import os
 import select
 import struct
 import sys
-from collections import deque
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Any, Protocol
 
 import trio
@@ -82,7 +80,8 @@ class ByteTransport:
         self._rate = rate
         self.address = address
         self._unread: Unread | None = None  # from the first time that something waits
-        self._pending: deque[memoryview] = deque()  # views: what waits is not copied
+        # Views: what waits is not copied. An empty deque would take 600 bytes of each connection.
+        self._pending: list[memoryview] = []
         self._flushing: trio.Lock | None = None
 
     async def read(self) -> bytes:
@@ -156,7 +155,7 @@ class ByteTransport:
         """Send ``parts`` like `write_now`, without joining them first."""
         if self.broken:
             return True
-        views = deque(memoryview(part) for part in parts)
+        views = [memoryview(part) for part in parts]
         if self.fd >= 0 and not self._pending:
             try:
                 _advance(views, os.writev(self.fd, parts))
@@ -260,7 +259,7 @@ class ByteTransport:
         await trio.lowlevel.wait_writable(self.fd)
         if self._pending:  # else the client was cut off meanwhile
             with suppress(BlockingIOError):
-                self._take(os.writev(self.fd, list(islice(self._pending, _VIEWS))))
+                self._take(os.writev(self.fd, self._pending[:_VIEWS]))
 
     def _wait_with(self, views: Iterable[memoryview]) -> None:
         """Have ``views`` wait, and count what they are of."""
@@ -324,12 +323,15 @@ class ByteTransport:
         return data
 
 
-def _advance(views: deque[memoryview], sent: int) -> list[Any]:
+def _advance(views: list[memoryview], sent: int) -> list[Any]:
     """Take the first ``sent`` bytes from ``views``; return what those are of that are done."""
     done = []
-    while views and sent >= len(views[0]):
-        sent -= len(views[0])
-        done.append(views.popleft().obj)
+    for view in views:
+        if sent < len(view):
+            break
+        sent -= len(view)
+        done.append(view.obj)
+    del views[: len(done)]
     if sent:
         views[0] = views[0][sent:]
     return done
