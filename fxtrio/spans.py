@@ -59,7 +59,7 @@ class Listener(Protocol):
 class PartCounter(Protocol):
     """Counts parts where nobody wants to know which request they belong to."""
 
-    def count(self, kind: SpanKind, name: str, seconds: float, *, failed: bool) -> None:
+    def count(self, kind: SpanKind, name: str, seconds: float, failed: bool) -> None:
         """Count a part that has ended. Called in any thread."""
         ...
 
@@ -131,8 +131,7 @@ class Span:
             self.error = kind.__name__
         counter = part_counter.get()
         if counter is not None:
-            failed = kind is not None
-            counter.count(self.kind, self.name, self.ended - self.began, failed=failed)
+            counter.count(self.kind, self.name, self.ended - self.began, kind is not None)
         try:
             for listener in reversed(self.listeners):
                 listener.end(self)
@@ -162,9 +161,14 @@ class _Counted:
     def __enter__(self) -> None:
         self._began = time.perf_counter()
 
-    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
         seconds = time.perf_counter() - self._began
-        self._counter.count(self._kind, self._name, seconds, failed=kind is not None)
+        self._counter.count(self._kind, self._name, seconds, kind is not None)
 
 
 class _Off:

@@ -54,11 +54,13 @@ class RequestCounts(Collector):
         began, token = begun
         part_counter.reset(token)
         matched: MatchedRoute | None = scope.get(SCOPE_KEY)
-        kind, route = NO_ROUTE
+        kind: str
         if matched is not None:
-            kind, route = matched.kind, matched.pattern or route
+            kind, route = matched.kind, matched.pattern or NO_ROUTE[1]
         elif STARLETTE_KEY in scope:
             kind, route = "route", scope[STARLETTE_KEY]
+        else:
+            kind, route = NO_ROUTE
         if scope["type"] == "websocket":
             self._sockets_open -= 1
             ended = route, str(status)
