@@ -15,7 +15,7 @@ from fxtrio.manifest import Manifest, PageModule, ScriptsMode, View
 CLICK = ScriptReason("ui/button.jsx", 3, 5, "onClick")
 
 
-def site(*, streams: bool = False, **modes: ScriptsMode) -> Manifest:
+def site(modes: dict[str, ScriptsMode] | None = None, *, streams: bool = False) -> Manifest:
     """Return a page in two layouts; ``modes`` is what index, layout and inner say."""
     sources = {
         "index": "pages/a/index.fxl",
@@ -23,7 +23,7 @@ def site(*, streams: bool = False, **modes: ScriptsMode) -> Manifest:
         "layout": "pages/layout.fxl",
     }
     modules = {
-        source: PageModule(source=source, scripts=modes.get(name))
+        source: PageModule(source=source, scripts=(modes or {}).get(name))
         for name, source in sources.items()
     }
     layouts = (sources["layout"], sources["inner"])
@@ -61,11 +61,11 @@ def test_a_page_that_is_sent_in_parts_has_scripts() -> None:
     ],
 )
 def test_the_nearest_file_decides(modes: dict[str, ScriptsMode], expected: bool) -> None:
-    assert has_scripts(site(**modes)) is expected
+    assert has_scripts(site(modes)) is expected
 
 
 def test_a_page_that_must_have_none_and_needs_them_is_a_problem_with_its_place() -> None:
-    manifest = site(layout="none")
+    manifest = site({"layout": "none"})
 
     [problem] = required_scripts(manifest, ((CLICK,),))
 
@@ -78,7 +78,7 @@ def test_a_page_that_must_have_none_and_needs_them_is_a_problem_with_its_place()
 
 
 def test_the_reasons_of_a_build_are_written_by_view() -> None:
-    written = json.loads(dump_reasons(site(index="always"), ((CLICK,),)))
+    written = json.loads(dump_reasons(site({"index": "always"}), ((CLICK,),)))
 
     assert written == {"0": ["pages/a/index.fxl:1: SCRIPTS = 'always'", "ui/button.jsx:3: onClick"]}
 

@@ -94,7 +94,8 @@ def flag(node: ast.expr) -> bool | None:
 def scripts_mode(node: ast.expr) -> ScriptsMode | None:
     """Return a value of ``SCRIPTS``; None for anything else."""
     value = node.value if isinstance(node, ast.Constant) else None
-    return value if value in ("auto", "none", "always") else None
+    modes: tuple[ScriptsMode, ...] = ("auto", "none", "always")
+    return next((mode for mode in modes if mode == value), None)
 
 
 def _value(node: ast.expr) -> Any:
