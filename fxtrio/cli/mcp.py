@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 @click.command
 @root_option
 def command(root: Path) -> None:
-    """Offer tools to agents by the Model Context Protocol, over the standard streams.
+    """Offer tools to agents by the Model Context Protocol.
 
-    Agents start it: routes, mistakes with their places, and the documentation of this version;
+    Agents start it and use its standard streams. The tools give routes, mistakes with their
+    places, and the documentation of this version;
     while 'fx dev' runs, also errors, logs, the data of pages, and screenshots.
     """
     # Heavy, and extras.

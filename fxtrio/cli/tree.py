@@ -37,8 +37,9 @@ class TreeUnavailable(FxtrioError):
 def command(
     pid: int | None, url: str | None, headers: tuple[str, ...], watch: bool, as_json: bool
 ) -> None:
-    """Show the tasks of a running app: who owns each, how old it is, where it waits.
+    """Show the tasks of a running app, and where each waits.
 
+    It also names the owner of each and its age.
     The process answers even while its event loop is blocked.
     """
     if (pid is None) == (url is None):
