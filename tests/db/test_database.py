@@ -87,7 +87,7 @@ async def test_a_missing_column_is_named(db: Database) -> None:
         await db.all(Note, "select id, 5 as stars from notes")
     with pytest.raises(RowMismatch, match="'text'"):
         await db.all(NoteKeys, "select id, 5 as stars from notes")
-    with pytest.raises(TypeError, match="no class for rows"):
+    with pytest.raises(TypeError, match="is not a class for rows"):
         await db.all(int, "select id from notes")
 
 
