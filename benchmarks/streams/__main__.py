@@ -3,7 +3,8 @@
     python -m benchmarks.streams [PART ...]
 
 The parts are those of `PARTS`, all without any. Builds an application in a temporary folder and
-serves it with `fx serve`. `resume` needs redis-server, `screen` needs nginx, openssl and Chromium.
+serves it with `fx serve`. `resume` needs redis-server, `resume-postgresql` PostgreSQL, and
+`screen` nginx, openssl and Chromium.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.streams.costs import idle, rounds, unread, value
-from benchmarks.streams.resume import resume
+from benchmarks.streams.resume import resume, resume_postgresql
 from benchmarks.streams.screen import screen
 from benchmarks.streams.site import write_site
 
@@ -24,6 +25,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "rounds": rounds,
     "unread": unread,
     "resume": resume,
+    "resume-postgresql": resume_postgresql,
     "screen": screen,
 }
 

@@ -15,6 +15,7 @@ import trio
 from benchmarks.streams.site import served
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime.open import open_broker
+from tests.db.cluster import running_cluster
 from tests.ports import free_port
 from tests.realtime.redis_server import RedisServer
 
@@ -25,7 +26,7 @@ UP = 1.5
 
 
 def resume(root: Path) -> str:
-    """Count how often each of the published events has come."""
+    """Count how often each of the published events has come, over the log of Redis."""
     with tempfile.TemporaryDirectory() as folder:
         redis = RedisServer(Path(folder))
         redis.start()
@@ -33,6 +34,12 @@ def resume(root: Path) -> str:
             return trio.run(_measure, root, redis.url)
         finally:
             redis.kill()
+
+
+def resume_postgresql(root: Path) -> str:
+    """Count the same over the log of PostgreSQL."""
+    with running_cluster() as cluster:
+        return trio.run(_measure, root, cluster.new_database())
 
 
 async def _measure(root: Path, url: str) -> str:
