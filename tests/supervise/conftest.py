@@ -43,6 +43,9 @@ FILES = {
         """,
     "pages/talk.fxl": page(
         """
+        SCRIPTS = "always"
+
+
         async def websocket(ws):
             await ws.accept()
             async for text in ws.iter_text():
