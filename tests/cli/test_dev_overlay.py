@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -23,6 +24,9 @@ from tests.short import amount
 
 pytestmark = [pytest.mark.browser, pytest.mark.shared_dev]
 
+OPEN = re.compile("open in the editor$")
+"""The name of the link of a place, beside that of the timings."""
+
 
 def test_a_mistake_is_shown_until_it_is_put_right(
     browser: Browser, server: Server, project: Path
@@ -32,7 +36,7 @@ def test_a_mistake_is_shown_until_it_is_put_right(
     overlay = page.locator("fx-overlay")
 
     edit(project, "@server\nasync def", "@server\ndef")
-    expect(overlay.get_by_role("link")).to_have_text(place_of(project, "load(request)"))
+    expect(overlay.get_by_role("link", name=OPEN)).to_have_text(place_of(project, "load(request)"))
     expect(page.locator("h1")).to_have_text("Notes")  # what was right before is served
     edit(project, "@server\ndef", "@server\nasync def")
     expect(overlay).to_have_count(0)
@@ -76,8 +80,8 @@ def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
     fresh.goto(server.url)
     for shown in (page, fresh):
         overlay = shown.locator("fx-overlay")
-        expect(overlay.get_by_role("link")).to_have_text(place)
-        expect(overlay.get_by_role("link")).to_have_attribute(
+        expect(overlay.get_by_role("link", name=OPEN)).to_have_text(place)
+        expect(overlay.get_by_role("link", name=OPEN)).to_have_attribute(
             "href", f"vscode://file{project}/{place}"
         )
         expect(overlay.locator("p")).to_have_text("IndexError: list index out of range")
@@ -104,7 +108,7 @@ def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
 
     edit(project, "<h1>Notes</h1>", "<h1>{data.nothing.here}</h1>")
     for _ in range(2):  # in the open page, and in a fresh document of it
-        expect(overlay.get_by_role("link")).to_have_text(place_of(project, "here}</h1>"))
+        expect(overlay.get_by_role("link", name=OPEN)).to_have_text(place_of(project, "here}</h1>"))
         expect(overlay.locator("section > pre")).to_contain_text("<h1>{data.nothing.here}</h1>")
         page.reload()
     edit(project, "<h1>{data.nothing.here}</h1>", "<h1>Notes</h1>")
@@ -115,7 +119,7 @@ def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
     wait_for(server, "1 modules run")
     page.get_by_role("button", name="Add").click()
     expect(overlay.locator("p")).to_have_text("KeyError: 'boom'")
-    expect(overlay.get_by_role("link")).to_have_text(place_of(project, "raise KeyError"))
+    expect(overlay.get_by_role("link", name=OPEN)).to_have_text(place_of(project, "raise KeyError"))
     expect(overlay.locator("h2")).to_have_text("pages/index.fxl: add_note() failed")
     edit(project, '    raise KeyError("boom")\n', "")
     expect(overlay).to_have_count(0)
@@ -187,7 +191,7 @@ def test_what_server_and_browser_render_differently_is_named(
         expect(overlay.locator("p")).to_have_text(told)
         expect(overlay.locator("em")).to_contain_text("<ClientOnly>")
         at = place_of(project, "<h2>" if "<h2>" in text else "<h1")
-        expect(overlay.get_by_role("link")).to_have_text(at)
+        expect(overlay.get_by_role("link", name=OPEN)).to_have_text(at)
         expect(overlay.locator("section > pre")).to_contain_text(text)
         heading = f"{text}<p>case {number}</p>"
     edit(project, heading, "<h1>Notes</h1>")
@@ -205,13 +209,19 @@ def test_an_error_in_the_browser_is_shown_with_its_place(
     edit(project, "<h1>Notes</h1>", throwing)
     page.get_by_text("Notes!").click()
     expect(overlay.locator("p")).to_have_text("clicked")
-    expect(overlay.get_by_role("link")).to_have_text(place_of(project, "new Error('clicked')"))
+    expect(overlay.get_by_role("link", name=OPEN)).to_have_text(
+        place_of(project, "new Error('clicked')")
+    )
     expect(overlay.locator("section > pre")).to_contain_text("throw new Error('clicked')")
     dialog = overlay.get_by_role("dialog", name="Problems")
     expect(dialog).to_be_focused()
     code, folded = dialog.locator("section > pre"), dialog.locator("summary")
-    stops = (dialog.get_by_role("button", name="Copy"), dialog.get_by_role("button", name="Close"))
-    for stop in (*stops, dialog.get_by_role("link"), code, folded, *stops):
+    stops = (
+        dialog.get_by_role("link", name="Timings"),
+        dialog.get_by_role("button", name="Copy"),
+        dialog.get_by_role("button", name="Close"),
+    )
+    for stop in (*stops, dialog.get_by_role("link", name=OPEN), code, folded, *stops):
         page.keyboard.press("Tab")
         expect(stop).to_be_focused()
     assert_accessible(page)
@@ -250,10 +260,10 @@ def test_a_module_that_throws_when_it_is_loaded_is_shown_until_it_is_put_right(
     for number in range(2):
         part.write_text("null.x;\nexport const Note = () => <b>wrong</b>;\n", "utf-8")
         expect(overlay.locator("p")).to_contain_text("Cannot read properties of null")
-        expect(overlay.get_by_role("link")).to_have_text("components/note.jsx:1:6")
+        expect(overlay.get_by_role("link", name=OPEN)).to_have_text("components/note.jsx:1:6")
         layout.write_text(layout.read_text("utf-8").replace("Made with", "!Made with"), "utf-8")
         expect(page.locator("footer")).to_contain_text("!" * (number + 1) + "Made with")
-        expect(overlay.get_by_role("link")).to_have_text(
+        expect(overlay.get_by_role("link", name=OPEN)).to_have_text(
             "components/note.jsx:1:6"
         )  # that put nothing right
         part.write_text(f"export const Note = () => <b>part {number}</b>;\n", "utf-8")
