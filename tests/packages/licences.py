@@ -35,6 +35,7 @@ EXCEPTIONS = {
 """Weak copyleft, used as it is: changes of these packages themselves must be published."""
 
 _SPELLINGS = {
+    "3-Clause BSD License": "BSD-3-Clause",
     "Apache 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD-3-Clause",

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
 from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
@@ -18,6 +19,9 @@ EXTRAS = {
     "auth": ("fxtrio/plugins/auth/",),
     "bcrypt": ("fxtrio/plugins/auth/passwords/hashes.py",),
     "lsp": ("fxtrio/tools/lsp/",),
+    "mcp": ("fxtrio/cli/mcp.py", "fxtrio/develop/mcp/"),
+    "metrics": ("fxtrio/plugins/metrics/",),
+    "otel": ("fxtrio/observe/otel.py",),
     "postgres": ("fxtrio/db/", "fxtrio/realtime/stores/postgres"),
     "pydantic": (
         "fxtrio/serve/request/model/validate.py",
@@ -37,6 +41,11 @@ OPTIONAL = {"playwright": "fxtrio/testing/"}
 
 ONLY_OF_SOME_PYTHONS = {"backports", "compression", "_typeshed"}
 IMPORTED_AS = {"backports-zstd": "backports"}
+SHARED = {
+    "opentelemetry.exporter": "opentelemetry-exporter-otlp-proto-http",
+    "opentelemetry": "opentelemetry-sdk",
+}
+"""Modules of several packages below one name: the SDK needs the API of its own version."""
 
 
 def normal(name: str) -> str:
@@ -55,10 +64,19 @@ def imports_of(file: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.Import):
-            found |= {one.name.partition(".")[0] for one in node.names}
+            found |= {one.name for one in node.names}
         elif isinstance(node, ast.ImportFrom) and not node.level:
-            found.add((node.module or "").partition(".")[0])
-    return found - sys.stdlib_module_names - {"fx", "fxtrio"} - ONLY_OF_SOME_PYTHONS
+            found.add(node.module or "")
+    known = sys.stdlib_module_names | {"fx", "fxtrio"} | ONLY_OF_SOME_PYTHONS
+    return {module for module in found if module.partition(".")[0] not in known}
+
+
+def distribution_of(module: str, homes: Mapping[str, list[str]]) -> str:
+    for shared, name in SHARED.items():
+        if f"{module}.".startswith(f"{shared}."):
+            return name
+    top = module.partition(".")[0]
+    return normal(homes.get(top, [top])[0])
 
 
 @cache
@@ -66,12 +84,12 @@ def imported() -> list[tuple[str, str]]:
     """Return each file of the packages with each distribution that it imports."""
     homes = packages_distributions()
     return [
-        (path, normal(homes.get(module, [module])[0]))
+        (path, name)
         for root in ("fxtrio", "fx")
         for file in sorted((ROOT / root).rglob("*.py"))
         if "/starter/" not in (path := file.relative_to(ROOT).as_posix())
         and "node_modules" not in path
-        for module in sorted(imports_of(file))
+        for name in sorted({distribution_of(module, homes) for module in imports_of(file)})
     ]
 
 
