@@ -54,8 +54,9 @@ _PATH_CHARS = "_$.?[]"
 _INPUT = re.compile(r"(?:payload: )?\b([A-Za-z_]\w*Input\d*)\b")
 _TEXTS = re.compile(r'"[^"]*"(?: \| "[^"]*")*')
 _INTERFACE = re.compile(
-    r"^export interface (\w+)(?:[^{\n]*? extends (\w+))?[^{\n]*\{\n(.*?)^\}",
-    re.DOTALL | re.MULTILINE,
+    r"^export interface (\w++)(?:<[^>\n]*+>)?+(?: extends (\w++))?+[^{\n]*+\{\n"
+    r"((?:(?: [^\n]*+)?\n)*+)\}",
+    re.MULTILINE,
 )
 _KEY = re.compile(r"^  (\w+)\??[:(]", re.MULTILINE)
 _OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
