@@ -20,6 +20,8 @@ APART: dict[str, tuple[str, ...]] = {
         "plugins.auth.storage.tables:named",
         "plugins.jobs.plugin:_path",
         "plugins.load:_import",
+        "plugins.metrics.listener:run_listener",
+        "plugins.observe.plugin:_path",
         "plugins.settings:_collecting",
         "plugins.settings:_unknown",
         "plugins.settings:camel",
@@ -149,6 +151,7 @@ APART: dict[str, tuple[str, ...]] = {
     "bytes on their way to a socket: what is sent is cut off its front": (
         "server.http1.transport:ByteTransport._wait_with",
         "server.http1.transport:ByteTransport.write_parts_now",
+        "server.http1.transport:_advance",
         "server.http2.send_queue:SendQueues.send",
     ),
     "it hands on what it is given, to what is measured": (
@@ -165,6 +168,14 @@ APART: dict[str, tuple[str, ...]] = {
         "head:_Reader.handle_decl",
         "head:_Reader.handle_pi",
         "head:_Reader.unknown_decl",
+    ),
+    "an answer of any length for an agent, cut once": ("develop.mcp.tools:shortened",),
+    "the path of a setting, and a head within the limit of h11, divided once": (
+        "plugins.metrics.listener:_answer",
+    ),
+    "names of files that the workers give themselves": (
+        "plugins.metrics.worker_files:WorkerFiles._read",
+        "plugins.metrics.worker_files:WorkerFiles._write",
     ),
     "at most 37 characters match, and the rest is not read: the id of an event": (
         "realtime.feeds.feed:parse_id",
