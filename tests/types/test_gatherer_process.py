@@ -13,7 +13,7 @@ import trio
 
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
-from fxtrio.tools.project_process.fork_server import CAN_FORK
+from fxtrio.tools.project_process.fork_server import CAN_FORK, MODULE
 from fxtrio.tools.types.gather.gatherer_process import GathererProcess, TypesUnknown, project_types
 from tests.trees import write_tree
 
@@ -38,11 +38,12 @@ async def keeping(root: Path) -> AsyncIterator[GathererProcess]:
             nursery.cancel_scope.cancel()
 
 
-def own_processes() -> list[psutil.Process]:
+def own_processes(root: Path) -> list[psutil.Process]:
+    """Return those for ``root``: the `fx dev` that other tests share keeps one as well."""
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
-            if "fxtrio.tools.project_process.fork_server" in process.cmdline():
+            if MODULE in process.cmdline() and root.samefile(process.cwd()):
                 found.append(process)
     return found
 
@@ -62,9 +63,9 @@ async def test_each_question_imports_the_project_again(tmp_path: Path) -> None:
             assert found == await project_types(tmp_path, project)
             seen.add(repr(found.pages[0].data))
         assert len(seen) == 3
-        assert len(own_processes()) == int(CAN_FORK)
+        assert len(own_processes(tmp_path)) == int(CAN_FORK)
         kept.stop()
-        await wait_gone(own_processes())
+        await wait_gone(own_processes(tmp_path))
         assert await kept.types(project) == found
 
 
@@ -87,7 +88,7 @@ async def test_nothing_runs_on_for_a_question_that_is_abandoned(tmp_path: Path) 
                 nursery.start_soon(kept.types, written(tmp_path, store=endless))
                 while not (tmp_path / "begun").exists():
                     await trio.lowlevel.checkpoint()
-                processes = own_processes()
+                processes = own_processes(tmp_path)
                 assert processes
                 scope.cancel()
         await wait_gone(processes)
@@ -102,14 +103,14 @@ async def test_a_question_that_takes_too_long_is_reported(tmp_path: Path) -> Non
             kept.limit = 2.0
             with pytest.raises(TypesUnknown, match="took longer than"):
                 await kept.types(written(tmp_path, store=endless))
-            await wait_gone(own_processes())
+            await wait_gone(own_processes(tmp_path))
 
 
 async def test_a_process_that_was_killed_is_replaced(tmp_path: Path) -> None:
     async with keeping(tmp_path) as kept:
         project = written(tmp_path)
         found = await kept.types(project)
-        processes = own_processes()
+        processes = own_processes(tmp_path)
         for process in processes:
             os.kill(process.pid, 9)
         await wait_gone(processes)
