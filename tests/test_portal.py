@@ -106,14 +106,17 @@ async def test_who_is_cancelled_waits_until_the_call_has_ended(opened: AsyncioPo
 
 
 async def test_what_a_clean_up_raises_is_not_lost(opened: AsyncioPortal) -> None:
+    token, scope = trio.lowlevel.current_trio_token(), trio.CancelScope()
+
     async def linger() -> None:
         try:
+            token.run_sync_soon(scope.cancel)
             await asyncio.sleep(3600)
         finally:
             raise ValueError("of the clean-up")
 
     with pytest.raises(ValueError, match="of the clean-up"):
-        with trio.move_on_after(0.01):
+        with scope:
             await opened.call(linger)
 
 

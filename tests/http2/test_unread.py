@@ -171,7 +171,8 @@ async def test_a_full_process_refuses_those_who_read_nothing_and_then_cuts_them_
             nursery.start_soon(server.keep_asking)  # whoever comes looks at who is too slow
             await client.wait_goodbye()
             nursery.cancel_scope.cancel()
-        assert process_unsent.used == 0
+        while process_unsent.used:  # noqa: ASYNC110  # the last answer to keep_asking is still sent
+            await trio.sleep(0.002)
 
 
 async def test_a_large_answer_counts_whole_though_a_part_is_queued() -> None:
