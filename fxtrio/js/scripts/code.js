@@ -34,6 +34,8 @@ const LIBRARIES = { react: allowed.REACT, 'fx/client': allowed.CLIENT };
  */
 export function codeReasons(module, resolve) {
   const looker = new Looker(module, resolve);
+  // Elements are then calls of another function, of which nothing here is known.
+  if (/@jsx/.test(module.text)) looker.add(module.program, 'a comment with @jsx');
   for (const node of module.program.body) looker.lookAtStatement(node);
   looker.walk(module.program, null);
   return looker.reasons.sort((one, other) => one.node.start - other.node.start);

@@ -152,6 +152,8 @@ const WAYS = {
     page('const value = new URL("./a.png", import.meta.url)'),
     `export default async function Page() { return <p />; }`,
     `export function* parts() { yield 1; }\n${page('const value = 1')}`,
+    `/** @jsxImportSource @emotion/react */\n${page('<p css={{ color: "red" }} />')}`,
+    `// @jsx create\nimport { create } from './create.js';\n${page('<p />')}`,
     `enum Size { Small }\n${page('const value = Size.Small')}`,
   ],
   'what is another value in a browser': [
