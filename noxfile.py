@@ -66,7 +66,7 @@ IN_PROCESS = (
 )
 """Tests whose code runs in the process of pytest, most of it, so that coverage sees it."""
 
-MOST_AGAIN = 8
+MOST_AGAIN = 16
 """Tests that run once more when they have failed (count)."""
 
 AGAIN = "--again"
