@@ -178,7 +178,7 @@ async def test_sentry_gets_a_defect(tmp_path: Path) -> None:
             await client.get("/book/1")
         await trio.to_thread.run_sync(sentry_sdk.flush, 5)
     finally:
-        sentry_sdk.init()
+        sentry_sdk.init(default_integrations=False)  # others would patch Starlette for good
         server.shutdown()
         thread.join()
         server.server_close()
