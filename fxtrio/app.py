@@ -167,7 +167,7 @@ class Application(Starlette):
                 compressed=of_public,
                 cache_of=None if site.policies is None else site.policies.cache_of,
             ),
-            openapi=self.openapi if site.config.openapi else None,
+            openapi=self.openapi if site.config.is_described else None,
             routes=self.router.routes,
             csp_reports=CspReports(),  # what they bound is bounded for all mounts together
             evaluations=Evaluations(),

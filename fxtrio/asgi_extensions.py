@@ -74,6 +74,13 @@ class WholeResponse(Protocol):
     """Answers the request after `interrupt`; None leaves that to the server."""
 
 
+IN_PROCESS = "fx.in-process"
+"""Key in the scope of a request that the app makes of itself, for a client that is no browser.
+
+It has no cookie, so no visitor's browser can have been led to send it: it needs no proof of its
+origin.
+"""
+
 SAME_FOR_ALL = "fx.same-for-all"
 """Key in the scope of a request that a static file answers: its answer depends on nobody.
 

@@ -90,6 +90,7 @@ def action(
     cancel_on_disconnect: bool | None = None,
     transaction: bool = False,
     isolation: Isolation | None = None,
+    tool: bool = False,
 ) -> Callable[[ActionFunction], ActionFunction]: ...
 def action(
     function: ActionFunction | None = None,
@@ -99,6 +100,7 @@ def action(
     cancel_on_disconnect: bool | None = None,
     transaction: bool = False,
     isolation: Isolation | None = None,
+    tool: bool = False,
 ) -> ActionFunction | Callable[[ActionFunction], ActionFunction]:
     """Mark an async function as a server action, without wrapping it.
 
@@ -114,6 +116,9 @@ def action(
     of `fx.db` is kept as a whole when it returns or redirects, and undone when it raises or
     runs out of time. It is serializable, or as ``isolation`` says, and runs again from its
     beginning when others were in its way.
+
+    Agents may call a ``tool`` by the Model Context Protocol, where the plugin ``mcp`` is open;
+    its docstring tells them what it does.
 
     Raises ValueError for a limit that is no size, for an isolation that there is not, and for a
     generator with ``transaction``.
@@ -137,6 +142,7 @@ def action(
         )
         function.__fx_transaction__ = transaction  # type: ignore[attr-defined]
         function.__fx_isolation__ = isolation  # type: ignore[attr-defined]
+        function.__fx_tool__ = tool  # type: ignore[attr-defined]
         return function
 
     return mark if function is None else mark(function)

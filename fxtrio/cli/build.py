@@ -70,7 +70,7 @@ def command(root: Path, analyze: bool, budget: int | None, as_json: bool) -> Non
         def finish(folder: Path, manifest: Manifest) -> None:
             if budget is not None:
                 require_budget(weigh_pages(folder, manifest), budget)
-            if config.openapi:
+            if config.is_described:
                 # Heavy, and most projects have no description.
                 from fxtrio.tools.openapi.describe import describe_into
 

@@ -387,3 +387,8 @@ class Config:
 
     secret_keys: tuple[str, ...] = attrs.field(default=(), repr=False, validator=validators.secrets)
     """From ``FX_SECRET_KEY``, never from the file: the first signs, all verify."""
+
+    @property
+    def is_described(self) -> bool:
+        """Whether a build has the OpenAPI document: to be served, or as the list of tools."""
+        return self.openapi or any(plugin.name == "mcp" for plugin in self.plugins)

@@ -10,6 +10,7 @@ from starlette.responses import Response
 
 from fxtrio.app_handle import App
 from fxtrio.errors import DottedNameUnknown, FxtrioError, Redirect
+from fxtrio.plugins.protocol import Resolver, cause_of_unresolved
 
 Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
 """Lets a request pass with None, as route hooks do."""
@@ -38,6 +39,17 @@ def resolve_guard(key: str, name: str, app: App) -> Guard:
         raise GuardInvalid(key, name, "which is not async")
     guard: Guard = found
     return guard
+
+
+def guard_mistakes(name: str, resolve: Resolver) -> dict[str, str]:
+    """Return what is wrong with the setting ``guard``, for `Plugin.mistakes`; "" is none."""
+    if not name:
+        return {}
+    if cause := cause_of_unresolved(name, resolve):
+        return {"guard": cause}
+    if not inspect.iscoroutinefunction(resolve(name)):
+        return {"guard": f"is {name!r}, which is not an async function"}
+    return {}
 
 
 async def guarded(

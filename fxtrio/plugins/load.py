@@ -19,6 +19,7 @@ from fxtrio.plugins.protocol import Plugin, PluginFailed, Resolver
 BUILT_IN = {
     "auth": "fxtrio.plugins.auth:AuthPlugin",
     "jobs": "fxtrio.plugins.jobs:JobsPlugin",
+    "mcp": "fxtrio.plugins.mcp:McpPlugin",
     "observe": "fxtrio.plugins.observe:ObservePlugin",
 }
 """Short names of the framework's own plugins."""

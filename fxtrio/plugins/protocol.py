@@ -159,6 +159,7 @@ class _Below(BaseRoute):
     def __init__(self, base_url: str, route: BaseRoute) -> None:
         self._base_url = base_url
         self._route = route
+        self.acts_on_cookies = getattr(route, "acts_on_cookies", True)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Ask the route as if the app were served at the base URL."""

@@ -13,6 +13,7 @@ import attrs
 import msgspec
 import trio
 
+from fxtrio.asgi_extensions import IN_PROCESS
 from fxtrio.serve.actions.action import answer_action
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
@@ -62,7 +63,12 @@ class RuntimeEndpoints:
         probe = self._probe(event)
         if probe is not None:
             return self._answer_ready if probe == _READY else self._answer_alive
-        return self._answer_openapi if path == OPENAPI and self.openapi is not None else None
+        return self._answer_openapi if path == OPENAPI and self._describes(event) else None
+
+    def _describes(self, event: RequestEvent) -> bool:
+        """Whether the document is served: to everybody by the setting, else to the app itself."""
+        listed = self.site.config.openapi or IN_PROCESS in event.scope
+        return listed and self.openapi is not None
 
     def _probe(self, event: RequestEvent) -> str | None:
         """Return the requested probe, with the base URL or without it.

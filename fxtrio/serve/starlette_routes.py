@@ -11,7 +11,7 @@ from functools import partial
 
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
-from starlette.routing import BaseRoute, Match
+from starlette.routing import BaseRoute, Match, Route
 from starlette.types import Scope
 
 from fxtrio.errors import ActionError, LoaderError, Redirect
@@ -36,6 +36,12 @@ from fxtrio.serve.request.response.response import Answer, redirected
 from fxtrio.serve.request.response.send_response import completing, send_answer
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request_span import name_by_starlette_route
+
+
+class CookielessRoute(Route):
+    """A route that acts on no cookie, and judges origins itself: it needs no other proof."""
+
+    acts_on_cookies = False
 
 
 async def serve_starlette_route(
@@ -77,6 +83,7 @@ async def _handle(
 ) -> Answer | None:
     """Check the request's origin and let the route answer; return what is sent in its place."""
     unsafe = event.scope["method"] not in csrf.SAFE_METHODS
+    unsafe = unsafe and getattr(route, "acts_on_cookies", True)
     verdict = site.proof.rejection(event) if unsafe else ""
     if verdict:
         return csrf_failure_reply(verdict)

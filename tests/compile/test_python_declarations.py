@@ -222,6 +222,10 @@ def test_what_a_head_must_not_hold_is_reported_at_its_place(text: str, place: st
             "@action(transaction=True)\nasync def save(r): yield 1",
             "2:11: @action 'save' has a yield and transaction=True,",
         ),
+        (
+            "@action(tool=True)\nasync def save(r): return {}",
+            "2:11: @action 'save' has tool=True and no docstring,",
+        ),
         ("@server\nasync def load(r, x): ...", "2:11: @server 'load' has a parameter 'x' that"),
         ("@server\nasync def load(*, r): ...", "2:11: @server 'load' has "),
         ("@action\nasync def save(r, b): ...", "2:11: @action 'save' has a parameter 'b' without"),

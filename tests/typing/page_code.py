@@ -44,7 +44,7 @@ async def add(request: Request, note: Note) -> dict[str, bool]:
     return {"added": True}
 
 
-@action(timeout=5, limit="50MB", cancel_on_disconnect=True, transaction=True)
+@action(timeout=5, limit="50MB", cancel_on_disconnect=True, transaction=True, tool=True)
 async def save(request: Request, note: Note, tags: list[str]) -> Note:
     return note
 

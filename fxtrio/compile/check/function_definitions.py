@@ -79,6 +79,19 @@ def streaming_problems(action: Definition) -> Iterator[tuple[str, str]]:
                     )
 
 
+def tool_problems(action: Definition) -> Iterator[tuple[str, str]]:
+    """Yield what stands against an action that agents may call, each with its remedy."""
+    if ast.get_docstring(action):
+        return
+    for mark in action.decorator_list:
+        for keyword in mark.keywords if isinstance(mark, ast.Call) else ():
+            if keyword.arg == "tool" and _is_true(keyword.value):
+                yield (
+                    "has tool=True and no docstring, by which agents choose what they call",
+                    "Write one below 'def' that says what it does",
+                )
+
+
 def stream_problems(stream: Definition) -> Iterator[tuple[str, str]]:
     """Yield what stands against a function marked `@stream`, each with its remedy.
 

@@ -21,6 +21,7 @@ from fxtrio.compile.check.function_definitions import (
     marked_inside,
     stream_problems,
     streaming_problems,
+    tool_problems,
 )
 from fxtrio.compile.check.literal_statuses import STATUS_REMEDY, wrong_returned
 from fxtrio.compile.problems import Problem
@@ -160,7 +161,7 @@ class _Reader:
         self._reject_elsewhere(function, f"@{mark}")
         if mark == "action":
             self._check_call(function, what, ("request", "body"), may_yield=True)
-            for message, remedy in streaming_problems(function):
+            for message, remedy in (*streaming_problems(function), *tool_problems(function)):
                 self._report(function, f"{what} {message}", remedy)
         elif mark == "stream":
             for message, remedy in stream_problems(function):

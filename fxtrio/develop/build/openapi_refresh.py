@@ -30,7 +30,7 @@ class DescribedLater:
         """
         self._describing.cancel("there is a newer version")
         self._describing = trio.CancelScope()
-        if config.openapi:
+        if config.is_described:
             nursery.start_soon(_describe, self._describing, root, config, report)
 
 

@@ -13,6 +13,9 @@ from fxtrio.serve.request import csrf
 TOKEN_PATH = "/api/__csrf"
 """Where clients get the proof of origin that they send."""
 
+TOOL = "x-fx-tool"
+"""Key of an operation that agents may call as a tool."""
+
 TOKEN_HEADER = csrf.HEADER.decode()
 _SCHEMA = "#/components/schemas/"
 
@@ -36,7 +39,7 @@ def visible(document: dict[str, Any], open_to: Collection[tuple[str, str]]) -> d
     if TOKEN_HEADER in headers and TOKEN_PATH in document["paths"]:
         paths[TOKEN_PATH] = document["paths"][TOKEN_PATH]
     components = document["components"]
-    schemas = _reached(paths, components) | _reached(components["responses"], components)
+    schemas = reached(paths, components) | reached(components["responses"], components)
     return {
         **document,
         "paths": dict(sorted(paths.items())),
@@ -50,7 +53,7 @@ def visible(document: dict[str, Any], open_to: Collection[tuple[str, str]]) -> d
     }
 
 
-def _reached(start: Any, components: dict[str, Any]) -> set[str]:
+def reached(start: Any, components: dict[str, Any]) -> set[str]:
     """Return the names of the schemas that ``start`` refers to, and those that they refer to."""
     found: set[str] = set()
     waiting = [start]

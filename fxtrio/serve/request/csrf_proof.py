@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 from starlette.requests import HTTPConnection, Request
 
+from fxtrio.asgi_extensions import IN_PROCESS
 from fxtrio.config import CsrfConfig
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, media_type
@@ -45,7 +46,7 @@ class Proof:
         The session is read from ``request``, by default the event's own.
         """
         settings = self.settings
-        if not settings.enabled or self._is_exempt(event):
+        if not settings.enabled or IN_PROCESS in event.scope or self._is_exempt(event):
             return ""
         scheme = event.scope["scheme"]
         trusted = settings.trusted_origins

@@ -85,7 +85,15 @@ def describe_imported(root: Path, config: Config) -> Description:
         own = pages[operation.source].get(operation.action.rpartition(".")[2])
         return said_of([own, *hooks["pages"], *hooks["actions"]])
 
-    return make_document(types, config, version=version, schemas=schemas, guard=guard, said=said)
+    def is_tool(operation: Operation) -> bool:
+        if operation.kind != "action":
+            return False
+        own = pages[operation.source].get(operation.action.rpartition(".")[2])
+        return getattr(own, "__fx_tool__", False) is True
+
+    return make_document(
+        *(types, config), version=version, schemas=schemas, guard=guard, said=said, is_tool=is_tool
+    )
 
 
 def _import_all(root: Path, project: CheckedProject) -> tuple[Namespaces, Functions]:

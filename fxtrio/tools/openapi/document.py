@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from fxtrio.config import Config, CsrfConfig
-from fxtrio.serve.openapi.visible import TOKEN_HEADER, TOKEN_PATH, visible
+from fxtrio.serve.openapi.visible import TOKEN_HEADER, TOKEN_PATH, TOOL, visible
 from fxtrio.serve.request import csrf
 from fxtrio.tools.openapi.documented import BEARER, Documented, with_said
 from fxtrio.tools.openapi.operations import (
@@ -48,12 +48,13 @@ def make_document(
     schemas: Schemas,
     guard: Guard | None,
     said: Callable[[Operation], tuple[Documented, ...]] = lambda _: (),
+    is_tool: Callable[[Operation], bool] = lambda _: False,
 ) -> Description:
     """Return the OpenAPI document of a project; equal projects have equal documents.
 
     ``version`` is that of the application. ``guard`` is what the auth plugin lets nobody
     pass who is not signed in, if it is there; ``said`` returns what `documented` says of an
-    operation.
+    operation, and ``is_tool`` whether agents may call it.
     """
     found: list[Operation] = []
     for page in sorted(types.pages, key=lambda page: page.pattern):
@@ -68,6 +69,8 @@ def make_document(
     for operation in operations:
         secured = with_said(_secured(operation, config, guard), said(operation))
         secured["responses"] = dict(sorted(secured["responses"].items()))
+        if is_tool(operation):
+            secured[TOOL] = True
         paths.setdefault(operation.path, {})[operation.method] = secured
     _name_apart(paths)
     if config.csrf.enabled:

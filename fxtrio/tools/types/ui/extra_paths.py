@@ -12,8 +12,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from fxtrio import plugins
 from fxtrio.compile.split.python_statements import parse_source
 from fxtrio.config import Config
+from fxtrio.plugins.load import BUILT_IN
 from fxtrio.tools.types.ui.paths import is_pattern
 
 _MOST = 2000
@@ -32,13 +34,18 @@ def other_paths(root: Path, config: Config) -> list[str]:
         found.update(f"/{name}" for name in names)
     for module in _modules(root, config):
         found.update(_named(module))
+    for name in {plugin.name for plugin in config.plugins} & BUILT_IN.keys():
+        for module in Path(plugins.__file__).with_name(name).rglob("*.py"):
+            found |= _named(module) - {"", "/*"}
     return sorted(path for path in found if is_pattern(path))
 
 
 def _modules(root: Path, config: Config) -> Iterator[Path]:
     """Yield the files of the app and of what its settings name."""
     yield root / "app.py"
-    names = [*(plugin.name for plugin in config.plugins), *config.middleware]
+    # A package of the name of a plugin of ours may be installed, such as `mcp`.
+    names = [one.name for one in config.plugins if one.name not in BUILT_IN]
+    names += config.middleware
     for name in names:
         module = name.partition(":")[0]
         yield root / f"{module.replace('.', '/')}.py"

@@ -22,7 +22,7 @@ def path_types(pattern: str) -> list[str]:
 def is_pattern(path: str) -> bool:
     """Whether `path_types` can read a path."""
     try:
-        parse_pattern(path.removesuffix("/*") or "/")
+        parse_pattern(path.removesuffix("/*") if path != "/*" else "/")
     except ValueError:
         return False
     return True
