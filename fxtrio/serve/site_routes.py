@@ -17,6 +17,7 @@ from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.pages.error_response import NOT_FOUND, plain_problem
+from fxtrio.serve.pages.html.without_scripts import find_settled
 from fxtrio.serve.pages.markdown.llms_txt import answer_llms_txt
 from fxtrio.serve.pages.markdown.representation import (
     MarkdownRepresentation,
@@ -88,6 +89,8 @@ class SiteRoutes:
             return await answer_api(site, running, event, route.source, params)
         if event.scope["method"] not in ("GET", "HEAD"):
             return not_read(event.scope["method"])
+        if event.scope["query_string"]:
+            find_settled(event)
         page = self._page(running, event, route, params)
         cache = self.lifetime.cache
         if site.markdown is not None and not event.navigation and wants_markdown(event):

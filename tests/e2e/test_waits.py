@@ -183,6 +183,31 @@ def test_a_page_is_interactive_before_its_deferred_values(site: Server, browser:
     assert visitor.complaints == []
 
 
+def test_without_scripts_deferred_values_are_in_their_place(site: Server, browser: Browser) -> None:
+    visitor = visit(browser, javascript=False)
+    page = visitor.page
+    seen: list[str] = []
+    page.on("request", lambda request: seen.append(request.url.removeprefix(site.url)))
+    page.goto(f"{site.url}/likes")
+    with page.expect_request("**/books/plain?count=3&__fx_settled"):
+        page.goto(f"{site.url}/books/plain?count=3", wait_until="commit")
+    # The functions of the first document were cancelled; those of this one wait.
+    url = f"{site.url}/api/__actions/books/plain/publish"
+    headers = {"sec-fetch-site": "same-origin"}
+    assert page.request.post(url, data={"id": "plain"}, headers=headers).ok
+
+    expect(page.locator("#reviews li").nth(1)).to_have_text(REVIEW)
+    expect(page.locator("h1 ~ #price + ul#reviews ~ a")).to_have_count(3)
+    expect(page.locator("#wait")).to_have_count(0)
+    assert [one for one in seen if one.startswith("/books/plain")] == [
+        "/books/plain?count=3",
+        "/books/plain?count=3&__fx_settled",
+    ]
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Likes")
+    assert visitor.complaints == []
+
+
 def test_a_navigation_shows_deferred_values_and_leaving_cancels_them(
     site: Server, browser: Browser
 ) -> None:

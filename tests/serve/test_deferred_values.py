@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import logging
 import re
@@ -296,9 +297,9 @@ async def test_cached_pages_have_settled_values(tmp_path: Path, autojump_clock: 
     code = '    CACHE = {"revalidate": 60}\n' + BOOK
     root = project(tmp_path, {"pages/index.fxl": page(code)})
     async with open_app(root, mode="production", open_renderer=open_renderer) as client:
-        html = await client.get("/")
+        document = await client.get("/")
         navigation = await client.get("/", headers=NAVIGATION)
-    assert '"others":["others",' in html.text
+    assert '"others":["others",' in document.text
     assert navigation.json()["props"]["data"]["others"][0] == "others"
 
 
@@ -307,9 +308,9 @@ async def test_with_a_loading_file_a_late_loader_has_its_values_settled(
 ) -> None:
     root = project(tmp_path, {"pages/loading.fxl": page("")})
     async with open_app(root, render=False) as client:
-        html = await client.get("/")
-    assert '"others":["others",' in html.text
-    assert '"promises":["page:reviews","page:others"]' in html.text
+        document = await client.get("/")
+    assert '"others":["others",' in document.text
+    assert '"promises":["page:reviews","page:others"]' in document.text
 
 
 async def test_a_client_that_names_values_gets_and_awaits_them_alone(
@@ -362,7 +363,7 @@ async def test_the_client_router_ends_the_values_of_a_document_that_it_has_repla
             assert found is not None
             id = found[1].decode()
             await trio.sleep(1)
-            wrong = await client.get(f"/api/__leave?{id}")
+            wrong = await client.request("PUT", f"/api/__leave?{id}")
             unknown = await client.post(f"/api/__leave?{id[::-1]}")
             begun = trio.current_time()
             left = await client.post(f"/api/__leave?{id}")
@@ -372,6 +373,41 @@ async def test_the_client_router_ends_the_values_of_a_document_that_it_has_repla
     assert rest.endswith(b"</body></html>")
     assert trio.current_time() - begun < 1
     assert set(events[-2:]) == {"reviews is cancelled", "others is cancelled"}
+
+
+async def test_a_browser_without_scripts_ends_the_document_and_loads_it_with_all_values(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    root = project(tmp_path, {"pages/[...path].fxl": page(BOOK)})
+    async with open_app(root, open_renderer=open_renderer, base_url="/shop") as client:
+        async with client.stream("GET", "/shop/?name=a&b=%3Ci%3E") as response:
+            parts = aiter(response)
+            shell = (await anext(parts)).decode()
+            again = re.search(
+                r'<noscript><meta http-equiv="refresh" content="0;url=([^"]+)">'
+                r'<img src="([^"]+)" alt="" hidden></noscript>$',
+                shell,
+            )
+            assert again is not None
+            url, image = (html.unescape(found) for found in again.groups())
+            assert url == "/shop/?name=a&b=%3Ci%3E&__fx_settled"
+            begun = trio.current_time()
+            assert (await client.get(image)).status == 204
+            assert b"".join([part async for part in parts]).endswith(b"</body></html>")
+            assert trio.current_time() - begun < 1
+        assert set(client.app.state.events[-2:]) == {"a is cancelled", "others is cancelled"}
+        whole = await client.get(url)
+        missing = await client.get("/shop/?name=missing&__fx_settled")
+        itself = await client.get("/shop/deep", headers={"referer": "https://x.example/shop/deep"})
+        other = await client.get("/shop/deep", headers={"referer": "https://x.example/shop/"})
+        host = await client.get("/shop//evil.example")
+    assert '"others":["others",' in whole.text
+    assert '"requestedPath":"/shop/?name=a\\u0026b=%3Ci%3E"' in whole.text
+    assert whole.headers["link"] == '</shop/?name=a&b=%3Ci%3E>; rel="canonical"'
+    assert (whole.status, missing.status) == (200, 410)
+    refreshed = ["http-equiv" in answer.text for answer in (whole, missing, itself, other)]
+    assert refreshed == [False, False, False, True]
+    assert "url=//" not in host.text
 
 
 async def test_the_failure_of_one_lets_the_boundary_have_those_of_the_layout_once(

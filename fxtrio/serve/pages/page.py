@@ -152,6 +152,9 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         headers = [PRIVATE, site.vary, *site.standard.of_html(nonce)]
         if site.llms_link is not None:
             headers.append(site.llms_link)
+        if self.event.settled:
+            url = self.event.requested.encode("latin-1").replace(b">", b"%3E")
+            headers.append((b"link", b'<%b>; rel="canonical"' % url))
         # One visitor's proof is nothing for the others.
         if self.event.draft.shared or not self.event.audience.personal:
             return headers

@@ -20,7 +20,6 @@ from fxtrio.serve.pages.deferred.values import (
     settle,
     without_deferred,
 )
-from fxtrio.serve.pages.html.buffered_stream import buffer_page
 from fxtrio.serve.pages.html.stream import send_page, stream_page
 from fxtrio.serve.pages.loaders import Failed, Loaded, load
 from fxtrio.serve.pages.page import PageEvent
@@ -50,31 +49,29 @@ def load_and_show(
     ``watched`` takes over the deadline of a single loader.
     """
     plan, event = page.target.plan, page.event
-    streams = plan.view.streams and after is None and not event.navigation
+    streams = plan.view.streams and after is None and not (event.navigation or event.settled)
     if streams and event.audience.streams:
         return stream_page(page)
     if plan.view.id in page.site.large.average:
-        return _wait_and_show(page, watched, after, buffered=streams)
-    return _load_and_show(page, watched, after, buffered=streams)
+        return _wait_and_show(page, watched, after)
+    return _load_and_show(page, watched, after)
 
 
 async def _wait_and_show(
-    page: PageEvent, watched: Watched | None, after: FormOutcome | None, *, buffered: bool
+    page: PageEvent, watched: Watched | None, after: FormOutcome | None
 ) -> Answer:
     """Show a page that is known to be large once there is room for it."""
     try:
         async with page.site.large.admitted(page.target.plan.view.id, page.event, page.place):
-            return await _load_and_show(page, watched, after, buffered=buffered)
+            return await _load_and_show(page, watched, after)
     except UnsentFull as full:
         return await show_failure(page, "", full, {})
 
 
 async def _load_and_show(
-    page: PageEvent, watched: Watched | None, after: FormOutcome | None, *, buffered: bool
+    page: PageEvent, watched: Watched | None, after: FormOutcome | None
 ) -> Answer:
     plan, navigation = page.target.plan, page.event.navigation
-    if buffered:
-        return await buffer_page(page)
     outcome = await load(plan.loaders, page.request, page=page.place, watched=watched)
     if isinstance(outcome, Redirect):
         return redirected(outcome, navigation=navigation)
@@ -112,7 +109,7 @@ async def _show_deferred(
 ) -> Answer:
     """Show a page with deferred values: in parts, or to others when all have come."""
     event, plan = page.event, page.target.plan
-    in_parts = event.audience.streams and event.scope["method"] != "HEAD"
+    in_parts = event.audience.streams and event.scope["method"] != "HEAD" and not event.settled
     in_parts &= event.navigation or plan.view.scripts
     if in_parts and content.action_data is None:
         return await (

@@ -11,8 +11,12 @@ ACTIONS: Final = "/api/__actions/"
 """Where actions are called, behind the base URL: the page's path and the name follow."""
 
 LEAVE: Final = "/api/__leave"
-"""Where the client router says, behind the base URL, that it has replaced a document whose values
-are still sent. The query is the document's id."""
+"""Where a document whose values are still sent is ended, behind the base URL: by the client router
+that has replaced it, or by a browser that runs no scripts. The query is the document's id."""
+
+SETTLED: Final = b"__fx_settled"
+"""The parameter by which a browser that runs no scripts requests a page with all values in place.
+It is the last one of the query, and removed before hooks and loaders see the request."""
 
 STREAMS: Final = "/api/__streams/"
 """Where `@stream` functions are read, behind the base URL: as for actions."""

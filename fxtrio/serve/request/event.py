@@ -105,6 +105,9 @@ class RequestEvent(msgspec.Struct, eq=False):
     negotiated: bool = False
     """Whether a header, not the URL, requests the page as Markdown."""
 
+    settled: bool = False
+    """Whether the page must have all of its values in place, since its browser runs no scripts."""
+
     page_url: str | None = None
     """The URL of the page, where it is not the requested one (a form's action)."""
 

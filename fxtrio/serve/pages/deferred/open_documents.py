@@ -44,7 +44,7 @@ class OpenDocuments:
 
 def answer_leave(documents: OpenDocuments, event: RequestEvent) -> Answer:
     """Take the message of a browser that has left the document in the query."""
-    if event.scope["method"] != "POST":
-        return Response(status_code=405, headers={"allow": "POST"})
+    if event.scope["method"] not in ("GET", "POST"):  # an image of `without_scripts`, or a beacon
+        return Response(status_code=405, headers={"allow": "GET, POST"})
     documents.leave(event.scope["query_string"])
     return Response(status_code=204)

@@ -11,6 +11,7 @@ interactive at once; each value is a script in front of the part that shows it.
 from __future__ import annotations
 
 import logging
+from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 import msgspec
@@ -40,6 +41,7 @@ from fxtrio.serve.pages.html.stream_end import (
     redirect_ending,
     whole_ending,
 )
+from fxtrio.serve.pages.html.without_scripts import has_outlined, load_settled
 from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, Values, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, encode_data
@@ -163,7 +165,10 @@ class _PageStream:
         self._nonce = page.event.audience.nonce()
         self._writer = NonceWriter(page.site.nonce, self._nonce)
         self._sent_headers = 0
-        self._id = b""
+        self._id = page.site.entropy.hex().encode() if promised or deferred else b""
+        self._outlined = False
+        """Whether only scripts show a part of the page in its place."""
+
         self._settled: dict[str, Settled] = {}
         """The deferred values that have come before the shell, by their names."""
         self.begun = False
@@ -190,7 +195,6 @@ class _PageStream:
             content = Content(early.values, early.status, deferred=self._deferred is not None)
             if self._promised:
                 values, names = without_deferred(early.values), names_of(self._promised, plan)
-                self._id = page.site.entropy.hex().encode()
                 within = page.site.config.timeouts.loader
                 content = content._replace(
                     values=values, promises=names, document=self._id, within=within
@@ -217,34 +221,39 @@ class _PageStream:
         page, plan = self._page, self._page.target.plan
         failure: BaseException | None = None
         parts: RenderParts | None = None
-        async with trio.open_nursery() as nursery:
-            end = nursery.cancel_scope
-            try:
-                with span("render", plan.view.module):
-                    async with page.running.renderer.stream(plan.view.id, payload) as parts:
-                        if self._deferred is not None:
-                            nursery.start_soon(self._deliver_deferred, self._deferred, parts)
-                        if self._promised:
-                            nursery.start_soon(self._deliver_values, parts, end)
-                        async for part in parts:
-                            await self._send_part(part)
-                        self._shell_sent.set()
-            except SsrDown as error:
-                if self.begun:
-                    log_failure(error, plan.view.module)
-                elif self._deferred is not None:
-                    failure = error
-                else:
-                    await self._leave_to_browser(error)
-                    if self._promised and parts is None:
-                        nursery.start_soon(self._deliver_values, None, end)
-            except BaseException as raised:  # the render runs application code
-                failure = self._known(raised)
-            if failure is not None:
-                end.cancel("the render failed")
+        with trio.CancelScope() as document, self._opened(document):
+            async with trio.open_nursery() as nursery:
+                try:
+                    with span("render", plan.view.module):
+                        async with page.running.renderer.stream(plan.view.id, payload) as parts:
+                            if self._deferred is not None:
+                                nursery.start_soon(self._deliver_deferred, self._deferred, parts)
+                            if self._promised:
+                                nursery.start_soon(self._deliver_values, parts)
+                            async for part in parts:
+                                await self._send_part(part)
+                            self._shell_sent.set()
+                except SsrDown as error:
+                    if self.begun:
+                        log_failure(error, plan.view.module)
+                    elif self._deferred is not None:
+                        failure = error
+                    else:
+                        await self._leave_to_browser(error)
+                        if self._promised and parts is None:
+                            nursery.start_soon(self._deliver_values, None)
+                except BaseException as raised:  # the render runs application code
+                    failure = self._known(raised)
+                if failure is not None:
+                    nursery.cancel_scope.cancel("the render failed")
         if failure is None:
-            await self._finish()
+            await self._finish(left=document.cancelled_caught)
         return failure
+
+    def _opened(self, scope: trio.CancelScope) -> AbstractContextManager[None]:
+        """Let the browser end a document that may still wait for data."""
+        documents = self._page.running.documents
+        return documents.opened(self._id, scope) if self._id else nullcontext()
 
     async def _leave_to_browser(self, error: SsrDown) -> None:
         """Send an empty shell, since no worker can render the page."""
@@ -277,10 +286,10 @@ class _PageStream:
                 self._outcome = Failed(deferred.loader.source, error, self._early.values)
         await parts.reject("page", _NO_DATA)
 
-    async def _deliver_values(self, parts: RenderParts | None, end: trio.CancelScope) -> None:
+    async def _deliver_values(self, parts: RenderParts | None) -> None:
         """Run the deferred functions, and give each value to the browser and to the render.
 
-        ``parts`` is None when the browser renders the page; ``end`` ends the response.
+        ``parts`` is None when the browser renders the page.
         """
         plan = self._page.target.plan
 
@@ -298,8 +307,7 @@ class _PageStream:
                 await self._shell_sent.wait()
                 await self._send_between(script)
 
-        with self._page.running.documents.opened(self._id, end):
-            await deliver(self._page, self._promised, send)
+        await deliver(self._page, self._promised, send)
 
     async def _send_between(self, data: bytes) -> None:
         """Send something between two parts, each of which is whole elements."""
@@ -309,6 +317,7 @@ class _PageStream:
 
     async def _send_part(self, part: Rendered) -> None:
         page = self._page
+        self._outlined |= has_outlined(part.html)
         if self.begun and self._promised:
             await self._send_between(part.html)
             return
@@ -326,22 +335,24 @@ class _PageStream:
         start = {"type": "http.response.start", "status": self._early.status, "headers": headers}
         await event.send(start)
         if self._promised:
-            await self._send(self._frame.early_shell(part, self._payload))
+            shell = self._frame.early_shell(part, self._payload)
         else:
-            await self._send(self._frame.shell(part))
+            shell = self._frame.shell(part)
+        await self._send(shell + (load_settled(page, self._id) if self._id else b""))
         self._settled.clear()
         self._shell_sent.set()
 
-    async def _finish(self) -> None:
-        """Send the payload, for the browser to take over."""
-        if self._deferred is not None:
+    async def _finish(self, *, left: bool) -> None:
+        """Send the payload, for the browser to take over, unless it has ``left`` the document."""
+        if self._deferred is not None and not left:
             self._log_ignored_changes(self._deferred)
-        if self._promised:
+        if self._promised or left:
             await self._send(self._frame.early_rest(REVEAL_DEFERRED_PARTS))
             await self._page.event.send({"type": "http.response.body", "body": b""})
             return
         ending = await self._ending()
-        await self._send(self._frame.rest(ending.payload, ending.script, ending.plain))
+        again = load_settled(self._page) if self._outlined and not self._id else b""
+        await self._send(again + self._frame.rest(ending.payload, ending.script, ending.plain))
         await self._page.event.send({"type": "http.response.body", "body": b""})
 
     async def _ending(self) -> StreamEnding:
