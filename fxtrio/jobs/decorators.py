@@ -80,16 +80,19 @@ class Job(Generic[P]):
         above `LONGEST_DELAY` or a ``priority`` outside of `PRIORITIES`, and errors of the
         database.
         """
-        app = current_app()
-        runner = None if app is None else app.jobs
-        if app is None or runner is None:
-            raise JobsNotRunning(self.name, _why_none(app))
+        runner = self.runner_of(current_app())
         runner.jobs[self.name] = self  # its module may have been imported after the start, or again
         now = runner.now()
         row = self.row(args, kwargs, now=now, delay=delay, priority=priority)
         after = runner.notify if row["due"] <= now else runner.wake
         number: int | None = await runner.store.add(**row, after=after)
         return number
+
+    def runner_of(self, app: Any) -> Any:
+        """Return what runs the jobs of ``app``, which may be None. Raises JobsNotRunning."""
+        if app is None or app.jobs is None:
+            raise JobsNotRunning(self.name, _why_none(app))
+        return app.jobs
 
     def row(
         self,

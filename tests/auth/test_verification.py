@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
 import trio
 
 from fx.testing import Client, open_app
-from fxtrio.plugins.auth import AuthService, Email
+from fxtrio.plugins.auth import AuthService
 from fxtrio.plugins.auth.errors import AuthMailMissing
 from fxtrio.plugins.auth.plugin import AuthPlugin
 from fxtrio.plugins.auth.registration.confirmation import MAILS
+from fxtrio.plugins.protocol import PluginFailed
 from tests.auth.harness import EMAIL, KEY, PASSWORD, Clock
 from tests.trees import page, write_tree
 
@@ -62,19 +64,20 @@ async def post(client: Client, name: str, **body: Any) -> tuple[int, Any]:
     return answer.status, answer.json()
 
 
-async def sent(number: int) -> list[Email]:
+async def sent(number: int) -> list[Any]:
     """Return all mails, as soon as there are so many."""
     module = sys.modules["mails_of_the_test"]
     with trio.fail_after(10):
         while len(module.SENT) < number:  # a job sends them
             await trio.lowlevel.checkpoint()
-    mails: list[Email] = module.SENT
+    mails: list[Any] = module.SENT
     return mails
 
 
 async def token_of(client: Client) -> str:
     assert await post(client, "register", email=NEW, password=CHOSEN) == (200, {"ok": True})
     (mail,) = await sent(1)
+    token: str
     (token,) = parse_qs(urlsplit(mail.link).query)["token"]
     return token
 
@@ -191,3 +194,45 @@ async def test_what_is_missing_is_reported_at_the_start(tmp_path: Path, missing:
         causes.append(error)
         error = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error.__cause__
     assert any(isinstance(cause, AuthMailMissing) and cause.setting == missing for cause in causes)
+
+
+async def test_a_durable_job_tries_again_to_send_the_mail(tmp_path: Path) -> None:
+    module = """
+        from fx.jobs import job
+
+        SENT, FAILED = [], []
+
+        @job(retries=3, backoff=0.01)
+        async def send_email(to, subject, text):
+            if not FAILED:
+                FAILED.append(to)
+                raise OSError("the mail server is away")
+            SENT.append((to, text))
+        """
+    write_tree(
+        tmp_path,
+        {"pages/index.fxl": page("    import mails_of_the_test"), "mails_of_the_test.py": module},
+    )
+    database = {"url": "sqlite:///app.db"}
+    try:
+        async with open_app(tmp_path, database=database, **options()) as client:
+            assert await post(client, "register", email=NEW, password=CHOSEN) == (200, {"ok": True})
+            ((to, text),) = await sent(1)
+            found = re.search(r"\?token=(\S+)", text)
+            assert to == NEW
+            assert found is not None
+            done = await post(client, "verify", token=unquote(found[1]), password=CHOSEN)
+            assert done == (200, {"ok": True})
+    finally:
+        sys.modules.pop("mails_of_the_test", None)
+
+
+async def test_a_durable_job_that_nothing_runs_is_reported_at_the_start(tmp_path: Path) -> None:
+    module = "from fx.jobs import job\n\n@job\ndef send_email(to, subject, text): ...\n"
+    write_tree(tmp_path, {"pages/index.fxl": page(""), "mails_of_the_test.py": module})
+    try:
+        with pytest.raises(PluginFailed, match=r"send_email\.enqueue: .* Set 'database\.url'"):
+            async with open_app(tmp_path, **options()):
+                raise AssertionError("must not start")
+    finally:
+        sys.modules.pop("mails_of_the_test", None)

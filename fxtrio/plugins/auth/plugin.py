@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +16,7 @@ from starlette.types import ASGIApp
 from fxtrio.config import Config
 from fxtrio.db import Database
 from fxtrio.errors import AppNotRunning
+from fxtrio.jobs import Job
 from fxtrio.plugins.auth.accounts import Clock
 from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.endpoints import Endpoints
@@ -82,7 +83,7 @@ class AuthPlugin(Plugin[AuthSettings]):
     @asynccontextmanager
     async def open_service(
         self,
-        post: Callable[[Email], None] | None = None,
+        post: Callable[[Email], Awaitable[None]] | None = None,
         database: Database | None = None,
         resolve: Resolver | None = None,
     ) -> AsyncIterator[AuthService]:
@@ -132,10 +133,10 @@ class AuthPlugin(Plugin[AuthSettings]):
             return open_own_file(self._file)
         return open_shared(self.config.database, self.root, self._file, database)
 
-    def _mail(self, app: App) -> Callable[[Email], None] | None:
-        """Return what sends a mail as a job of the app; None where none are sent.
+    def _mail(self, app: App) -> Callable[[Email], Awaitable[None]] | None:
+        """Return what sends a mail as a job, a durable one or of the app; None where none are sent.
 
-        Raises AuthMailMissing and DottedNameUnknown.
+        Raises AuthMailMissing, DottedNameUnknown and JobsNotRunning.
         """
         settings = self.settings
         if not settings.verify_email:
@@ -145,7 +146,16 @@ class AuthPlugin(Plugin[AuthSettings]):
         if not settings.send_email or app.resolve is None:
             raise AuthMailMissing("sendEmail", "mails:send_email")
         send = app.resolve(settings.send_email)
-        return lambda mail: app.tasks.enqueue(send, mail)
+        if isinstance(send, Job):
+            send.runner_of(app)
+
+        async def post(mail: Email) -> None:
+            if isinstance(send, Job):
+                await send.enqueue(to=mail.to, subject=mail.subject, text=mail.text)
+            else:
+                app.tasks.enqueue(send, mail)
+
+        return post
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
         """Return what verified addresses lack."""

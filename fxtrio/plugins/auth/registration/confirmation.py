@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
 from urllib.parse import quote
@@ -34,7 +34,7 @@ _WRONG = Refusal(code="credentials", message="The password is wrong.", status=40
 
 @attrs.frozen(kw_only=True, eq=False)
 class Registration:
-    """The registrations of one app. ``post`` hands a mail over without waiting."""
+    """The registrations of one app. ``post`` hands a mail over to a job."""
 
     settings: AuthSettings
     storage: AuthStorage
@@ -44,7 +44,7 @@ class Registration:
     site: str
     """Where the app is, with the base URL: ``https://example.org/app``."""
 
-    post: Callable[[Email], None]
+    post: Callable[[Email], Awaitable[None]]
     beginning: Beginning | None = None
 
     async def begin(self, address: str, password_hash: str) -> None:
@@ -62,7 +62,7 @@ class Registration:
             settings = self.settings
             link = f"{self.site}{settings.verify_path}?token={quote(token)}"
             login = f"{self.site}{settings.login_path}"
-            self.post(taken(address, login) if is_taken else verification(address, link))
+            await self.post(taken(address, login) if is_taken else verification(address, link))
 
     async def confirm(
         self, token: str, secret: str, fields: Mapping[str, Any], *, is_form: bool
