@@ -119,6 +119,8 @@ def _serve_and_kill(
     """Serve in a thread, since starting a server waits without trio."""
     while not stop.is_set():
         with served(root, port=reader.port, **settings) as site:
+            while not reader.numbers and not stop.is_set():  # without an id nothing is resumed
+                stop.wait(0.1)
             stop.wait(UP if reader.kills < KILLS else None)
             if not stop.is_set():
                 site.server.kill()
