@@ -35,11 +35,11 @@ class First:
     """The page that is open."""
 
 
-IN_TURN = ("app", "job_with_its_settings", "layout_with_a_loader", "markdown")
+IN_TURN = ("job_with_its_settings", "markdown")
 """Those of every run of the tests, one after the other; `nox -s days` has all of them.
 
-Each costs two restarts. One is an application of its own, one needs settings and a folder of
-data, one is swapped without a restart, and one is found by the name of its file.
+Each costs two restarts. One needs settings and a folder of data, and one is found by the name
+of its file.
 """
 
 HOME = "export default function Home() {\n  return <h1>Bare</h1>;\n}\n"

@@ -127,7 +127,13 @@ def test_the_starter_works_without_complaints_of_the_browser(
     assert [text for text in visitor.complaints if not text.startswith(refused)] == []
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGHUP], ids=["Ctrl-C", "hangup"])
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(signal.SIGINT, id="Ctrl-C", marks=pytest.mark.nightly),
+        pytest.param(signal.SIGHUP, id="hangup"),
+    ],
+)
 def test_the_end_leaves_nothing(server: Server, number: signal.Signals) -> None:
     [node] = nodes_of(server.process.pid)
     psutil.Process(node).kill()  # as the system does for want of memory

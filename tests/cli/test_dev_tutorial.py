@@ -1,6 +1,7 @@
 """The tutorial, step by step as it is written, with `fx dev` running and its page open.
 
 After each step the page shows what the text says, and nothing is reported on the way.
+`tests/docs/test_examples.py` checks each step without a browser, and runs the tutorial's tests.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tests.cli.in_browser import hydrated, wait_for
 from tests.docs.pages import DOCS, blocks
 from tests.e2e.support import Server, Visitor, fx, served, visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 TUTORIAL = blocks(DOCS / "tutorial.md")
 REPORTED = re.compile(r"(?m)^[✗!] .*")

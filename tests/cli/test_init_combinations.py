@@ -84,6 +84,7 @@ def test_types_find_a_misspelt_field(tmp_path: Path) -> None:
 
 
 @pytest.mark.browser
+@pytest.mark.nightly
 def test_accounts_and_database_work_in_fx_dev(browser: Browser, tmp_path: Path) -> None:
     made(tmp_path, "accounts", "database")
     port = free_port()

@@ -88,7 +88,9 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("kill -9 of one process, three times", "sqlite"),
         pytest.param("connections reset, five times", "postgresql", marks=pytest.mark.nightly),
-        ("behind pgbouncer in transaction mode", "postgresql"),
+        pytest.param(
+            "behind pgbouncer in transaction mode", "postgresql", marks=pytest.mark.nightly
+        ),
     ],
 )
 async def test_promises_hold_under_faults(built: Path, name: str, engine: Engine) -> None:

@@ -38,12 +38,21 @@ def test_losses_are_judged_by_their_place(
 
 @pytest.mark.filterwarnings("ignore:Unclosed <MemoryObject:ResourceWarning")
 @pytest.mark.parametrize(
-    "outage",
+    ("store", "outage"),
     [
-        Outage("kill", 0.2),
-        pytest.param(Outage("cut"), marks=pytest.mark.nightly),
-        Outage("freeze", 0.5),
+        ("redis", Outage("kill", 0.2)),
+        ("postgres", Outage("freeze", 0.5)),
+        *(
+            pytest.param(*each, marks=pytest.mark.nightly)
+            for each in (
+                ("redis", Outage("cut")),
+                ("redis", Outage("freeze", 0.5)),
+                ("postgres", Outage("cut")),
+                ("postgres", Outage("kill", 0.2)),
+            )
+        ),
     ],
+    indirect=["store"],
     ids=str,
 )
 async def test_no_message_is_lost_silently(store: Store, outage: Outage) -> None:
