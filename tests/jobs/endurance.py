@@ -78,6 +78,18 @@ async def ended(database: Database) -> dict[str, int]:
     return {row["state"]: row["n"] for row in found}
 
 
+async def kill_at_work(database: Database, process: trio.Process) -> None:
+    """Kill a process that runs a job, or when none is left: it is stopped while one looks."""
+    while True:
+        process.send_signal(signal.SIGSTOP)
+        states = await ended(database)
+        if "running" in states or "waiting" not in states:
+            process.send_signal(signal.SIGKILL)
+            return
+        process.send_signal(signal.SIGCONT)
+        await trio.sleep(0.005)
+
+
 async def kill_processes(url: str, jobs: int, kills: int, seed: int) -> Facts:
     """Let processes work one after the other and kill them, the last one excepted."""
     chance = random.Random(seed)
@@ -89,7 +101,7 @@ async def kill_processes(url: str, jobs: int, kills: int, seed: int) -> Facts:
                 for _ in range(kills):
                     async with worker(url, exactly, at_least) as process:
                         await trio.sleep(chance.uniform(0, 0.15))
-                        process.send_signal(signal.SIGKILL)
+                        await kill_at_work(database, process)
                 async with worker(url, exactly, at_least):
                     await wait_until_done(database)
             assert await ended(database) == {"done": 2 * jobs}
