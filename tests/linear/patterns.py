@@ -75,8 +75,9 @@ def patterns() -> Iterator[Pattern]:
     """Yield all patterns. One with a variable that is not in `STAND_INS` is an AssertionError."""
     trees = {file: ast.parse(file.read_text()) for file in sorted(PACKAGE.rglob("*.py"))}
     uses = _uses(trees)
-    for file, tree in trees.items():
-        short = file.relative_to(PACKAGE).as_posix()
+    for short in FILES:
+        file = PACKAGE / short
+        tree = trees[file]
         names = _names(tree)
         numbers: dict[str, int] = defaultdict(int)
         for around, call in _calls(tree, ""):
@@ -140,24 +141,23 @@ def _uses(trees: Mapping[Path, ast.Module]) -> dict[tuple[str, str], set[Mode]]:
     found: dict[tuple[str, str], set[Mode]] = defaultdict(set)
     for file, tree in trees.items():
         module = _module_of(file)
-        owners = {
-            alias.asname or alias.name: (node.module, alias.name)
-            for node in ast.walk(tree)
-            if isinstance(node, ast.ImportFrom) and node.module is not None
-            for alias in node.names
-        }
+        owners: dict[str, tuple[str, str]] = {}
         methods: dict[ast.AST, tuple[str, int]] = {}
+        names: list[ast.Name] = []
         for node in ast.walk(tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            if isinstance(node, ast.ImportFrom) and node.module is not None:
+                owners |= {one.asname or one.name: (node.module, one.name) for one in node.names}
+            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                names.append(node)
+            elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 methods.setdefault(node.func.value, (node.func.attr, len(node.args)))
             elif isinstance(node, ast.Attribute) and node.attr in _NOT_USES:
                 methods.setdefault(node.value, ("", 0))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
-                method, arguments = methods.get(node, ("handed on", 0))
-                mode = _mode(method, arguments)
-                if mode is not None:
-                    found[owners.get(node.id, (module, node.id))].add(mode)
+        for name in names:
+            method, arguments = methods.get(name, ("handed on", 0))
+            mode = _mode(method, arguments)
+            if mode is not None:
+                found[owners.get(name.id, (module, name.id))].add(mode)
     return found
 
 
