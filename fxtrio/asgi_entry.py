@@ -6,6 +6,7 @@ the path has the prefix that the app is mounted at.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -40,23 +41,23 @@ class Entrance:
         self._router = router
         self._compression = compression
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    # Without a frame of its own, which each request would pay for.
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         """Serve one connection of the server, or the lifespan."""
-        if scope["type"] != "lifespan":
-            if self._spans.listeners and self._spans not in scope.get(_SPANNED, ()):
-                seen = {**scope, _SPANNED: (*scope.get(_SPANNED, ()), self._spans)}
-                await serve_in_span(self, self._spans, seen, receive, send)
-                return
-            if scope.get("root_path"):
-                scope = below_root(scope)
-                send = _leading_below(scope[ROOT], send)
-            if self._compression is not None and scope["type"] == "http":
-                send = self._compression.sending(scope, send)
-            await self._app(scope, receive, send)
-            return
-        if OWN_SERVER not in scope.get("extensions", {}):
-            prepare_server()
-        await self._router(scope, receive, telling_shortly(send))
+        kind = scope["type"]
+        if kind == "lifespan":
+            if OWN_SERVER not in scope.get("extensions", {}):
+                prepare_server()
+            return self._router(scope, receive, telling_shortly(send))
+        if self._spans.listeners and self._spans not in scope.get(_SPANNED, ()):
+            seen = {**scope, _SPANNED: (*scope.get(_SPANNED, ()), self._spans)}
+            return serve_in_span(self, self._spans, seen, receive, send)
+        if scope.get("root_path"):
+            scope = below_root(scope)
+            send = _leading_below(scope[ROOT], send)
+        if self._compression is not None and kind == "http":
+            send = self._compression.sending(scope, send)
+        return self._app(scope, receive, send)
 
 
 def below_root(scope: Scope) -> Scope:

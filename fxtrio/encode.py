@@ -33,17 +33,8 @@ _REMEDY = (
 )
 
 
-_ESCAPES = (
-    (b"<", b"\\u003c"),
-    (b">", b"\\u003e"),
-    (b"&", b"\\u0026"),
-)
-
-_ALL_ESCAPES = (
-    *_ESCAPES,
-    ("\u2028".encode(), b"\\u2028"),
-    ("\u2029".encode(), b"\\u2029"),
-)
+_LINE, _PARAGRAPH = "\u2028".encode(), "\u2029".encode()
+"""Ends of lines for old JavaScript."""
 
 _ABSENT = ("NaTType", "NAType")
 """Types of what stands for no value in pandas."""
@@ -180,10 +171,15 @@ def escape_for_html(encoded: bytes) -> bytes:
 
     Outside strings JSON has none of these characters, so the value stays the same.
     """
+    if b"<" in encoded:
+        encoded = encoded.replace(b"<", b"\\u003c")
+    if b">" in encoded:
+        encoded = encoded.replace(b">", b"\\u003e")
+    if b"&" in encoded:
+        encoded = encoded.replace(b"&", b"\\u0026")
     # A look for one byte takes 0.2 µs in 15 kB, one for three bytes 12: so for their first byte.
-    for raw, escaped in _ALL_ESCAPES if b"\xe2" in encoded else _ESCAPES:
-        if raw in encoded:
-            encoded = encoded.replace(raw, escaped)
+    if b"\xe2" in encoded:
+        encoded = encoded.replace(_LINE, b"\\u2028").replace(_PARAGRAPH, b"\\u2029")
     return encoded
 
 

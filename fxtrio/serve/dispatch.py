@@ -26,11 +26,11 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent, open_event
 from fxtrio.serve.request.hook_evaluations import Evaluations
 from fxtrio.serve.request.response.error_response import ErrorResponse, error_reply
-from fxtrio.serve.request.response.response import NO_STORE, Answer, Reply
+from fxtrio.serve.request.response.response import NO_STORE, NOTHING, Answer, Reply
 from fxtrio.serve.request.response.send_response import log_defect, send_answer, send_failure
 from fxtrio.serve.request_span import name_by_route
 from fxtrio.serve.runtime_endpoints import RuntimeEndpoints
-from fxtrio.serve.site_routes import SiteRoutes
+from fxtrio.serve.site_routes import SitePage, SiteRoutes
 from fxtrio.serve.starlette_routes import serve_starlette_route
 from fxtrio.serve.static_files import Folder
 from fxtrio.serve.websockets import serve_socket
@@ -63,6 +63,8 @@ class Dispatcher:
         self._routes = routes
         self._endpoints = RuntimeEndpoints(site, lifetime, openapi, csp_reports, evaluations)
         self._site_routes = SiteRoutes(site, lifetime, evaluations)
+        # In development files come and go.
+        self._literal = {} if site.development else self._pages_found_by_path()
 
     # Without a frame of its own, which each request would pay for.
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -104,9 +106,21 @@ class Dispatcher:
                 if meter is not None:
                     meter.end(scope, event.status, begun)
 
+    def _pages_found_by_path(self) -> dict[str, SitePage]:
+        """Return the pages without parameters that nothing else comes before, by their paths."""
+        base_url = self._site.base_url
+        return {
+            path: page
+            for path, page in self._site_routes.pages.items()
+            if page.target is not None
+            and not path.startswith("/_fx/")
+            and not self._public.may_have(path)
+            and self._endpoints.find(path, base_url + path) is None
+        }
+
     async def _serve(self, running: Running, event: RequestEvent) -> None:
         try:
-            if event.repeated is not None:
+            if len(event.headers) != len(event.scope["headers"]) and event.repeated is not None:
                 return await send_answer(
                     event, self._problem(event, repeated_header(event.repeated))
                 )
@@ -114,11 +128,16 @@ class Dispatcher:
                 self._site, running, event, self._routes
             ):
                 return None
-            answer = await self._answer(running, event)
+            page = self._literal.get(event.path)
+            if page is not None and event.otherwise is None and page.is_named_by(event):
+                answer = await page.answer(running, event, {}) or NOTHING
+            else:
+                answer = await self._answer(running, event)
         except BaseException as raised:  # a defect of ours, or of an application's route
             log_defect(event, application_error(raised))
             answer = self._problem(event, DEFECT)
-        answer = event.audience.take(answer, event.draft)
+        if event.audience is not event.terms.audience:
+            answer = event.audience.take(answer, event.draft)
         try:
             await send_answer(event, answer)
         except BaseException as raised:
@@ -139,7 +158,7 @@ class Dispatcher:
         if otherwise is not None:
             return await otherwise()
         path = event.path
-        endpoint = self._endpoints.find(event)
+        endpoint = self._endpoints.find(path, event.scope["path"])
         if endpoint is not None:
             return await endpoint(running, event)
         if path.startswith("/_fx/"):

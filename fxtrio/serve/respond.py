@@ -66,7 +66,8 @@ async def respond(
                     answer = await representation.check_hooks(page)
                 if answer is None:
                     admitted = True
-                    event.audience.admit(event.draft)
+                    if event.audience is not event.terms.audience:
+                        event.audience.admit(event.draft)
                     if cache is not None:
                         answer = await cache.obtain(page, representation.cache_name(page))
                     answer = answer or await representation.render(page, watched)

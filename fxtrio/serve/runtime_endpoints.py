@@ -46,9 +46,11 @@ class RuntimeEndpoints:
     csp_reports: CspReports
     evaluations: Evaluations
 
-    def find(self, event: RequestEvent) -> Endpoint | None:
-        """Return what answers the path of a request; None when it is not the runtime's."""
-        path = event.path
+    def find(self, path: str, whole: str) -> Endpoint | None:
+        """Return what answers a path; None when it is not the runtime's.
+
+        ``whole`` is the same with the base URL.
+        """
         if path.startswith("/api/__"):
             if path.startswith(ACTIONS):
                 return self._answer_action
@@ -60,7 +62,7 @@ class RuntimeEndpoints:
                 return self._answer_leave
             if path == CSP_REPORT:
                 return self._answer_csp_report
-        probe = self._probe(event)
+        probe = self._probe(path, whole)
         if probe is not None:
             return self._answer_ready if probe == _READY else self._answer_alive
         return self._answer_openapi if path == OPENAPI and self._describes(event) else None
@@ -70,16 +72,15 @@ class RuntimeEndpoints:
         listed = self.site.config.openapi or IN_PROCESS in event.scope
         return listed and self.openapi is not None
 
-    def _probe(self, event: RequestEvent) -> str | None:
+    def _probe(self, path: str, whole: str) -> str | None:
         """Return the requested probe, with the base URL or without it.
 
         An orchestrator asks the process, and need not know where its site is mounted.
         """
-        if event.path in _PROBES:
-            return event.path
-        root, whole = self.site.root, event.scope["path"]
-        path: str = whole.removeprefix(root) if root else whole
-        return path if path in _PROBES else None
+        if path in _PROBES:
+            return path
+        below = whole.removeprefix(self.site.root)
+        return below if below in _PROBES else None
 
     async def _answer_action(self, running: Running, event: RequestEvent) -> Answer:
         return await answer_action(self.site, running, event)
@@ -89,8 +90,9 @@ class RuntimeEndpoints:
 
     async def _answer_csrf(self, running: Running, event: RequestEvent) -> Answer:
         """Return a token for clients that have no pages, with its cookie."""
-        token, headers = self.site.proof.token(event, event.request)
-        return Reply(200, msgspec.json.encode({"token": token or None}), JSON, [NO_STORE, *headers])
+        token, cookie = self.site.proof.token(event, event.request)
+        headers = [NO_STORE, (b"set-cookie", cookie)] if cookie else [NO_STORE]
+        return Reply(200, msgspec.json.encode({"token": token or None}), JSON, headers)
 
     async def _answer_leave(self, running: Running, event: RequestEvent) -> Answer:
         return answer_leave(running.documents, event)

@@ -5,6 +5,7 @@ Called by `fxtrio.serve.dispatch` with what nothing else has answered.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Mapping
 from urllib.parse import quote
 
 import attrs
@@ -12,7 +13,6 @@ from starlette.responses import Response
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.manifest import ApiRoute, PageRoute
-from fxtrio.policy.routes import Policies
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.endpoints import answer_api
@@ -25,7 +25,8 @@ from fxtrio.serve.pages.markdown.representation import (
     wants_markdown,
 )
 from fxtrio.serve.pages.markdown.sources import SiteMarkdown
-from fxtrio.serve.pages.page import PageEvent, Target
+from fxtrio.serve.pages.page import PageEvent, Target, literal_target
+from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.pages.representations import NOT_FOUND_PAGE, PAGE
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
@@ -40,8 +41,97 @@ from fxtrio.serve.request.response.error_response import (
 from fxtrio.serve.request.response.response import NOTHING, Answer, not_read
 from fxtrio.serve.respond import respond
 
+_READING = frozenset({"GET", "HEAD"})
+
 _PAGE_LIKE = frozenset({b"document", b"empty", b"iframe", b"frame"})
 """Values of Sec-Fetch-Dest by which somebody sees the answer; others load parts of a page."""
+
+
+@attrs.frozen(eq=False)
+class SitePage:
+    """A page at its URL pattern: what all requests for it share, found once."""
+
+    site: Site
+    lifetime: Lifetime
+    plan: ViewPlan
+    route: PageRoute
+    target: Target | None
+    """What a path without parameters leads to; None for a pattern with parameters."""
+
+    name: bytes
+    """The pattern as JSON."""
+
+    matched: MatchedRoute
+    matched_markdown: MatchedRoute
+    has_policy: bool
+    """Whether the settings say anything of the route."""
+
+    url: bytes | None = None
+    """The one path that leads to it, as it is sent; None if there are others."""
+
+    def is_named_by(self, event: RequestEvent) -> bool:
+        """Whether a request whose path is that of this page is for it.
+
+        An encoded slash is part of a segment, and leads elsewhere.
+        """
+        return event.scope.get("raw_path") == self.url or event.raw_path is None
+
+    # Without a frame of its own, which each request would pay for.
+    def answer(
+        self, running: Running, event: RequestEvent, params: dict[str, str]
+    ) -> Awaitable[Answer | None]:
+        """Return the answer of the page in the representation that is asked for."""
+        if self.has_policy:
+            return self._answer_by_policy(running, event, params)
+        return self._answer(running, event, params)
+
+    async def _answer_by_policy(
+        self, running: Running, event: RequestEvent, params: dict[str, str]
+    ) -> Answer | None:
+        policies, pattern = self.site.policies, self.route.pattern
+        assert policies is not None
+        answered = await enter(event, policies, pattern, called=False, count=running.count)
+        # A rate limit that was exceeded shows in an error boundary.
+        return answered or await self._answer(running, event, params)
+
+    def _answer(
+        self, running: Running, event: RequestEvent, params: dict[str, str]
+    ) -> Awaitable[Answer | None]:
+        scope, markdown = event.scope, self.site.markdown
+        if scope["method"] not in _READING:
+            return _ready(not_read(scope["method"]))
+        if scope["query_string"]:
+            find_settled(event)
+        page = self.open(running, event, params)
+        if (
+            b"accept" in event.headers
+            and markdown is not None
+            and not event.navigation
+            and wants_markdown(event)
+        ):
+            return self._answer_markdown(page, markdown)
+        event.negotiated = False
+        scope[SCOPE_KEY] = self.matched
+        return respond(page, PAGE, cache=self.lifetime.cache)
+
+    async def _answer_markdown(self, page: PageEvent, markdown: SiteMarkdown) -> Answer | None:
+        """Return the page's Markdown, or the page if it has none."""
+        event, cache = page.event, self.lifetime.cache
+        event.negotiated = True
+        event.scope[SCOPE_KEY] = self.matched_markdown
+        path = PagePath(event.path, event.raw_path)
+        answer = await respond(page, MarkdownRepresentation(markdown, path), cache=cache)
+        if answer is not None:
+            return answer
+        event.negotiated = False
+        event.scope[SCOPE_KEY] = self.matched
+        return await respond(page, PAGE, cache=cache)
+
+    def open(self, running: Running, event: RequestEvent, params: dict[str, str]) -> PageEvent:
+        """Return the request as one for this page."""
+        event.scope["path_params"] = params
+        target = self.target or Target(self.plan, self.name, params)
+        return PageEvent(self.site, running, event, target, event.request)
 
 
 @attrs.frozen(eq=False)
@@ -51,6 +141,29 @@ class SiteRoutes:
     site: Site
     lifetime: Lifetime
     evaluations: Evaluations
+    pages: Mapping[str, SitePage] = attrs.field(init=False)
+    """By their patterns."""
+
+    @pages.default
+    def _pages(self) -> Mapping[str, SitePage]:
+        site, policies = self.site, self.site.policies
+        found = {}
+        for route in site.manifest.routes:
+            pattern, plan = route.pattern, site.plans[route.view]
+            target = None if "[" in pattern else literal_target(site, plan, pattern)
+            found[pattern] = SitePage(
+                site,
+                self.lifetime,
+                plan,
+                route,
+                target,
+                site.route_names[pattern],
+                site.matched["page", pattern],
+                site.matched["markdown", pattern],
+                policies is not None and policies.of(pattern, called=False) is not None,
+                None if target is None else target.url,
+            )
+        return found
 
     async def answer(self, running: Running, event: RequestEvent) -> Answer:
         """Return the answer of the route that the path matches, or that there is none."""
@@ -79,50 +192,18 @@ class SiteRoutes:
         params: dict[str, str],
     ) -> Answer:
         site = self.site
-        is_api = isinstance(route, ApiRoute)
+        if not isinstance(route, ApiRoute):
+            return await self.pages[route.pattern].answer(running, event, params) or NOTHING
         if site.policies is not None:
-            answered = await self._enter(site.policies, running, event, route.pattern, is_api)
+            answered = await enter(
+                event, site.policies, route.pattern, called=True, count=running.count
+            )
+            if event.rejection is not None:
+                return error_reply(to_error_response(event.rejection))
             if answered is not None:
                 return answered
-        if isinstance(route, ApiRoute):
-            event.scope[SCOPE_KEY] = site.matched["api", route.pattern]
-            return await answer_api(site, running, event, route.source, params)
-        if event.scope["method"] not in ("GET", "HEAD"):
-            return not_read(event.scope["method"])
-        if event.scope["query_string"]:
-            find_settled(event)
-        page = self._page(running, event, route, params)
-        cache = self.lifetime.cache
-        if site.markdown is not None and not event.navigation and wants_markdown(event):
-            event.negotiated = True
-            event.scope[SCOPE_KEY] = site.matched["markdown", route.pattern]
-            path = PagePath(event.path, event.raw_path)
-            answer = await respond(page, MarkdownRepresentation(site.markdown, path), cache=cache)
-            if answer is not None:
-                return answer
-        event.negotiated = False
-        event.scope[SCOPE_KEY] = site.matched["page", route.pattern]
-        return await respond(page, PAGE, cache=cache) or NOTHING
-
-    async def _enter(
-        self, policies: Policies, running: Running, event: RequestEvent, pattern: str, called: bool
-    ) -> Answer | None:
-        """Apply the settings of a route; return what they answer instead of it.
-
-        A page shows by itself that a rate limit was exceeded, in its error boundary.
-        """
-        answered = await enter(event, policies, pattern, called=called, count=running.count)
-        if called and event.rejection is not None:
-            return error_reply(to_error_response(event.rejection))
-        return answered
-
-    def _page(
-        self, running: Running, event: RequestEvent, route: PageRoute, params: dict[str, str]
-    ) -> PageEvent:
-        site = self.site
-        event.scope["path_params"] = params
-        target = Target(site.plans[route.view], site.route_names[route.pattern], params)
-        return PageEvent(site, running, event, target, event.request)
+        event.scope[SCOPE_KEY] = site.matched["api", route.pattern]
+        return await answer_api(site, running, event, route.source, params)
 
     async def _answer_agent(
         self, markdown: SiteMarkdown, running: Running, event: RequestEvent
@@ -144,12 +225,12 @@ class SiteRoutes:
             return None
         pattern = match[0].pattern
         if site.policies is not None:
-            answered = await self._enter(site.policies, running, event, pattern, False)
+            answered = await enter(event, site.policies, pattern, called=False, count=running.count)
             if answered is not None:
                 return answered
         if not readable:
             return not_read(method)
-        page = self._page(running, event, match[0], match[1])
+        page = self.pages[pattern].open(running, event, match[1])
         event.scope[SCOPE_KEY] = site.matched["markdown", pattern]
         representation = MarkdownRepresentation(markdown, path)
         answer = await respond(page, representation, cache=self.lifetime.cache)
@@ -170,6 +251,10 @@ class SiteRoutes:
         target = Target(plan, b"null", {})
         page = PageEvent(site, running, event, target, event.request)
         return await respond(page, NOT_FOUND_PAGE, cache=None) or NOTHING
+
+
+async def _ready(answer: Answer) -> Answer:
+    return answer
 
 
 def _moved(site: Site, event: RequestEvent, path: PagePath, *, status: int = 308) -> Response:

@@ -76,9 +76,15 @@ async def load(
         if watched is None:
             return _collect([(only.source, await _run(only, request))], page)
         before = watched.tighten(only)
-        result = await _call(only, request)
+        try:
+            with span("loader", only.place):
+                value = await only.function(request)
+        except BaseException as raised:
+            return _ended_by(application_error(raised), only, request, page, watched, before)
         watched.relax(before)
-        return _collect([(only.source, result)], page)
+        if type(value) is dict:  # as nearly all do
+            return Loaded({only.source: value}, 200)
+        return _collect([(only.source, _checked(only, value))], page)
     results: list[tuple[str, _Result]] = []
 
     async def run(loader: LoaderCode) -> None:
@@ -91,6 +97,19 @@ async def load(
         for loader in loaders:
             nursery.start_soon(run, loader, name=f"load.{loader.source}")
     return _collect(results, page)
+
+
+def _ended_by(
+    error: BaseException,
+    loader: LoaderCode,
+    request: Request,
+    page: str,
+    watched: Watched,
+    deadline: float,
+) -> Outcome:
+    """Return the outcome of the only loader, which raised; see `_known`."""
+    watched.relax(deadline)
+    return _collect([(loader.source, _known(error, loader, request))], page)
 
 
 _Result = tuple[dict[str, Any], int] | Redirect | BaseException

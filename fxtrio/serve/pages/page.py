@@ -8,28 +8,33 @@ from __future__ import annotations
 import html
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
-import trio
+from msgspec.structs import replace
 from starlette.requests import Request
 
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.compression.gzip_splice import STORED
 from fxtrio.serve.pages.html.large import LARGE, footprint
+from fxtrio.serve.pages.loaders import Values
 from fxtrio.serve.pages.payload import (
     Content,
     EncodedValues,
     Location,
     encode_params,
     encode_requested,
+    payload_around,
 )
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.client_protocol import PAYLOAD
-from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.response.response import HTML, NO_STORE, PRIVATE, Header, Reply
+from fxtrio.serve.request.event import PLAIN_URL, RequestEvent
+from fxtrio.serve.request.response.response import HTML, Reply
+from fxtrio.server.http1.response import header_lines
 from fxtrio.spans import span
 from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
@@ -49,6 +54,24 @@ class Target(msgspec.Struct, frozen=True):
     """The pattern as JSON; ``null`` for an unmatched URL."""
 
     params: Mapping[str, str]
+    url: bytes | None = None
+    """The only path by which a client names it, base URL included; None if there are others."""
+
+    location: Location | None = None
+    """How a request for ``url`` names it, without a query."""
+
+    around: tuple[bytes, bytes] | None = None
+    """What is around the data in payloads of navigation to ``url`` (`payload_around`)."""
+
+
+def literal_target(site: Site, plan: ViewPlan, pattern: str) -> Target:
+    """Return the target of a pattern without parameters, which all its requests share."""
+    route = encode_requested(pattern)
+    url = quote(site.base_url, safe=SAFE_IN_PATHS).encode() + pattern.encode()
+    if not PLAIN_URL.fullmatch(url):
+        return Target(plan, route, {})
+    location = Location(route, b'"%b"' % url, b"{}")
+    return Target(plan, route, {}, url, location, site.encoder.around_data(plan, location))
 
 
 class PageEvent(msgspec.Struct, frozen=True, eq=False):
@@ -66,35 +89,75 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         """The page file, for messages."""
         return self.target.plan.view.module
 
+    def show_loaded(self, values: Values, status: int) -> Reply | Awaitable[Reply]:
+        """Return the page with the values of its loaders; what is to be awaited where it has to
+        be rendered. Raises what encoding raises."""
+        site, event, target = self.site, self.event, self.target
+        plan, location = target.plan, self._location()
+        loaded = site.encoder.encode_values(plan, values)
+        if event.navigation:
+            ttl = event.audience.time_to_live(plan.revalidate)
+            if location is target.location and target.around and not ttl and not event.draft.tags:
+                payload = payload_around(target.around, status, loaded.data)
+            else:
+                payload = self._join(plan, Content(values, status), location, loaded)
+            return self._payload_reply(plan, status, payload)
+        cache = site.render_cache if plan.memo else None
+        if cache is None:
+            return self._show_document(plan, Content(values, status), location, loaded)
+        # What a document depends on besides its view and its URL.
+        state = (
+            status,
+            site.root,
+            location.route,
+            location.params,
+            loaded.data,
+            loaded.layouts,
+            loaded.layout_data,
+            loaded.head,
+        )
+        now = self.running.watchdog.now()
+        document = cache.find_document(plan.view.id, location.requested, state, now)
+        if document is None:
+            return self._show_document(plan, Content(values, status), location, loaded, state)
+        self._note_size(plan, document.payload)
+        nonce = event.audience.nonce()
+        body = nonce.join(document.pieces)
+        if b"accept-encoding" in event.headers:
+            event.scope[STORED] = document.stored(body, nonce)
+        return Reply(status, body, HTML, None, self.html_lines(nonce))
+
     async def show(self, plan: ViewPlan, content: Content) -> Reply:
         """Return a view in the requested representation. Raises what the render raises."""
-        site, audience = self.site, self.event.audience
         location = self._location()
-        values = site.encoder.encode_values(plan, content)
+        loaded = self.site.encoder.encode_values(plan, content.values, content.only)
         if self.event.navigation:
-            payload = self._join(plan, content, location, values)
-            self._note_size(plan, len(payload))
-            return Reply(content.status, payload, PAYLOAD, [NO_STORE, site.vary])
-        nonce = audience.nonce()
-        # What a document depends on besides its view and its URL.
-        state = (content.status, site.root, location.route, location.params, *values)
-        cache = site.render_cache if plan.memo and content.is_plain else None
-        if cache is not None:
-            now = trio.current_time()
-            document = cache.find_document(plan.view.id, location.requested, state, now)
-            if document is not None:
-                self._note_size(plan, document.payload)
-                body = nonce.join(document.pieces)
-                if b"accept-encoding" in self.event.headers:
-                    self.event.scope[STORED] = document.stored(body, nonce)
-                return Reply(content.status, body, HTML, self.html_headers(nonce))
-        payload = self._join(plan, content, location, values)
+            payload = self._join(plan, content, location, loaded)
+            return self._payload_reply(plan, content.status, payload)
+        return await self._show_document(plan, content, location, loaded)
+
+    def _payload_reply(self, plan: ViewPlan, status: int, payload: bytes) -> Reply:
+        self._note_size(plan, len(payload))
+        return Reply(status, payload, PAYLOAD, None, self.site.payload_lines)
+
+    async def _show_document(
+        self,
+        plan: ViewPlan,
+        content: Content,
+        location: Location,
+        loaded: EncodedValues,
+        state: tuple[object, ...] | None = None,
+    ) -> Reply:
+        """Return a view as HTML. With ``state`` the document is kept for it."""
+        site, audience = self.site, self.event.audience
+        nonce, cache = audience.nonce(), site.render_cache
+        payload = self._join(plan, content, location, loaded)
         self._note_size(plan, len(payload))
         frame = site.frames[plan.view.id]
         try:
             if content.action_data is None:
                 rendered, is_cached = await self._render(plan, payload)
-                if is_cached and cache is not None:
+                if is_cached and cache is not None and state is not None:
                     whole = frame.whole(rendered, payload, site.nonce)
                     cache.keep_document(
                         plan.view.id, location.requested, payload, state, whole, site.nonce
@@ -107,21 +170,30 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
             audience.leave_to_browser()
             if content.action_data is not None:  # which fields are passwords is unknown
                 data = {**content.action_data, "values": {}}
-                payload = self.payload(plan, content._replace(action_data=data))
+                payload = self.payload(plan, replace(content, action_data=data))
         return Reply(
             content.status,
             frame.whole(rendered, payload, nonce),
             HTML,
-            self.html_headers(nonce),
+            None,
+            self.html_lines(nonce),
         )
 
     def payload(self, plan: ViewPlan, content: Content) -> bytes:
         """Return the payload of a view for this request. Raises what `PayloadEncoder` raises."""
-        values = self.site.encoder.encode_values(plan, content)
+        values = self.site.encoder.encode_values(plan, content.values, content.only)
         return self._join(plan, content, self._location(), values)
 
     def _location(self) -> Location:
         event, target = self.event, self.target
+        scope, known = event.scope, target.location
+        if (
+            known is not None
+            and target.url == scope.get("raw_path")
+            and not scope["query_string"]
+            and event.page_url is None
+        ):
+            return known
         return Location(
             target.route,
             event.requested_json or encode_requested(event.requested),
@@ -146,19 +218,18 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         if size >= LARGE or large.average:
             large.note(plan.view.id, size)
 
-    def html_headers(self, nonce: bytes) -> list[Header]:
-        """Return the headers of an HTML response, besides its type and length."""
-        site = self.site
-        headers = [PRIVATE, site.vary, *site.standard.of_html(nonce)]
-        if site.llms_link is not None:
-            headers.append(site.llms_link)
-        if self.event.settled:
-            url = self.event.requested.encode("latin-1").replace(b">", b"%3E")
-            headers.append((b"link", b'<%b>; rel="canonical"' % url))
+    def html_lines(self, nonce: bytes) -> bytes:
+        """Return the headers of an HTML response as lines, besides its length."""
+        site, event = self.site, self.event
+        lines = nonce.join(site.html_lines)
+        if event.settled:
+            url = event.requested.encode("latin-1").replace(b">", b"%3E")
+            lines += header_lines([(b"link", b'<%b>; rel="canonical"' % url)]) or b""
         # One visitor's proof is nothing for the others.
-        if self.event.draft.shared or not self.event.audience.personal:
-            return headers
-        return headers + site.proof.cookie(self.event, self.request)
+        if event.draft.shared or not event.audience.personal:
+            return lines
+        cookie = site.proof.token(event, self.request)[1]
+        return b"%bset-cookie: %b\r\n" % (lines, cookie) if cookie else lines
 
     async def _render_again(
         self, plan: ViewPlan, content: Content, payload: bytes
@@ -171,7 +242,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         data = without(content.action_data or {}, password_fields(rendered.html))
         if data is None:
             return rendered, payload
-        payload = self.payload(plan, content._replace(action_data=data))
+        payload = self.payload(plan, replace(content, action_data=data))
         return await self._run_render(plan, payload), payload
 
     async def render(self, plan: ViewPlan, payload: bytes) -> Rendered:
@@ -184,7 +255,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         cache = self.site.render_cache
         if cache is None or not plan.memo:
             return await self._render_uncached(plan, payload), False
-        now = trio.current_time()
+        now = self.running.watchdog.now()
         rendered = cache.find(view, payload, now)
         if rendered is not None:
             return rendered, True

@@ -11,9 +11,10 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from math import ceil
-from typing import Any, NamedTuple
+from typing import Any
 
 import attrs
+import msgspec
 
 from fxtrio.encode import encode, encode_for_html
 from fxtrio.errors import ValueRefused
@@ -22,6 +23,8 @@ from fxtrio.manifest import HeadNode
 from fxtrio.serve.pages.functions.server_functions import PageCode, line_of
 from fxtrio.serve.pages.loaders import Values
 from fxtrio.serve.pages.plan import ViewPlan, has_title
+
+_OPENING = b'{"ok":true,"statusCode":%d'
 
 _CACHED_HEADS = 1024
 """Results of dynamic ``HEAD`` functions that are cached in parsed form, by their text."""
@@ -50,7 +53,7 @@ class PageProblem:
     """The id of the request whose log has the reason; "" for what a visitor can put right."""
 
 
-class Content(NamedTuple):
+class Content(msgspec.Struct, frozen=True):
     """The content of a view."""
 
     values: Values
@@ -79,20 +82,8 @@ class Content(NamedTuple):
     within: float = 0
     """The time in which the deferred values of such a document have come (seconds)."""
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is the view of a page that has its values, and nothing else."""
-        return (
-            self.problem is None
-            and self.action_data is None
-            and not self.deferred
-            and not self.promises
-            and not self.document
-            and self.only is None
-        )
 
-
-class Location(NamedTuple):
+class Location(msgspec.Struct, frozen=True):
     """How the URL of a page names it, as JSON that is safe in HTML."""
 
     route: bytes
@@ -104,7 +95,7 @@ class Location(NamedTuple):
     params: bytes
 
 
-class EncodedValues(NamedTuple):
+class EncodedValues(msgspec.Struct, frozen=True):
     """What the loaders of a view have decided of its payload, encoded."""
 
     data: bytes
@@ -135,23 +126,28 @@ class PayloadEncoder:
         ``ttl`` is in seconds; ``nonce`` is the placeholder for scripts of the page. Raises
         NotSerializable, and whatever a ``HEAD`` function raises.
         """
-        return self.join(
-            plan, content, location, self.encode_values(plan, content), ttl=ttl, nonce=nonce
-        )
+        values = self.encode_values(plan, content.values, content.only)
+        return self.join(plan, content, location, values, ttl=ttl, nonce=nonce)
 
-    def encode_values(self, plan: ViewPlan, content: Content) -> EncodedValues:
-        """Return what the loaders' values come to in a payload. Raises what `encode` raises."""
-        values = content.values if content.only is None else _only(content.only, content, plan)
-        source = plan.inner.module.source
+    def encode_values(
+        self, plan: ViewPlan, values: Values, only: frozenset[str] | None = None
+    ) -> EncodedValues:
+        """Return what the loaders' values come to in a payload. Raises what `encode` raises.
+
+        ``only`` are the names of those that the client needs; None for all.
+        """
+        source, all_values = plan.source, values
+        if only is not None:
+            values = _only(only, values, plan)
         data = b"{}"
         if source in values:
-            data = encode_for_html(values[source], _place(plan.inner))
+            data = encode_for_html(values[source], plan.data_place)
         layouts, layout_data = plan.no_layouts, b"{}"
         if plan.loads_layouts:
             layouts, layout_data = _layout_values(plan, values)
         head = plan.static_head
         if head is None:
-            head = encode_for_html(self._head(plan, content.values), source)
+            head = encode_for_html(self._head(plan, all_values), source)
         return EncodedValues(data, layouts, layout_data, head)
 
     def join(
@@ -169,30 +165,12 @@ class PayloadEncoder:
 
         ``tags`` are those of its loaders: the client router, which caches it, looks at them.
         """
-        problem, source = content.problem, plan.inner.module.source
+        problem, source = content.problem, plan.source
         if problem is None:
-            opening = b'{"ok":true,"statusCode":%d' % content.status
+            opening = _OPENING % content.status
         else:
             opening = _opening_of_problem(problem, source)
-        parts = [
-            opening,
-            b',"routePath":',
-            location.route,
-            b',"requestedPath":',
-            location.requested,
-            b',"page":',
-            plan.page,
-            b',"params":',
-            location.params,
-            b',"props":{"data":',
-            loaded.data,
-            b',"layoutData":',
-            loaded.layout_data,
-            b'},"layouts":',
-            loaded.layouts,
-            b',"head":',
-            loaded.head,
-        ]
+        parts = [opening, _before_data(plan, location), loaded.data, _after_data(loaded)]
         if content.promises:
             parts += (b',"promises":', encode_for_html(content.promises, source))
         if tags:
@@ -205,6 +183,16 @@ class PayloadEncoder:
             parts += _of_document(content, source)
         parts.append(b"}")
         return b"".join(parts)
+
+    def around_data(self, plan: ViewPlan, location: Location) -> tuple[bytes, bytes] | None:
+        """Return what is before and behind the page's own data in payloads of navigation.
+
+        It begins behind the status. None where that depends on more than the data.
+        """
+        if plan.loads_layouts or plan.static_head is None:
+            return None
+        rest = _after_data(EncodedValues(b"", plan.no_layouts, b"{}", plan.static_head))
+        return _before_data(plan, location), rest + b',"ttl":0}'
 
     def _head(self, plan: ViewPlan, values: Values) -> list[Any]:
         """Return the nodes of each level, from static ``HEAD``s and ``HEAD`` functions."""
@@ -224,10 +212,32 @@ class PayloadEncoder:
         return levels
 
 
-def _only(names: frozenset[str], content: Content, plan: ViewPlan) -> Values:
+def _before_data(plan: ViewPlan, location: Location) -> bytes:
+    return b',"routePath":%b,"requestedPath":%b,"page":%b,"params":%b,"props":{"data":' % (
+        location.route,
+        location.requested,
+        plan.page,
+        location.params,
+    )
+
+
+def _after_data(loaded: EncodedValues) -> bytes:
+    return b',"layoutData":%b},"layouts":%b,"head":%b' % (
+        loaded.layout_data,
+        loaded.layouts,
+        loaded.head,
+    )
+
+
+def payload_around(around: tuple[bytes, bytes], status: int, data: bytes) -> bytes:
+    """Return the payload of navigation to a page, by `PayloadEncoder.around_data`."""
+    return b"%b%b%b%b" % (_OPENING % status, around[0], data, around[1])
+
+
+def _only(names: frozenset[str], values: Values, plan: ViewPlan) -> Values:
     return {
         source: {key: value for key, value in data.items() if plan.name_of(source, key) in names}
-        for source, data in content.values.items()
+        for source, data in values.items()
     }
 
 

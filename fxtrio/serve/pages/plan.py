@@ -56,6 +56,21 @@ class ViewPlan:
     revalidate: float | None = None
     """How long complete responses are fresh (seconds); None if they are not cached."""
 
+    source: str = attrs.field(init=False)
+    """The file of the page, without its layouts."""
+
+    data_place: str = attrs.field(init=False)
+    """Where its data comes from, for messages."""
+
+    @source.default
+    def _source(self) -> str:
+        return self.inner.module.source
+
+    @data_place.default
+    def _data_place(self) -> str:
+        loader = self.inner.loader
+        return self.inner.module.source if loader is None else loader.place
+
     @property
     def chain(self) -> tuple[PageCode, ...]:
         """The layouts, then the page."""

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import attrs
+from msgspec.structs import replace
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
@@ -25,7 +26,7 @@ from fxtrio.serve.pages.loaders import Failed, Loaded, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
 from fxtrio.serve.request.client_protocol import ONLY
-from fxtrio.serve.request.response.response import Answer, redirected
+from fxtrio.serve.request.response.response import Answer, Reply, redirected
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import Watched
 
@@ -71,21 +72,25 @@ async def _wait_and_show(
 async def _load_and_show(
     page: PageEvent, watched: Watched | None, after: FormOutcome | None
 ) -> Answer:
-    plan, navigation = page.target.plan, page.event.navigation
-    outcome = await load(plan.loaders, page.request, page=page.place, watched=watched)
+    plan, event = page.target.plan, page.event
+    outcome = await load(plan.loaders, page.request, page=plan.source, watched=watched)
     if isinstance(outcome, Redirect):
-        return redirected(outcome, navigation=navigation)
+        return redirected(outcome, navigation=event.navigation)
     if isinstance(outcome, Failed):
         return await show_failure(page, outcome.source, outcome.error, outcome.values)
-    content = Content(outcome.values, outcome.status)
-    if after is not None:
-        content = Content(outcome.values, after.status, action_data=after.action_data)
     deferred = deferred_in(outcome.values)
-    if navigation and ONLY in page.event.headers:
-        only = _names(page.event.headers[ONLY])
-        deferred = tuple(value for value in deferred if value.name(plan) in only)
-        content = content._replace(only=only, values=without_deferred(content.values))
+    only = event.headers.get(ONLY) if event.navigation else None
     try:
+        if not deferred and only is None and after is None:
+            shown = page.show_loaded(outcome.values, outcome.status)
+            return shown if isinstance(shown, Reply) else await shown
+        content = Content(outcome.values, outcome.status)
+        if after is not None:
+            content = Content(outcome.values, after.status, action_data=after.action_data)
+        if only is not None:
+            names = _names(only)
+            deferred = tuple(value for value in deferred if value.name(plan) in names)
+            content = replace(content, only=names, values=without_deferred(content.values))
         if deferred:
             return await _show_deferred(page, outcome, deferred, content)
         return await page.show(plan, content)
@@ -118,5 +123,5 @@ async def _show_deferred(
     settled = await settle(page, loaded)
     if isinstance(settled, Loaded):
         values, names = settled.values, names_of(deferred, plan)
-        return await page.show(plan, content._replace(values=values, promises=names))
+        return await page.show(plan, replace(content, values=values, promises=names))
     return await show_failure(page, settled.source, settled.error, settled.values)

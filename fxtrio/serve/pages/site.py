@@ -27,15 +27,17 @@ from fxtrio.serve.pages.markdown.sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_view
 from fxtrio.serve.request.audience import SingleVisitor
-from fxtrio.serve.request.client_protocol import NAVIGATION
+from fxtrio.serve.request.client_protocol import NAVIGATION, PAYLOAD
 from fxtrio.serve.request.csrf import CsrfTokens
 from fxtrio.serve.request.csrf_proof import Proof
 from fxtrio.serve.request.event import RequestTerms
 from fxtrio.serve.request.hooks import Hooks
 from fxtrio.serve.request.response.response import (
+    NO_STORE,
     Entropy,
     Header,
     StandardHeaders,
+    encoded,
     standard_headers,
 )
 
@@ -89,8 +91,14 @@ class Site:
     vary: Header
     """The `Vary` header: on what a page's representation depends besides its URL."""
 
-    llms_link: Header | None
-    """Leads agents from pages to `/llms.txt`; None when `llms` is off."""
+    html_lines: tuple[bytes, ...]
+    """The headers of HTML responses, encoded: the nonce goes between each two parts of them.
+
+    One leads agents from pages to `/llms.txt`, where there is one.
+    """
+
+    payload_lines: bytes
+    """The headers of payloads, encoded."""
 
     encoder: PayloadEncoder
     render_cache: RenderCache | None
@@ -140,6 +148,7 @@ def make_site(
     markdown = _markdown(config, manifest, plans, root=root, llms=llms)
     standard = standard_headers(csp=config.csp, base_url=config.base_url)
     keys = tuple(key.encode() for key in config.secret_keys)
+    vary = _vary(config)
     return Site(
         config=config,
         manifest=manifest,
@@ -159,8 +168,9 @@ def make_site(
         proof=Proof(config.csrf, CsrfTokens(keys), session_of, entropy),
         markdown=markdown,
         policies=make_policies(config),
-        vary=_vary(config),
-        llms_link=(b"link", llms_link(config.base_url).encode()) if markdown is not None else None,
+        vary=vary,
+        html_lines=_html_lines(standard, vary, config.base_url, markdown),
+        payload_lines=encoded([(b"content-type", PAYLOAD), NO_STORE, vary]),
         encoder=PayloadEncoder(),
         render_cache=RenderCache(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
         if config.ssr.memo
@@ -175,9 +185,9 @@ def make_site(
 def site_below(site: Site, root: str) -> Site:
     """Return ``site`` as it is where the app is mounted at the path ``root``."""
     base_url = root + site.config.base_url
-    encoded = quote(base_url, safe=SAFE_IN_PATHS)
-    manifest = manifest_below(site.manifest, quote(root, safe=SAFE_IN_PATHS), base_url=encoded)
-    standard = standard_headers(csp=site.config.csp, base_url=encoded)
+    encoded_url = quote(base_url, safe=SAFE_IN_PATHS)
+    manifest = manifest_below(site.manifest, quote(root, safe=SAFE_IN_PATHS), base_url=encoded_url)
+    standard = standard_headers(csp=site.config.csp, base_url=encoded_url)
     return attrs.evolve(
         site,
         root=root,
@@ -186,7 +196,7 @@ def site_below(site: Site, root: str) -> Site:
         frames=_frames(manifest, site.config, site.nonce),
         hooks=attrs.evolve(site.hooks, base_url=base_url),
         standard=standard,
-        llms_link=site.llms_link and (b"link", llms_link(encoded).encode()),
+        html_lines=_html_lines(standard, site.vary, encoded_url, site.markdown),
         terms=attrs.evolve(site.terms, base_url=base_url, standard=standard),
     )
 
@@ -239,6 +249,13 @@ def _markdown(
         converter=HtmlConverter(config.llms.max_html) if config.llms.auto_convert else None,
         llms=llms,
     )
+
+
+def _html_lines(
+    standard: StandardHeaders, vary: Header, base_url: str, markdown: SiteMarkdown | None
+) -> tuple[bytes, ...]:
+    link = (b"link", llms_link(base_url).encode()) if markdown is not None else None
+    return standard.html_lines(vary, link)
 
 
 def _vary(config: Config) -> Header:

@@ -32,16 +32,21 @@ class Source(msgspec.Struct, frozen=True):
     reason: str = ""
 
 
-def _fixed_size(keys: Sequence[bytes]) -> tuple[bytes, ...]:
-    """Return keys of a size that BLAKE2 accepts, for keys of any length."""
-    return tuple(sha256(key).digest() for key in keys)
+def _keyed(keys: Sequence[bytes]) -> tuple[blake2b, ...]:
+    """Return a keyed BLAKE2 for each key, of any length. It is itself a MAC.
+
+    It costs a fifth of HMAC-SHA-256, and to copy one a quarter of making it.
+    """
+    return tuple(
+        blake2b(key=sha256(key).digest(), digest_size=16, person=b"fx-csrf") for key in keys
+    )
 
 
 @attrs.frozen
 class CsrfTokens:
     """Signs and verifies tokens. The first key signs; all verify (rotation)."""
 
-    keys: tuple[bytes, ...] = attrs.field(converter=_fixed_size)
+    keys: tuple[blake2b, ...] = attrs.field(converter=_keyed)
 
     def make(self, nonce: str, binding: str) -> str:
         """Return the token for ``nonce``, bound to the session ``binding`` ("" without one)."""
@@ -135,11 +140,7 @@ def exempt(path: str, prefixes: Sequence[str]) -> bool:
     )
 
 
-def _signature(key: bytes, nonce: str, binding: str) -> str:
-    # Keyed BLAKE2 is itself a MAC, at a fifth of the cost of HMAC-SHA-256.
-    return blake2b(
-        f"{nonce}\0{binding}".encode("utf-8", "surrogatepass"),
-        key=key,
-        digest_size=16,
-        person=b"fx-csrf",
-    ).hexdigest()
+def _signature(key: blake2b, nonce: str, binding: str) -> str:
+    mac = key.copy()
+    mac.update(f"{nonce}\0{binding}".encode("utf-8", "surrogatepass"))
+    return mac.hexdigest()

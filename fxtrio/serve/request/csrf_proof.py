@@ -102,26 +102,31 @@ class Proof:
 
     def cookie(self, event: RequestEvent, request: Request) -> list[Header]:
         """Return the `Set-Cookie` of the token, unless the client has one that holds."""
-        return self.token(event, request)[1]
+        value = self.token(event, request)[1]
+        return [(b"set-cookie", value)] if value else []
 
-    def token(self, event: RequestEvent, request: Request) -> tuple[str, list[Header]]:
-        """Return the client's token, and the `Set-Cookie` of a new one; "" if none is required."""
+    def token(self, event: RequestEvent, request: Request) -> tuple[str, bytes]:
+        """Return the client's token, and the `Set-Cookie` of a new one.
+
+        Both are empty if none is required.
+        """
         if not self.settings.enabled:
-            return "", []
+            return "", b""
         scheme = event.scope["scheme"]
         session = self.session_of(request) or ""
         cookies = event.headers.get(b"cookie")
         if cookies is not None:
             known = csrf.read_cookie(cookies, csrf.cookie_name(scheme))
             if known is not None and self.tokens.holds(known, session):
-                return known, []
+                return known, b""
         token = self.tokens.make(self.entropy.hex(), session)
-        return token, [(b"set-cookie", csrf.set_cookie_header(token, scheme))]
+        return token, csrf.set_cookie_header(token, scheme)
 
     def hand_out(self, event: RequestEvent) -> str:
         """Return the client's token; a new one is set as a cookie of the response."""
-        token, headers = self.token(event, event.request)
-        event.draft.raw_headers.extend(headers)
+        token, cookie = self.token(event, event.request)
+        if cookie:
+            event.draft.raw_headers.append((b"set-cookie", cookie))
         return token
 
 

@@ -30,7 +30,8 @@ from fxtrio.server.http1.header_fields import repeated
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/!$&'()*+,;=:@-]*")
 """A path that is its own encoding."""
 
-_PLAIN_URL = re.compile(rb"[A-Za-z0-9_.~/!$'()*+,;=:@%-]*")
+PLAIN_URL = re.compile(rb"[A-Za-z0-9_.~/!$'()*+,;=:@%-]*")
+"""A URL without characters that JSON or HTML acts on."""
 
 _INCOMING_ID = re.compile(rb"[A-Za-z0-9._-]{1,128}")
 
@@ -204,7 +205,7 @@ class RequestEvent(msgspec.Struct, eq=False):
         raw: bytes | None = scope.get("raw_path")
         if raw is None or self.page_url is not None or scope["query_string"]:
             return None
-        return b'"%b"' % raw if _PLAIN_URL.fullmatch(raw) else None
+        return b'"%b"' % raw if PLAIN_URL.fullmatch(raw) else None
 
     @property
     def requested(self) -> str:
@@ -257,7 +258,8 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
 
 
 def _server_of(scope: Scope, send: Send) -> WholeResponse | None:
-    whole: WholeResponse | None = scope.get("extensions", {}).get(WHOLE_RESPONSE)
+    extensions = scope.get("extensions")
+    whole: WholeResponse | None = extensions.get(WHOLE_RESPONSE) if extensions else None
     if whole is None or not whole.interrupts:
         return None
     if isinstance(send, EncodingSend):

@@ -11,7 +11,7 @@ server ends before the request is answered.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Protocol
@@ -66,7 +66,7 @@ class Watched:
         "_done",
         "_scope",
         "_server",
-        "_under_way",
+        "_watchdog",
         "_watcher",
         "culprit",
         "deadline",
@@ -78,10 +78,10 @@ class Watched:
 
     def __init__(
         self,
+        watchdog: Watchdog,
         receive: Receive | None,
         deadline: float,
         since: float,
-        under_way: dict[Watched, None],
         server: WholeResponse | None,
     ) -> None:
         self.receive = receive
@@ -104,7 +104,7 @@ class Watched:
         """Whether the server cancels everything around the block. It must not end before a
         checkpoint then, nor anything be answered: the server asks for that behind it."""
 
-        self._under_way = under_way
+        self._watchdog = watchdog
         self._server = server
         self._scope = trio.CancelScope() if server is None else None
         self._done = False
@@ -114,7 +114,7 @@ class Watched:
 
     def __enter__(self) -> Watched:
         """Begin the work."""
-        self._under_way[self] = None
+        self._watchdog._under_way[self] = None
         if self._scope is not None:
             self._scope.__enter__()
         return self
@@ -127,14 +127,14 @@ class Watched:
     ) -> bool:
         """End the block and stop reading ``receive``."""
         self._done = True
-        self._under_way.pop(self, None)
+        self._watchdog._under_way.pop(self, None)
         if self._watcher is not None:
             self._watcher.cancel()
         return self._scope is not None and bool(self._scope.__exit__(kind, error, trace))
 
     def allow(self, seconds: float) -> None:
         """Set the deadline to ``seconds`` from now."""
-        self._set(trio.current_time() + seconds)
+        self._set(self._watchdog.now() + seconds)
 
     def tighten(self, part: Timed) -> float:
         """Apply the part's deadline, if it is the earlier one.
@@ -142,7 +142,7 @@ class Watched:
         Returns the previous deadline, for `relax` once the part is done.
         """
         before = self.deadline
-        end = trio.current_time() + part.timeout
+        end = self._watchdog.now() + part.timeout
         if end < before:
             self.culprit = part
             self._set(end)
@@ -187,6 +187,9 @@ class Watchdog:
     def __init__(self) -> None:
         self._under_way: dict[Watched, None] = {}
         self._wake = trio.Event()
+        # Asked several times for a request: `trio.current_time` takes three more calls.
+        self.now: Callable[[], float] = trio.lowlevel.current_clock().current_time
+        """The time by the clock of the run (seconds)."""
 
     def __len__(self) -> int:
         return len(self._under_way)
@@ -199,10 +202,10 @@ class Watchdog:
         With ``receive``, which only the block may then read, a disconnect cancels it too. With
         ``server`` it has no cancel scope of its own: see `Watched.interrupted`.
         """
-        now = trio.current_time()
+        now = self.now()
         if not self._under_way:
             self._wake.set()
-        return Watched(receive, now + limit, now, self._under_way, server)
+        return Watched(self, receive, now + limit, now, server)
 
     async def _sweep(self, nursery: trio.Nursery) -> None:
         """Give every request that takes long its watcher; runs until cancelled."""

@@ -75,13 +75,13 @@ async def _run(
     stream.stage = DONE  # from here on, nothing of this stream touches the connection
     if not stream.is_free:
         await stream.release()
-    if stage == DONE:
-        status = stream.status
-    else:
+    status = None
+    if stage != DONE:
         stream.keep_alive = False
         status = await _complete(connection, stream, stage)
     if services.note is not None:
         took = time.perf_counter() - stream.began
+        status = stream.status if stage == DONE else status
         noted = services.note(stream.scope, status, stream.sent, took)
         if noted is not None:
             await noted

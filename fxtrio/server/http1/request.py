@@ -32,6 +32,10 @@ _foreign_methods = frozenset(
     b"REDIRECT RECORD FLUSH PRI".split()
 )
 
+_METHODS = {
+    name.encode(): name for name in ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+}
+
 
 @attrs.frozen
 class RejectedRequest:
@@ -63,6 +67,7 @@ class Request:
     expects = False  # the client waits for 100 (Continue)
     upgrade = b""  # the protocols offered, in lower case
     upgrading = False  # Connection says so, too
+    alone: tuple[bytes, ...] = ()  # the fields that may come once, and have
 
     has_body = chunked = False
     length: bytes | None = None  # as content-length has it
@@ -208,7 +213,8 @@ class RequestReader:
         parser = self._parser
         request.version = version = parser.get_http_version()
         method = parser.get_method()
-        request.method = method.decode("ascii")
+        known = _METHODS.get(method)
+        request.method = known or method.decode("ascii")
         request.keep_alive = parser.should_keep_alive()
         if request.hosts != 1 or version != "1.1":
             self._check_version(request)
@@ -216,11 +222,12 @@ class RequestReader:
             raise _Rejected(400, f"the Host header is not valid: {request.host[:_QUOTED]!r}")
         if len(request.headers) > self._limits.headers:
             raise _Rejected(431, "too many header fields")
-        if method in _foreign_methods:
-            raise _Rejected(501, f"the method is not known: {method!r}")
-        if method == b"CONNECT":
-            raise _Rejected(501, "CONNECT is not offered")
-        if request.target.find(b"#") >= 0:
+        if known is None:
+            if method in _foreign_methods:
+                raise _Rejected(501, f"the method is not known: {method!r}")
+            if method == b"CONNECT":
+                raise _Rejected(501, "CONNECT is not offered")
+        if b"#" in request.target:
             raise _Rejected(400, "the request target has a fragment")
         if request.has_body:
             self._check_body(request)
@@ -344,8 +351,10 @@ def _note(request: Request, name: bytes, value: bytes) -> None:
         if any(member != b"100-continue" for member in members):
             raise _Rejected(417, f"the expectation is not known: {value[:_QUOTED]!r}")
         request.expects = request.expects or bool(members)
-    elif any(name == other for other, _ in request.headers):
-        raise _Rejected(400, f"more than one {name.decode()} header")
+    else:
+        if name in request.alone:
+            raise _Rejected(400, f"more than one {name.decode()} header")
+        request.alone += (name,)
 
 
 def _members(value: bytes) -> list[bytes]:

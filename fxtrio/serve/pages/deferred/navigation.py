@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import trio
+from msgspec.structs import replace
 
 from fxtrio.serve.pages.deferred.values import (
     DeferredValue,
@@ -28,7 +29,7 @@ async def send_lines(
     plan, event = page.target.plan, page.event
     names = names_of(deferred, plan)
     values = without_deferred(content.values)
-    payload = page.payload(plan, content._replace(values=values, promises=names))
+    payload = page.payload(plan, replace(content, values=values, promises=names))
     event.draft.settle(content.status)
     headers = complete_headers(event, [(b"content-type", PAYLOAD_LINES), NO_STORE, page.site.vary])
     if SENT in event.scope:

@@ -16,6 +16,7 @@ from typing import Final
 
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
@@ -46,7 +47,12 @@ from fxtrio.serve.pages.loaders import Failed, Loaded, Outcome, Values, load
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content, encode_data
 from fxtrio.serve.pages.resources import RenderParts
-from fxtrio.serve.request.response.response import HTML, NOTHING, Answer, redirected
+from fxtrio.serve.request.response.response import (
+    NOTHING,
+    Answer,
+    headers_of,
+    redirected,
+)
 from fxtrio.serve.request.response.send_response import complete_headers
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.spans import span
@@ -196,8 +202,8 @@ class _PageStream:
             if self._promised:
                 values, names = without_deferred(early.values), names_of(self._promised, plan)
                 within = page.site.config.timeouts.loader
-                content = content._replace(
-                    values=values, promises=names, document=self._id, within=within
+                content = replace(
+                    content, values=values, promises=names, document=self._id, within=within
                 )
             payload = self._payload = page.payload(plan, content)
         except BaseException as raised:  # HEAD functions and loaders' values
@@ -329,9 +335,7 @@ class _PageStream:
         self._sent_headers = len(event.draft.raw_headers)
         event.status = self._early.status
         event.draft.settle(self._early.status)
-        headers = complete_headers(
-            event, [(b"content-type", HTML), *page.html_headers(self._nonce)]
-        )
+        headers = complete_headers(event, headers_of(page.html_lines(self._nonce)))
         start = {"type": "http.response.start", "status": self._early.status, "headers": headers}
         await event.send(start)
         if self._promised:

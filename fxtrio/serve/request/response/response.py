@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
 import attrs
@@ -28,12 +29,32 @@ _UNSHARED = re.compile(r"\b(?:private|no-store)\b", re.IGNORECASE)
 
 
 class Reply(msgspec.Struct):
-    """A complete response, ready to be sent in two ASGI messages."""
+    """A complete response, ready to be sent."""
 
     status: int
     body: bytes
     media: bytes
-    headers: list[Header] = msgspec.field(default_factory=list)
+    own_headers: list[Header] | None = msgspec.field(default_factory=list)
+    lines: bytes | None = None
+    """All of its headers, the type included, as they are sent; None once they are in a list."""
+
+    @property
+    def headers(self) -> list[Header]:
+        """The headers besides the type and the length, to be read and changed."""
+        if self.lines is not None:
+            self.own_headers = headers_of(self.lines)[1:]
+            self.lines = None
+        assert self.own_headers is not None
+        return self.own_headers
+
+
+def headers_of(lines: bytes) -> list[Header]:
+    """Return the headers of encoded lines, each of which ends in CR LF."""
+    found = []
+    for line in lines.split(b"\r\n")[:-1]:
+        name, _, value = line.partition(b": ")
+        found.append((name, value))
+    return found
 
 
 @attrs.frozen
@@ -166,11 +187,17 @@ class StandardHeaders:
 
     @lines.default
     def _encode(self) -> bytes:
-        return b"".join(b"%b: %b\r\n" % header for header in self.fixed)
+        return encoded(self.fixed)
 
-    def of_html(self, nonce: bytes) -> tuple[Header, ...]:
-        """Return the additional headers of an HTML response."""
-        return () if self.csp_name is None else ((self.csp_name, self.csp % nonce),)
+    def html_lines(self, vary: Header, llms_link: Header | None) -> tuple[bytes, ...]:
+        """Return the lines of HTML responses, the type included, without ``fixed``.
+
+        The nonce goes between each two parts of them.
+        """
+        lines = encoded([(b"content-type", HTML), PRIVATE, vary])
+        if self.csp_name is not None:
+            lines += encoded([(self.csp_name, self.csp % b"\0")])
+        return tuple((lines + encoded([llms_link] if llms_link else [])).split(b"\0"))
 
     def missing(self, present: list[Header], request_id: bytes | None) -> list[Header]:
         """Return the standard headers that ``present`` does not set itself."""
@@ -179,6 +206,11 @@ class StandardHeaders:
         if request_id is not None and b"x-request-id" not in names:
             added.append((b"x-request-id", request_id))
         return added
+
+
+def encoded(headers: Iterable[Header]) -> bytes:
+    """Return the lines of headers that are safe."""
+    return b"".join(b"%b: %b\r\n" % header for header in headers)
 
 
 def _as_value(url: str) -> str:

@@ -83,12 +83,18 @@ async def _send_whole(whole: WholeResponse, event: RequestEvent, reply: Reply) -
     if lines is None:  # the server must look at one of them
         return False
     if not event.draft.raw_headers:
-        lines += event.terms.standard.lines
-        if event.request_id is not None:
-            lines = b"%bx-request-id: %b\r\n" % (lines, event.request_id)
+        lines = _all_lines(event, lines)
     if not whole(reply.status, lines, body):
         await whole.flush()
     return True
+
+
+def _all_lines(event: RequestEvent, lines: bytes) -> bytes:
+    """Return header lines with the standard ones, which nothing of the application's replaces."""
+    standard, request_id = event.terms.standard.lines, event.request_id
+    if request_id is None:
+        return lines + standard
+    return b"%b%bx-request-id: %b\r\n" % (lines, standard, request_id)
 
 
 async def _send_messages(event: RequestEvent, reply: Reply) -> None:
@@ -146,6 +152,18 @@ async def send_answer(event: RequestEvent, answer: Answer) -> None:
     if isinstance(answer, Reply):
         if draft.policy is not None:
             draft.settle(answer.status)
+        lines, whole = answer.lines, event.server
+        if (
+            lines is not None
+            and whole is not None
+            and not draft.raw_headers
+            and event.send == whole.send
+            and answer.status not in BODILESS
+        ):
+            event.status = answer.status
+            if not whole(answer.status, _all_lines(event, lines), answer.body):
+                await whole.flush()
+            return
         if event.navigation or event.negotiated:
             if NO_STORE not in answer.headers:
                 keep_private(answer.headers)
