@@ -55,6 +55,13 @@ class WholeResponse(Protocol):
         """
         ...
 
+    def take_body(self, most: int) -> bytes | None:
+        """Return the request's body if all of it has come, in place of `receive`.
+
+        None for one of more than ``most`` bytes, and once `receive` was called.
+        """
+        ...
+
     async def flush(self) -> None:
         """Wait until it is out, or its client cannot be reached."""
         ...

@@ -14,8 +14,10 @@ from starlette.routing import BaseRoute
 from starlette.types import Receive, Scope, Send
 
 from fxtrio.application_errors import application_error
+from fxtrio.asgi_extensions import IN_PROCESS
 from fxtrio.context import RequestContext, current
 from fxtrio.errors import AppNotRunning
+from fxtrio.serve.actions.action import SiteAction, site_actions
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.openapi.answer import OpenApiSource
@@ -64,7 +66,7 @@ class Dispatcher:
         self._endpoints = RuntimeEndpoints(site, lifetime, openapi, csp_reports, evaluations)
         self._site_routes = SiteRoutes(site, lifetime, evaluations)
         # In development files come and go.
-        self._literal = {} if site.development else self._pages_found_by_path()
+        self._literal = {} if site.development else self._found_by_path()
 
     # Without a frame of its own, which each request would pay for.
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
@@ -106,17 +108,18 @@ class Dispatcher:
                 if meter is not None:
                     meter.end(scope, event.status, begun)
 
-    def _pages_found_by_path(self) -> dict[str, SitePage]:
-        """Return the pages without parameters that nothing else comes before, by their paths."""
+    def _found_by_path(self) -> dict[str, SitePage | SiteAction]:
+        """Return the pages and actions without parameters that nothing else comes before."""
         base_url = self._site.base_url
-        return {
+        pages = {
             path: page
             for path, page in self._site_routes.pages.items()
             if page.target is not None
             and not path.startswith("/_fx/")
             and not self._public.may_have(path)
-            and self._endpoints.find(path, base_url + path) is None
+            and self._endpoints.find(path, {"path": base_url + path, IN_PROCESS: True}) is None
         }
+        return {**pages, **site_actions(self._site)}
 
     async def _serve(self, running: Running, event: RequestEvent) -> None:
         try:
@@ -128,9 +131,9 @@ class Dispatcher:
                 self._site, running, event, self._routes
             ):
                 return None
-            page = self._literal.get(event.path)
-            if page is not None and event.otherwise is None and page.is_named_by(event):
-                answer = await page.answer(running, event, {}) or NOTHING
+            named = self._literal.get(event.path)
+            if named is not None and event.otherwise is None and named.is_named_by(event):
+                answer = await named.answer(running, event, {}) or NOTHING
             else:
                 answer = await self._answer(running, event)
         except BaseException as raised:  # a defect of ours, or of an application's route
@@ -158,7 +161,7 @@ class Dispatcher:
         if otherwise is not None:
             return await otherwise()
         path = event.path
-        endpoint = self._endpoints.find(path, event.scope["path"])
+        endpoint = self._endpoints.find(path, event.scope)
         if endpoint is not None:
             return await endpoint(running, event)
         if path.startswith("/_fx/"):

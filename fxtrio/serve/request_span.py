@@ -71,6 +71,7 @@ class _NotedWhole(_Noted):
         super().__init__(span, whole.send)
         self._whole = whole
         self.write_part = whole.write_part
+        self.take_body = whole.take_body
         self.flush = whole.flush
 
     def __call__(self, status: int, lines: bytes, body: bytes) -> bool:

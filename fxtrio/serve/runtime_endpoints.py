@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 import attrs
 import msgspec
 import trio
+from starlette.types import Scope
 
 from fxtrio.asgi_extensions import IN_PROCESS
 from fxtrio.serve.actions.action import answer_action
@@ -46,10 +47,10 @@ class RuntimeEndpoints:
     csp_reports: CspReports
     evaluations: Evaluations
 
-    def find(self, path: str, whole: str) -> Endpoint | None:
+    def find(self, path: str, scope: Scope) -> Endpoint | None:
         """Return what answers a path; None when it is not the runtime's.
 
-        ``whole`` is the same with the base URL.
+        ``scope`` is that of the request, whose path has the base URL.
         """
         if path.startswith("/api/__"):
             if path.startswith(ACTIONS):
@@ -62,14 +63,14 @@ class RuntimeEndpoints:
                 return self._answer_leave
             if path == CSP_REPORT:
                 return self._answer_csp_report
-        probe = self._probe(path, whole)
+        probe = self._probe(path, scope["path"])
         if probe is not None:
             return self._answer_ready if probe == _READY else self._answer_alive
-        return self._answer_openapi if path == OPENAPI and self._describes(event) else None
+        return self._answer_openapi if path == OPENAPI and self._describes(scope) else None
 
-    def _describes(self, event: RequestEvent) -> bool:
+    def _describes(self, scope: Scope) -> bool:
         """Whether the document is served: to everybody by the setting, else to the app itself."""
-        listed = self.site.config.openapi or IN_PROCESS in event.scope
+        listed = self.site.config.openapi or IN_PROCESS in scope
         return listed and self.openapi is not None
 
     def _probe(self, path: str, whole: str) -> str | None:

@@ -7,10 +7,13 @@ passes is a call, and takes the steps of `fxtrio.serve.actions.call`.
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
+
+import attrs
 
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.actions.call import ActionCall, answer_call
-from fxtrio.serve.actions.lookup import NamedAction, find_action, say_missing
+from fxtrio.serve.actions.lookup import NamedAction, find_action, named_actions, say_missing
 from fxtrio.serve.actions.no_js_forms import page_of
 from fxtrio.serve.actions.representations import Target, representation_for
 from fxtrio.serve.actions.result import Rejected
@@ -29,9 +32,41 @@ from fxtrio.serve.request.response.response import Answer
 log = logging.getLogger("fx.serve")
 
 
+@attrs.frozen(eq=False)
+class SiteAction:
+    """An action at a path without parameters: what all its calls share, found once."""
+
+    site: Site
+    found: NamedAction
+
+    def is_named_by(self, event: RequestEvent) -> bool:
+        """Whether a request whose path is that of this action is for it.
+
+        An encoded slash is part of a segment, and leads elsewhere.
+        """
+        return event.raw_path is None
+
+    # Without a frame of its own, which each request would pay for.
+    def answer(
+        self, running: Running, event: RequestEvent, params: dict[str, str]
+    ) -> Awaitable[Answer]:
+        """Return the response, as `answer_action` does."""
+        return _answer(self.site, running, event, self.found)
+
+
+def site_actions(site: Site) -> dict[str, SiteAction]:
+    """Return the actions at paths without parameters, by these."""
+    return {path: SiteAction(site, found) for path, found in named_actions(site)}
+
+
 async def answer_action(site: Site, running: Running, event: RequestEvent) -> Answer:
     """Return the response; nothing when the client left before its request was whole."""
-    found = find_action(site, event)
+    return await _answer(site, running, event, find_action(site, event))
+
+
+async def _answer(
+    site: Site, running: Running, event: RequestEvent, found: NamedAction | None
+) -> Answer:
     policies = site.policies
     if policies is not None and found is not None:
         answer = await enter(event, policies, found.pattern, called=True, count=running.count)
@@ -45,7 +80,7 @@ async def answer_action(site: Site, running: Running, event: RequestEvent) -> An
         return _wrong_method(site, running, event, found)
     if found is None:
         return error_reply(ErrorResponse("Action not found", 404, _hint(site, event)))
-    event.scope["path_params"] = found.params
+    event.scope["path_params"] = dict(found.params)
     event.scope[SCOPE_KEY] = found.matched
     target = Target(site, running, event, found)
     representation = representation_for(event)

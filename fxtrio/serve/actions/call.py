@@ -93,7 +93,7 @@ async def answer_call(call: ActionCall, representation: Representation) -> Answe
     event = call.target.event
     watched = call.target.running.watchdog.watch(None, limit=inf, server=event.server)
     try:
-        outcome = await _take(_GUARDED if _has_hooks(call) else _UNGUARDED, call, watched)
+        outcome = await _take(_steps_of(call), call, watched)
     finally:  # before anything can fail: it is a promise, whatever the action answers
         event.background_tasks[:0] = call.background.tasks
         named = event.draft.take_revalidated()
@@ -158,9 +158,13 @@ async def _take(steps: Sequence[Step], call: ActionCall, watched: Watched) -> Ou
     return _timed_out(call)
 
 
-def _has_hooks(call: ActionCall) -> bool:
-    hooks = call.target.site.hooks
-    return bool(hooks.pages or hooks.actions)
+def _steps_of(call: ActionCall) -> Sequence[Step]:
+    hooks, server = call.target.site.hooks, call.target.event.server
+    if hooks.pages or hooks.actions:
+        return _GUARDED
+    if not call.needs_token and server is not None and call.body.take(server):
+        return _READ
+    return _UNGUARDED
 
 
 async def _ask_hooks(call: ActionCall) -> Outcome | None:
@@ -208,12 +212,15 @@ async def _read_body(call: ActionCall) -> Outcome | None:
     return Rejected(csrf_failure(verdict), admitted=True) if verdict else None
 
 
-async def _run(call: ActionCall) -> Outcome | None:
+def _run(call: ActionCall) -> Awaitable[Outcome | None]:
     """Run the action; where it says so, only for as long as its client is there."""
-    target = call.target
-    action = target.found.action
-    if not action.cancel_on_disconnect:
-        return await execute(target, call.request, call.background)
+    if not call.target.found.action.cancel_on_disconnect:
+        return execute(call.target, call.request, call.background)
+    return _run_for_client(call)
+
+
+async def _run_for_client(call: ActionCall) -> Outcome | None:
+    target, action = call.target, call.target.found.action
     # Watched from here on only: until the body is whole, somebody else reads `receive`.
     watchdog, receive = target.running.watchdog, target.event.receive
     with watchdog.watch(receive, limit=action.timeout) as present:
@@ -241,10 +248,8 @@ def _request_timeout(call: ActionCall) -> float:
     return call.target.event.timeout
 
 
-_UNGUARDED = (
-    Step(_read_body, timeout=_request_timeout, timed_out=_body_timed_out),
-    Step(_run, timeout=_action_timeout, timed_out=_run_timed_out),
-)
+_READ = (Step(_run, timeout=_action_timeout, timed_out=_run_timed_out),)
+_UNGUARDED = (Step(_read_body, timeout=_request_timeout, timed_out=_body_timed_out), *_READ)
 _GUARDED = (Step(_ask_hooks, timeout=_action_timeout, timed_out=_hooks_timed_out), *_UNGUARDED)
 
 

@@ -36,7 +36,7 @@ async def execute(target: Target, request: ActionRequest, background: Background
     """Run the action of ``target`` and return what it came to; it raises no application's error."""
     action, development = target.found.action, target.site.development
     try:
-        arguments = await arguments_of(action, request)
+        arguments = () if action.body is None else await arguments_of(action, request)
         with span("action", action.place):
             if action.transaction:
                 return await _transact(target, request, arguments, background)
@@ -122,12 +122,12 @@ def _checked(
     action: ActionCode, value: Any, background: BackgroundTasks, *, development: bool
 ) -> Result:
     """Return what an action returned, apart from what only the runtime reads."""
-    if isinstance(value, Response):
-        require_status(value.status_code, action.place)
-    if isinstance(value, (Response, Redirect)):
-        require_runnable(background.tasks, action.place)
-        return value
     if not isinstance(value, dict):
+        if isinstance(value, Response):
+            require_status(value.status_code, action.place)
+        if isinstance(value, (Response, Redirect)):
+            require_runnable(background.tasks, action.place)
+            return value
         raise ActionResultInvalid(action.place, value)
     result, invalidated = take_invalidated(value)
     if development and result.get("ok", True) is not True:

@@ -6,6 +6,7 @@ Called by `fxtrio.serve.actions.action` for each request to such a URL.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from difflib import get_close_matches
 
 import msgspec
@@ -71,6 +72,22 @@ def find_action(site: Site, event: RequestEvent) -> NamedAction | None:
         return None
     matched = site.matched_actions[page.pattern, name]
     return NamedAction(ActionPage(page, path), params, action, matched, page.pattern)
+
+
+def named_actions(site: Site) -> Iterator[tuple[str, NamedAction]]:
+    """Yield each path that names an action without parameters, with what it names."""
+    for name, shared in site.shared_actions.items():
+        pattern = shared.matched.pattern or ""
+        yield ACTIONS + name, NamedAction(None, {}, shared.action, shared.matched, pattern)
+    for route in site.manifest.routes:
+        pattern = route.pattern
+        if "[" in pattern or pattern == "/index":  # which stands for "/" in such a path
+            continue
+        folder = "index" if pattern == "/" else pattern[1:]
+        page = ActionPage(route, PagePath(pattern))
+        for name, action in site.plans[route.view].inner.actions.items():
+            matched = site.matched_actions[pattern, name]
+            yield f"{ACTIONS}{folder}/{name}", NamedAction(page, {}, action, matched, pattern)
 
 
 def _is_alone(event: RequestEvent) -> bool:

@@ -30,7 +30,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.bodies.body import ActionRequest
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.error_response import UNEXPECTED, ErrorResponse, error_reply
-from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Header, Reply
+from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Reply, encoded
 
 log = logging.getLogger("fx.serve")
 
@@ -125,6 +125,7 @@ class PageRepresentation:
         return await page.again(target.found.action.name, rejection, await typed_values(request))
 
 
+_LINES = encoded([(b"content-type", JSON), NO_STORE])
 _JSON = JsonRepresentation()
 _PAGE = PageRepresentation()
 
@@ -132,7 +133,7 @@ _PAGE = PageRepresentation()
 def _success(result: Mapping[str, Any], invalidated: Sequence[str], place: str) -> Reply:
     """Return ``{ok: true, …}``; a returned ``ok`` never overrides the envelope."""
     body = encode({**result, "ok": True}, place=place)
-    headers: list[Header] = [NO_STORE]
-    if invalidated:
-        headers.append((INVALIDATE_HEADER.encode(), ", ".join(invalidated).encode()))
-    return Reply(200, body, JSON, headers)
+    if not invalidated:
+        return Reply(200, body, JSON, None, _LINES)
+    urls = (INVALIDATE_HEADER.encode(), ", ".join(invalidated).encode())
+    return Reply(200, body, JSON, [NO_STORE, urls])

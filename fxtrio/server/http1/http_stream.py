@@ -139,6 +139,19 @@ class HttpStream(Response):
             self._note_unread(len(body))
         return sent
 
+    def take_body(self, most: int) -> bytes | None:
+        """Return the body if all of it has come, in place of `receive`."""
+        request = self.request
+        if not request.complete or self._given or request.received > most or self.stage == DONE:
+            return None
+        chunks = request.chunks
+        body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
+        if len(body) != request.received:  # a part of it was received already
+            return None
+        request.chunks = []
+        self._given = True
+        return body
+
     async def flush(self) -> None:
         """Wait until what was sent is out, or the client cannot be reached."""
         await self.connection.transport.flush()

@@ -14,6 +14,7 @@ from starlette.datastructures import FormData, UploadFile
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
+from fxtrio.asgi_extensions import WholeResponse
 from fxtrio.clients import public_network_of
 from fxtrio.errors import BodiesFull, BodyTooLarge
 from fxtrio.limiters import limiter_of
@@ -89,6 +90,21 @@ class Body:
     Without ``bodies`` it is not counted and stays in memory, which suits small limits.
     """
 
+    # Defaults are the class's: setting them all for every request would cost a microsecond.
+    size = 0
+    """Bytes that have come."""
+
+    complete = False
+    """Whether the complete body is stored."""
+
+    _share = ""
+    _claimed = 0
+    _in_memory = 0
+    _file: IO[bytes] | None = None
+    _form: FormData | None = None
+    _parsed: Any = None
+    _closed = False
+
     def __init__(
         self,
         receive: Receive,
@@ -99,12 +115,6 @@ class Body:
         address: str = "",
     ) -> None:
         """``address`` is the client's, where it is known."""
-        self.size = 0
-        """Bytes that have come."""
-
-        self.complete = False
-        """Whether `read` has stored the complete body."""
-
         self.content_type = headers.get(b"content-type", b"").decode("latin-1")
         """The content type that the client declares; "" for none."""
 
@@ -113,14 +123,18 @@ class Body:
         self._limit = limit
         self._bodies = bodies
         self._address = address
-        self._share = ""
-        self._claimed = 0
         self._stored: list[bytes] = []
-        self._in_memory = 0
-        self._file: IO[bytes] | None = None
-        self._form: FormData | None = None
-        self._parsed: Any = None
-        self._closed = False
+
+    def take(self, server: WholeResponse) -> bool:
+        """Store the body if all of it has come and it is small; return whether it was."""
+        body = server.take_body(min(self._limit, UNCOUNTED))
+        if body is None:
+            return False
+        if body:
+            self._stored.append(body)
+        self.size = self._in_memory = len(body)
+        self.complete = True
+        return True
 
     async def receive(self) -> Message:
         """Return the next ASGI message, counted but not stored.
