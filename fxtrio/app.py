@@ -51,7 +51,7 @@ from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
 from fxtrio.serve.openapi.answer import DocumentFile, OpenApiSource
 from fxtrio.serve.pages.functions.server_functions import PageCode
 from fxtrio.serve.pages.resources import Renderer, Running
-from fxtrio.serve.pages.site import Site, make_site
+from fxtrio.serve.pages.site import Site, make_site, site_with
 from fxtrio.serve.readiness import open_readiness
 from fxtrio.serve.replaceable_dispatcher import Replaceable
 from fxtrio.serve.request.bodies import starlette_bodies
@@ -393,4 +393,17 @@ def put_together(
         llms=code.llms,
         actions=code.actions,
         session_of=csrf_binding_of(plugins),
+    )
+
+
+def put_into(site: Site, root: Path, code: Code) -> Site:
+    """Return ``site`` with other code of the same manifest, for development."""
+    return site_with(
+        site,
+        code.pages,
+        code.endpoints,
+        hooks_of(site.config, resolve),
+        root=root,
+        llms=code.llms,
+        actions=code.actions,
     )

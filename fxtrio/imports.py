@@ -144,7 +144,7 @@ def _modules_in_packages(names: Sequence[str]) -> dict[str, list[tuple[str, Modu
     """
     reloaded = set(names)
     stored: dict[str, list[tuple[str, ModuleType]]] = {}
-    for name, module in list(sys.modules.items()):
+    for name, module in list(sys.modules.items()) if reloaded else ():
         package, _, last = name.rpartition(".")
         if package in reloaded and name not in reloaded:
             stored.setdefault(package, []).append((last, module))

@@ -260,11 +260,22 @@ def load_manifest(build: Path) -> Manifest:
 
     Raises ManifestUnreadable when it is missing, broken or of another version.
     """
+    return read_manifest(build / FILE_NAME, manifest_text(build))
+
+
+def manifest_text(build: Path) -> bytes:
+    """Return the text of the manifest of a build folder. Raises ManifestUnreadable."""
     path = build / FILE_NAME
     try:
-        raw = json.loads(path.read_bytes())
+        return path.read_bytes()
     except FileNotFoundError:
         raise ManifestUnreadable(path, "there is no build") from None
+
+
+def read_manifest(path: Path, text: bytes) -> Manifest:
+    """Return the manifest that is the ``text`` of a file. Raises ManifestUnreadable."""
+    try:
+        raw = json.loads(text)
     except ValueError as error:
         raise ManifestUnreadable(path, f"not JSON: {error}") from error
     if not isinstance(raw, dict) or raw.get("version") != VERSION:

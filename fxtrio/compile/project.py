@@ -77,11 +77,13 @@ class CheckedProject:
     actions: tuple[ActionModule, ...] = ()
     """By source."""
 
-    @property
-    def python(self) -> tuple[object, ...]:
-        """What stays the same while only UI halves change."""
-        # The lines of the UI half are blank ones in the other.
-        return self.actions, *((page.module, page.python.rstrip()) for page in self.pages)
+    def has_same_python(self, other: CheckedProject) -> bool:
+        """Return whether only UI halves, if anything, differ from those of ``other``."""
+        return (self.actions, len(self.pages)) == (other.actions, len(other.pages)) and all(
+            # The lines of the UI half are blank ones in the other.
+            page is one or (page.module, page.python.rstrip()) == (one.module, one.python.rstrip())
+            for page, one in zip(self.pages, other.pages, strict=True)
+        )
 
     @property
     def shared_actions(self) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import check_project
+from fxtrio.compile.project import CheckedTexts, check_project
 from fxtrio.config import Config
 from fxtrio.develop.build import background_lint
 from fxtrio.develop.build.background_lint import BackgroundLint
@@ -29,12 +29,22 @@ class Looked:
 
     finds: bool = True
     times: int = 0
+    changed: list[list[str]] = attrs.field(factory=list)
+    """The files of orders that name those that have changed."""
+
+    knows: bool = True
+    """Whether it knows the files that such an order leaves out."""
+
     shown: list[list[Shown]] = attrs.field(factory=list)
 
     async def look(self, order: dict[str, Any]) -> dict[str, Any]:
+        if "changed" in order:
+            self.changed.append([one["path"] for one in order["changed"]])
+            if not self.knows:
+                return {"problems": [], "unknown": True}
         self.times += 1
         place = {"path": "pages/index.fxl", "line": 1, "column": 1}
-        message = f"mistake in {len(order['files'])}"
+        message = "mistake in the page"
         told = {"message": message, "remedy": "Mend it", "certain": False, "syntax": False}
         return {"problems": [{**place, **told}] if self.finds else []}
 
@@ -191,3 +201,31 @@ def test_a_module_with_the_same_outline_gives_checks_nothing_to_see(tmp_path: Pa
     assert seen("b", "card.jsx") == ("card.jsx",)
     assert seen(None, "card.jsx") == ("card.jsx",)  # it is gone, or does not parse
     assert seen("b", "card.jsx") == ("card.jsx",)
+
+
+async def test_only_pages_that_have_changed_are_handed_on_while_nothing_else_has(
+    looked: Looked, tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    async with trio.open_nursery() as nursery:
+        mistakes = BackgroundLint(
+            tmp_path, nursery, print, NewProblems(print), looked.look, looked.show
+        )
+        memory = CheckedTexts()
+
+        async def look(text: str, *files: str) -> tuple[int, list[list[str]]]:
+            write_tree(tmp_path, {"pages/index.fxl": text, "pages/other.fxl": PAGE})
+            project = check_project(tmp_path, Config(), memory)
+            mistakes.look_later(CheckInput(project, Config(), {}), tmp_path, files)
+            await trio.sleep(60)
+            changed, looked.changed = looked.changed, []
+            return looked.times, changed
+
+        index = [["pages/index.fxl"]]
+        assert await look(f"// one\n{PAGE}") == (1, [])  # the first time, all
+        assert await look(f"// two\n{PAGE}") == (2, index)
+        assert await look(f"// three\n{PAGE}", "pages/style.css") == (3, [])  # it may conflict
+        assert await look(f"// four\n{PAGE}") == (4, index)
+        looked.knows = False  # Node has restarted
+        assert await look(f"// five\n{PAGE}") == (5, index)
+        looked.knows = True
+        assert await look(PAGE) == (6, index)

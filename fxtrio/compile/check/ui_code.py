@@ -6,7 +6,7 @@ Node does the work (`fxtrio/js/check/check.js`), with the parser of the bundler.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -63,18 +63,23 @@ class UiProblems:
     """For which it fails unless there is more to it, such as a global of another script."""
 
 
-def files_to_check(project: CheckedProject) -> list[dict[str, Any]]:
-    """Return all that is looked at of the page files that divide into halves."""
-    return [ui_file(page) for page in project.pages if page.whole]
+def ui_order(
+    root: Path,
+    project: CheckedProject,
+    toolchain: Path,
+    files: Sequence[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    """Return what Node is to look at (`Order` of `fxtrio/js/check/checker.js`).
 
-
-def ui_order(root: Path, project: CheckedProject, toolchain: Path) -> dict[str, Any]:
-    """Return what Node is to look at (`Order` of `fxtrio/js/check/checker.js`)."""
+    ``files`` are those of all page files that divide into halves, as `ui_file` gives them.
+    """
+    if files is None:
+        files = [ui_file(page) for page in project.pages if page.whole]
     return {
         "toolchain": toolchain.as_posix(),
         "root": root.as_posix(),
         "pages": project.pages_dir,
-        "files": files_to_check(project),
+        "files": files,
         "shared": project.shared_actions,
     }
 

@@ -9,8 +9,10 @@ from typing import Any
 import attrs
 import trio
 
-from fxtrio.compile.check.ui_code import ui_found, ui_order
+from fxtrio.compile.check.ui_code import ui_file, ui_found, ui_order
 from fxtrio.compile.problems import Problem, placed
+from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.config import Config
 from fxtrio.develop.build.background_typecheck import Show
 from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
@@ -26,6 +28,23 @@ _UI = frozenset({".css", ".fxl", ".jsx", ".tsx"})
 """Kinds of files that nothing beside UI code depends on."""
 
 
+@attrs.frozen
+class _Files:
+    """What matters of a project to those who look at UI code."""
+
+    pages: dict[str, dict[str, Any]]
+    """Of each page file that divides into halves, by source."""
+
+    shared_actions: tuple[str, ...]
+
+    def has_same_sources(self, other: _Files) -> bool:
+        """Return whether at most the texts of page files differ."""
+        return (self.pages.keys(), self.shared_actions) == (
+            other.pages.keys(),
+            other.shared_actions,
+        )
+
+
 @attrs.define(eq=False)
 class BackgroundLint:
     """Looks for them one after the other; runs its task in ``nursery``."""
@@ -35,7 +54,11 @@ class BackgroundLint:
     report: Callable[[str], None]
     new_problems: NewProblems
     ask: Callable[[dict[str, Any]], Awaitable[dict[str, Any]]]
-    """Lets Node look: `ui_order` → what `ui_found` takes. Raises BundlerCrashed."""
+    """Lets Node look: `ui_order` → what `ui_found` takes. Raises BundlerCrashed.
+
+    After such an order it takes one that has files that have ``changed`` alone; it says ``unknown``
+    when it does not know the others, because it has restarted.
+    """
 
     show: Show
     """Tells the browsers."""
@@ -48,11 +71,18 @@ class BackgroundLint:
     exact: frozenset[str] = frozenset()
     """Files with mistakes, whose places may be others when there are other words."""
 
-    _files: object = None
+    _files: _Files | None = None
     """What mattered of it; None when other files have changed."""
 
-    _beside: tuple[object, list[Problem]] | None = None
-    """What was found beside UI code, after that in which it was; None when that is not known."""
+    _known: dict[str, tuple[CheckedPage, dict[str, Any]]] = attrs.field(factory=dict)
+    """What matters of each page file, by source, after the file."""
+
+    _whole: bool = True
+    """Whether Node has to look at more than page files that have changed."""
+
+    _beside: tuple[CheckedProject, Config, list[Problem]] | None = None
+    """In what something was looked for beside UI code, and what was found; None when that is not
+    known."""
 
     def look_later(
         self,
@@ -68,6 +98,7 @@ class BackgroundLint:
         no checked file has changed, nothing is done: it costs as much as all
         else that a save does.
         """
+        self._whole = self._whole or any(files)
         if any(PurePosixPath(file).suffix in _CODE for file in files):
             self._checked = self._files = None
         if any(PurePosixPath(file).suffix not in _UI for file in files):
@@ -83,13 +114,12 @@ class BackgroundLint:
     ) -> None:
         with scope:
             await trio.sleep(after)
-            project = looked_at.project
-            order = ui_order(self.root, project, toolchain)
-            if order["files"] == self._files:
+            files = self._files_of(looked_at.project)
+            if files == self._files:
                 self._checked = looked_at
                 return
             try:
-                found = ui_found(self.root, await self.ask(order))
+                found = ui_found(self.root, await self._ask(looked_at.project, toolchain, files))
             except OrderVoid:
                 return  # who has started the next Node asks that one
             except (FxtrioError, OSError) as error:
@@ -98,7 +128,7 @@ class BackgroundLint:
             if scope.cancel_called:
                 return
             beside = await self._problems_beside(looked_at)
-            self._checked, self._files = looked_at, order["files"]
+            self._checked, self._files, self._whole = looked_at, files, False
             in_ui = [*found.certain, *found.likely]
             self.exact = frozenset(one.path for one in in_ui)
             ui = placed(in_ui, self.root)
@@ -108,13 +138,39 @@ class BackgroundLint:
             if before != problems:
                 await self.show([shown_finding(one, Path()) for one in problems])
 
+    def _files_of(self, project: CheckedProject) -> _Files:
+        before, self._known = self._known, {}
+        for page in project.pages:
+            if page.whole:
+                source = page.module.source
+                known = before.get(source)
+                is_known = known is not None and known[0] is page
+                self._known[source] = known if known and is_known else (page, ui_file(page))
+        pages = {source: file for source, (_, file) in self._known.items()}
+        return _Files(pages, project.shared_actions)
+
+    async def _ask(self, project: CheckedProject, toolchain: Path, files: _Files) -> dict[str, Any]:
+        """Let Node look: at what has changed, if it has looked at everything else before."""
+        before, is_whole = self._files, self._whole
+        self._files, self._whole = None, True  # whatever ends this, Node may know other texts
+        if before is not None and not is_whole and files.has_same_sources(before):
+            pages = before.pages
+            changed = [file for source, file in files.pages.items() if file != pages[source]]
+            answer = await self.ask({"changed": changed})
+            if not answer.get("unknown"):
+                return answer
+        return await self.ask(ui_order(self.root, project, toolchain, [*files.pages.values()]))
+
     async def _problems_beside(self, looked_at: CheckInput) -> list[Problem]:
-        project, config = looked_at.project, looked_at.config
-        key = project.python, project.tree, config
-        if self._beside is None or self._beside[0] != key:
-            found = await beside_problems(self.root, config, project, connects=False)
-            self._beside = key, found
-        return self._beside[1]
+        project, config, known = looked_at.project, looked_at.config, self._beside
+        if known is not None:
+            before, settings, found = known
+            is_same = (project.tree, config) == (before.tree, settings)
+            if is_same and project.has_same_python(before):
+                return found
+        found = await beside_problems(self.root, config, project, connects=False)
+        self._beside = project, config, found
+        return found
 
     def forget_beside(self) -> None:
         """Look at Python modules once more: they have changed."""

@@ -17,6 +17,7 @@ from fxtrio.develop.report.overlay_errors import Shown, shown_finding
 from fxtrio.errors import FxtrioError
 
 if TYPE_CHECKING:
+    from fxtrio.compile.project import CheckedProject
     from fxtrio.tools.types.gather.gatherer_process import GathererProcess
     from fxtrio.tools.types.gather.page_types import ProjectTypes
     from fxtrio.tools.types.report.checking import TypeCheck
@@ -52,7 +53,9 @@ class BackgroundTypecheck:
     _types: ProjectTypes | None = None
     """None when the Python code is another one than that they were taken from."""
 
-    _python: tuple[object, ...] = ()
+    _python: CheckedProject | None = None
+    """The project with that Python code."""
+
     _newest: CheckInput | None = None
     """What was to be looked at last, besides the files that pages import."""
 
@@ -96,9 +99,9 @@ class BackgroundTypecheck:
             self._forget(files)
         if files is None and self._gatherer is not None:  # the environment may be another one
             self._gatherer.stop()
-        python = looked_at.project.python
-        if ".py" in kinds or python != self._python:
-            self._python, self._types = python, None
+        project, before = looked_at.project, self._python
+        if ".py" in kinds or before is None or not project.has_same_python(before):
+            self._python, self._types = project, None
         self._checking.cancel("there is a newer version")
         self._checking = trio.CancelScope()
         saved, self._saved = self._saved, trio.current_time()

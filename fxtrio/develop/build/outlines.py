@@ -40,11 +40,9 @@ class CheckInput:
         are shown in them, whose places may be others.
         """
         project, other = self.project, before.project
-        if (project.tree, project.python, self.config) != (
-            other.tree,
-            other.python,
-            before.config,
-        ):
+        if (project.tree, self.config) != (other.tree, before.config):
+            return False
+        if not project.has_same_python(other):
             return False
         pairs = zip(project.pages, other.pages, strict=True)  # one for each source of the tree
         return all(

@@ -16,7 +16,7 @@ from typing import Any
 
 import attrs
 
-from fxtrio.app import Application, Code, import_code, put_together
+from fxtrio.app import Application, Code, import_code, put_into, put_together
 from fxtrio.config import Config
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.import_graph import Importers, file_of
@@ -25,7 +25,7 @@ from fxtrio.develop.reload.same_code import is_same
 from fxtrio.develop.report.inside import Inside
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.imports import Imports, imported_anew, resolve, split_name
-from fxtrio.manifest import MODULE_PREFIX, Manifest, load_manifest
+from fxtrio.manifest import FILE_NAME, MODULE_PREFIX, Manifest, manifest_text, read_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.secret_key import project_key
 from fxtrio.serve.pages.functions.server_functions import PageCode
@@ -58,6 +58,8 @@ class Swapper:
     _code: Code | None = None
     _config: Config | None = None
     _build: Path = Path()
+    _manifest: tuple[bytes, Manifest] | None = None
+    """The text that was read last, with what it says."""
 
     def make_app(self, root: Path, config: Config, build: Path, manifest: Manifest) -> Application:
         """Return the app of a development build. Raises what the project's modules raise."""
@@ -98,12 +100,15 @@ class Swapper:
             if broken is None:
                 return _restart(reason, code, sources)
             return _failed(broken, code, sources)  # a new process could not start
-        manifest = load_manifest(self._build)
+        manifest = self._read_manifest(app.site.manifest)
         imports = Imports(self.root, self._build)
         try:
             with self.importers.noted_anew(files), imported_anew(names):
                 new = _renewed(code, imports, config, manifest, sources)
-                site = put_together(self.root, config, manifest, new, app.plugins)
+                if app.site.manifest is manifest:
+                    site = put_into(app.site, self.root, new)
+                else:
+                    site = put_together(self.root, config, manifest, new, app.plugins)
         except (Exception, SystemExit) as error:  # application code
             return _failed(error, code, sources)
         reason = find_new_job(app, self.root)
@@ -117,6 +122,14 @@ class Swapper:
         if _modules_of_hooks(config) & set(names):
             affected = list(new.pages)  # any of them may be rendered in another way, or to nobody
         return Swapped(sources=tuple(affected), modules=modules)
+
+    def _read_manifest(self, known: Manifest) -> Manifest:
+        """Return the manifest: ``known`` itself, when it says the same."""
+        text = manifest_text(self._build)
+        if self._manifest is None or self._manifest[0] != text:
+            manifest = read_manifest(self._build / FILE_NAME, text)
+            self._manifest = text, known if known == manifest else manifest
+        return self._manifest[1]
 
 
 def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextManager[Renderer]:
@@ -194,8 +207,9 @@ def _socket_handlers(code: Code) -> dict[str, Any]:
 
 def _names_of(files: Iterable[str]) -> list[str]:
     """Return the names of the imported modules of ``files``, in their order."""
+    files = [file for file in files if not file.endswith(".fxl")]
     by_file: dict[str, str] = {}
-    for name, module in list(sys.modules.items()):
+    for name, module in list(sys.modules.items()) if files else ():
         file = file_of(module)
         if file and not name.startswith(MODULE_PREFIX):
             by_file[file] = name
@@ -213,7 +227,7 @@ def _renewed(
         if known is None or source in changed:
             known = imports.code(module, config)
         # What the text says without being run (CACHE, MEMO, HEAD) may be other than before.
-        pages[source] = attrs.evolve(known, module=module)
+        pages[source] = known if known.module is module else attrs.evolve(known, module=module)
 
     def files(known: Any, wanted: Iterable[str]) -> dict[str, Any]:
         return {

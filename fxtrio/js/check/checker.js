@@ -26,6 +26,9 @@ import { usageMistakes } from './usage.js';
 /** Files in which names are looked for; other scripts may be older than modules. */
 const CHECKED = /\.(fxl|ts|[jt]sx)$/;
 
+/** What imports files whose names it does not say. */
+const PATTERN = 'import.meta.glob';
+
 const TOO_DEEP = 'the client code is nested too deeply';
 
 /** What is known of a file that cannot be read. @type {Looked} */
@@ -48,6 +51,8 @@ const NOTHING = { problems: [], imported: [], styles: [], resolved: [] };
  * @typedef {{
  *   toolchain: string, root: string, pages: string, files: File[], shared?: string[] | null,
  * }} Order
+ * @typedef {{ declared: Set<string>, looked: Map<string, Looked>, others: Problem[] }} LookedAtAll
+ *   `others` are problems of no single file of code
  */
 
 /**
@@ -163,33 +168,80 @@ function namesAt(program, offsets) {
  * @param {typeof lookAt} look
  * @returns {Problem[]}
  */
-export function problemsOf(tools, { root, pages, files, shared = null }, look = lookAt) {
+export function problemsOf(tools, order, look = lookAt) {
+  return listed(lookAtAll(tools, order, look));
+}
+
+/**
+ * Return what is known of files, and of all that they import.
+ *
+ * @param {Tools} tools
+ * @param {Order} order
+ * @param {typeof lookAt} look
+ * @returns {LookedAtAll}
+ */
+export function lookAtAll(tools, { root, pages, files, shared = null }, look = lookAt) {
   const declared = readDeclarations(tools, root);
   const waiting = [...files];
-  const reached = new Set(files.map((file) => file.path));
-  /** @type {Problem[]} */
-  const problems = [];
+  /** @type {Map<string, Looked>} */
+  const looked = new Map(files.map(({ path: source }) => [source, NOTHING]));
   /** @type {Set<string>} */
   const styles = new Set();
   for (const file of waiting) {
     const found = look(tools, root, declared, { ...file, shared });
-    problems.push(...found.problems);
+    looked.set(file.path, found);
     for (const source of found.styles) styles.add(source);
-    for (const source of found.imported.filter((one) => !reached.has(one))) {
-      reached.add(source);
+    for (const source of found.imported.filter((one) => !looked.has(one))) {
+      looked.set(source, NOTHING);
       waiting.push(readModule(root, source));
     }
   }
+  /** @type {Problem[]} */
+  const others = [];
   for (const { offset, text, ...told } of styleConflicts(root, styles)) {
-    problems.push({ ...told, ...placeOf(text, offset), certain: true, syntax: false });
+    others.push({ ...told, ...placeOf(text, offset), certain: true, syntax: false });
   }
   const sources = files.map((file) => file.path);
   for (const { offset, text, ...told } of tailwindMistakes(tools, root, pages, sources)) {
-    problems.push({ ...told, ...placeOf(text, offset), certain: false, syntax: false });
+    others.push({ ...told, ...placeOf(text, offset), certain: false, syntax: false });
   }
   // Who imports by a pattern may mean any file.
-  if (waiting.some(({ text }) => text.includes('import.meta.glob'))) return problems;
-  return [...problems, ...strayPages(tools, root, unreached(root, pages, reached))];
+  if (!waiting.some(({ text }) => text.includes(PATTERN))) {
+    others.push(...strayPages(tools, root, unreached(root, pages, new Set(looked.keys()))));
+  }
+  return { declared, looked, others };
+}
+
+/**
+ * Return what is known after some of the files have other texts, and nothing else has changed;
+ * undefined when all must be looked at again, because they lead elsewhere.
+ *
+ * @param {Tools} tools
+ * @param {Order} order
+ * @param {File[]} changed
+ * @param {LookedAtAll} known
+ * @returns {LookedAtAll | undefined}
+ */
+export function lookAtChanged(tools, { root, files, shared = null }, changed, known) {
+  const texts = new Map(files.map(({ path: source, text }) => [source, text]));
+  const looked = new Map(known.looked);
+  const leads = (/** @type {Looked} */ { imported, styles }, text = '') =>
+    JSON.stringify([imported, styles, text.includes(PATTERN)]);
+  for (const file of changed) {
+    const before = looked.get(file.path) ?? NOTHING;
+    const found = lookAt(tools, root, known.declared, { ...file, shared });
+    if (leads(before, texts.get(file.path)) !== leads(found, file.text)) return undefined;
+    looked.set(file.path, found);
+  }
+  return { ...known, looked };
+}
+
+/**
+ * @param {LookedAtAll} found
+ * @returns {Problem[]}
+ */
+export function listed({ looked, others }) {
+  return [...[...looked.values()].flatMap(({ problems }) => problems), ...others];
 }
 
 /**

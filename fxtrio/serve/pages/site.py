@@ -182,6 +182,42 @@ def make_site(
     )
 
 
+def site_with(
+    site: Site,
+    codes: Mapping[str, PageCode],
+    endpoints: Mapping[str, Mapping[str, Any]],
+    hooks: Hooks,
+    *,
+    root: Path,
+    llms: Mapping[str, Mapping[str, Any]],
+    actions: Mapping[str, Mapping[str, Any]],
+) -> Site:
+    """Return ``site`` with other code, of the same manifest: see `make_site`.
+
+    For development. What the manifest alone decides is not made again: in a large app that takes
+    longer than all else of a save.
+    """
+    manifest, config = site.manifest, site.config
+    plans = tuple(
+        plan
+        if all(codes[code.module.source] is code for code in plan.chain)
+        else plan_view(plan.view, codes, name=config.name, lang=config.lang)
+        for plan in site.plans
+    )
+    return attrs.evolve(
+        site,
+        codes=codes,
+        plans=plans,
+        matched_actions=_matched_actions(manifest, plans),
+        matched_streams=_matched_streams(manifest, plans),
+        shared_actions=shared_actions(manifest.actions, actions, config),
+        endpoints={source: endpoint_code(source, names) for source, names in endpoints.items()},
+        hooks=hooks,
+        markdown=_markdown(config, manifest, plans, root=root, llms=llms),
+        large=LargePages(),
+    )
+
+
 def site_below(site: Site, root: str) -> Site:
     """Return ``site`` as it is where the app is mounted at the path ``root``."""
     base_url = root + site.config.base_url

@@ -2,8 +2,10 @@
 
 import { Worker } from 'node:worker_threads';
 
+/** @typedef {import('../../check/checker.js').File} File */
 /** @typedef {import('../../check/checker.js').Order} Order */
 /** @typedef {import('../../check/checker.js').Problem} Problem */
+/** @typedef {{ problems: Problem[], unknown?: true }} Answer */
 
 const THREAD = new URL('./thread.js', import.meta.url);
 
@@ -18,10 +20,11 @@ export class Mistakes {
 
   /**
    * Return what is wrong with files. One order after the other; nothing is looked at for one
-   * that waits when the next comes, since whoever gave it has given it up.
+   * that waits when the next comes, since whoever gave it has given it up. An order of what has
+   * `changed` since the last one is answered with `unknown` by a thread that had none.
    *
-   * @param {Order} order
-   * @returns {Promise<{ problems: Problem[] }>}
+   * @param {Order | { changed: File[] }} order
+   * @returns {Promise<Answer>}
    */
   look(order) {
     this.#orders += 1;
@@ -38,11 +41,14 @@ export class Mistakes {
   }
 
   /**
-   * @param {Order} order
-   * @returns {Promise<any>}
+   * @param {Order | { changed: File[] }} order
+   * @returns {Promise<Answer>}
    */
   #ask(order) {
-    const thread = (this.#thread ??= new Worker(THREAD, { workerData: order.toolchain }));
+    if (this.#thread === null && !('toolchain' in order)) {
+      return Promise.resolve({ problems: [], unknown: true });
+    }
+    const thread = (this.#thread ??= new Worker(THREAD, { workerData: /** @type {Order} */ (order).toolchain }));
     return new Promise((resolve, reject) => {
       const done = (/** @type {any} */ found) => {
         thread.off('error', failed);

@@ -1,16 +1,56 @@
-/**
- * Remembers looks at files without a mistake: `fx dev` looks at all files after each save, of which
- * one has changed.
- */
+/** Looks at the files of one project again and again, of which most stay the same. */
 
 import path from 'node:path';
 
-import { lookAt } from '../../check/checker.js';
+import { listed, lookAt, lookAtAll, lookAtChanged } from '../../check/checker.js';
 import { moduleFile } from '../../check/specifiers.js';
 
 /** @typedef {import('../../check/checker.js').File} File */
 /** @typedef {import('../../check/checker.js').Looked} Looked */
+/** @typedef {import('../../check/checker.js').LookedAtAll} LookedAtAll */
+/** @typedef {import('../../check/checker.js').Order} Order */
+/** @typedef {import('../../check/checker.js').Problem} Problem */
+/** @typedef {import('../../check/checker.js').Tools} Tools */
 
+/** Answers orders: whole ones, and those that name what has changed since the last. */
+export class ProjectLooks {
+  /** @type {{ order: Order, found: LookedAtAll } | null} */
+  #last = null;
+  #looks = new Looks();
+  #tools;
+
+  /** @param {Tools} tools */
+  constructor(tools) {
+    this.#tools = tools;
+  }
+
+  /**
+   * @param {Order | { changed: File[] }} given
+   * @returns {{ problems: Problem[], unknown?: true }} `unknown` when there was no whole order
+   */
+  answer(given) {
+    const last = this.#last;
+    this.#last = null; // whatever fails, the next order is a whole one
+    if ('files' in given) return this.#whole(given);
+    if (last === null) return { problems: [], unknown: true };
+    const changed = new Map(given.changed.map((file) => [file.path, file]));
+    const files = last.order.files.map((file) => changed.get(file.path) ?? file);
+    const order = { ...last.order, files };
+    const found = lookAtChanged(this.#tools, last.order, given.changed, last.found);
+    if (found === undefined) return this.#whole(order);
+    this.#last = { order, found };
+    return { problems: listed(found) };
+  }
+
+  /** @param {Order} order */
+  #whole(order) {
+    const found = lookAtAll(this.#tools, order, this.#looks.look);
+    this.#last = { order, found };
+    return { problems: listed(found) };
+  }
+}
+
+/** Remembers looks at files without a mistake. */
 export class Looks {
   /** @type {Map<string, { file: File, declared: string, looked: Looked }>} by path */
   #known = new Map();

@@ -2,12 +2,9 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 
-import { loadTools, problemsOf } from '../../check/checker.js';
-import { Looks } from './looks.js';
+import { loadTools } from '../../check/checker.js';
+import { ProjectLooks } from './looks.js';
 
-const tools = await loadTools(workerData);
-const looks = new Looks();
+const looks = new ProjectLooks(await loadTools(workerData));
 const port = /** @type {import('node:worker_threads').MessagePort} */ (parentPort);
-port.on('message', (/** @type {import('../../check/checker.js').Order} */ order) => {
-  port.postMessage({ problems: problemsOf(tools, order, looks.look) });
-});
+port.on('message', (order) => port.postMessage(looks.answer(order)));

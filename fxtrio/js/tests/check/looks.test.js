@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { loadTools } from '../../check/checker.js';
-import { Looks } from '../../develop/checks/looks.js';
+import { Looks, ProjectLooks } from '../../develop/checks/looks.js';
 
 const TOOLCHAIN = fileURLToPath(new URL('../..', import.meta.url));
 const PAGE = "import { Card } from './_card';\n\nexport default () => <Card />;\n";
@@ -63,4 +63,36 @@ test('a file is looked at again when its imports mean other files, or none', asy
   assert.deepEqual(lookAgain(), { isParsed: true, problems: 1 });
   write('_card.tsx');
   assert.deepEqual(lookAgain(), { isParsed: true, problems: 0 });
+});
+
+test('an order of what has changed is answered as a whole one would be', async (t) => {
+  const { root, write, file } = await makeProject(t);
+  write('_card.jsx');
+  const looks = new ProjectLooks(await loadTools(TOOLCHAIN));
+  const other = { ...file, path: 'pages/other.fxl', text: 'export default () => <p>{absent}</p>;\n' };
+  const messages = (/** @type {any} */ given) => {
+    const { problems, unknown } = looks.answer(given);
+    return unknown ? 'unknown' : problems.map(({ path: place, message }) => [place, message]);
+  };
+  const absent = ['pages/other.fxl', "undefined name 'absent' in client code"];
+  const changed = (/** @type {string} */ text) => ({ changed: [{ ...file, text }] });
+  assert.equal(messages(changed(PAGE)), 'unknown');
+  assert.deepEqual(messages({ root, pages: 'pages', files: [file, other] }), [absent]);
+  assert.deepEqual(messages(changed(`${PAGE}lost;\n`)), [
+    ['pages/index.fxl', "undefined name 'lost' in client code"],
+    absent,
+  ]);
+  assert.deepEqual(messages(changed(PAGE)), [absent]);
+  // Nothing imports the component any more: a problem of another file.
+  const alone = 'export default () => null;\n';
+  write('card.jsx', 'export default () => null;\n');
+  const imported = PAGE.replace('_card', 'card').replace('{ Card }', 'Card');
+  assert.deepEqual(messages(changed(imported)), [absent]);
+  assert.deepEqual(messages(changed(alone)), [
+    absent,
+    ['pages/card.jsx', 'nothing imports it, and it is not a page'],
+  ]);
+  assert.deepEqual(messages({ changed: [{ ...other, text: alone }] }), [
+    ['pages/card.jsx', 'nothing imports it, and it is not a page'],
+  ]);
 });
