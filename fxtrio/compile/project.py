@@ -79,10 +79,22 @@ class CheckedProject:
 
     def has_same_python(self, other: CheckedProject) -> bool:
         """Return whether only UI halves, if anything, differ from those of ``other``."""
-        return (self.actions, len(self.pages)) == (other.actions, len(other.pages)) and all(
+        return self.changed_python(other) == ()
+
+    def changed_python(self, before: CheckedProject) -> tuple[str, ...] | None:
+        """Return the page files whose Python half is another one than in ``before``.
+
+        None when there are other files, or other modules of actions.
+        """
+        if (self.actions, self.tree) != (before.actions, before.tree):
+            return None
+        pairs = zip(self.pages, before.pages, strict=True)  # one for each source of the tree
+        return tuple(
+            page.module.source
+            for page, one in pairs
             # The lines of the UI half are blank ones in the other.
-            page is one or (page.module, page.python.rstrip()) == (one.module, one.python.rstrip())
-            for page, one in zip(self.pages, other.pages, strict=True)
+            if page is not one
+            and (page.module, page.python.rstrip()) != (one.module, one.python.rstrip())
         )
 
     @property

@@ -19,6 +19,7 @@ from fxtrio.cli import main
 from fxtrio.cli.check import check
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.config import Config
 from fxtrio.develop.build import background_typecheck
 from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
@@ -198,7 +199,7 @@ def test_files_that_stay_the_same_are_looked_into_once(
     declared = folder.path / "loose/client.d.ts"
     declared.unlink()
     assert write("two") == ["client.d.ts"]
-    declared.write_text("of another process")
+    write_whole(declared, b"of another process")
     assert write("two") == ["client.d.ts"]
 
 

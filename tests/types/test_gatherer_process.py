@@ -69,6 +69,38 @@ async def test_each_question_imports_the_project_again(tmp_path: Path) -> None:
         assert await kept.types(project) == found
 
 
+LAYOUT = (
+    "@server\nasync def load(request):\n    return {'menu': %s}\n"
+    "\n\nexport default ({ children }) => <main>{children}</main>;\n"
+)
+
+
+async def test_newer_types_are_those_of_a_whole_import_and_what_stays_is_the_same_object(
+    tmp_path: Path,
+) -> None:
+    def changed(own: str, menu: str = "1") -> CheckedProject:
+        layout = {"pages/layout.fxl": LAYOUT % menu, "pages/other.fxl": PAGE % "2"}
+        write_tree(tmp_path, layout)
+        return written(tmp_path, own)
+
+    async with keeping(tmp_path) as kept:
+        project = changed("1")
+        types = await kept.types(project)
+        for own, menu in (("'x'", "1"), ("[1.5]", "1"), ("[1.5]", "'home'"), ("KEY", "'home'")):
+            before, known = project, types
+            project = changed(own, menu)
+            types = await kept.newer_types(project, before, known)
+            assert types == await project_types(tmp_path, project)
+            if menu == "1":  # a layout is part of the types of all pages below it
+                assert types.by_source()["pages/other.fxl"] is known.by_source()["pages/other.fxl"]
+        other_words = changed("KEY + 'a'", "'home'")
+        assert await kept.newer_types(other_words, project, types) is types
+        write_tree(tmp_path, {"pages/new.fxl": PAGE % "3"})
+        more = check_project(tmp_path, Config())
+        newest = await kept.newer_types(more, project, types)
+        assert newest == await project_types(tmp_path, more)
+
+
 async def test_a_project_that_ends_its_process_is_reported_and_the_next_is_read(
     tmp_path: Path,
 ) -> None:

@@ -161,7 +161,9 @@ async def test_texts_with_one_outline_have_the_same_findings(tmp_path: Path, see
     project = check_project(tmp_path, Config())
     said: dict[str, list[tuple[int, str]]] = defaultdict(list)
 
-    async def compile_noting(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
+    async def compile_noting(
+        folder: Path, compiler: Path, changed: frozenset[str] | None
+    ) -> tuple[Diagnostic, ...]:
         found = await compile_types(folder, compiler)
         for one in found:
             source = one.path.rpartition(".")[0]

@@ -56,6 +56,9 @@ class BackgroundTypecheck:
     _python: CheckedProject | None = None
     """The project with that Python code."""
 
+    _gathered: tuple[CheckedProject, ProjectTypes] | None = None
+    """The last types, after the project that they are of; None when modules have changed."""
+
     _newest: CheckInput | None = None
     """What was to be looked at last, besides the files that pages import."""
 
@@ -100,6 +103,8 @@ class BackgroundTypecheck:
         if files is None and self._gatherer is not None:  # the environment may be another one
             self._gatherer.stop()
         project, before = looked_at.project, self._python
+        if ".py" in kinds or files is None:
+            self._gathered = None
         if ".py" in kinds or before is None or not project.has_same_python(before):
             self._python, self._types = project, None
         self._checking.cancel("there is a newer version")
@@ -156,7 +161,10 @@ class BackgroundTypecheck:
         if types is None:
             if self._gatherer is None:
                 self._gatherer = GathererProcess(self.root, self.nursery)
-            types = await self._gatherer.types(looked_at.project)
-            self._types = types
+            if self._gathered is None:
+                types = await self._gatherer.types(looked_at.project)
+            else:
+                types = await self._gatherer.newer_types(looked_at.project, *self._gathered)
+            self._types, self._gathered = types, (looked_at.project, types)
         self._check.others = await trio.to_thread.run_sync(other_paths, self.root, looked_at.config)
         return await self._check.run(looked_at.project, types)

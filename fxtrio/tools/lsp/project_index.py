@@ -144,7 +144,7 @@ class ProjectIndex:
         if root in self._imported_anew or before is None or not before.types.pages:
             before = None
         self._imported_anew.discard(root)
-        if before is not None and before.project.python == project.python:
+        if before is not None and project.has_same_python(before.project):
             types = before.types
         elif self.imports:
             try:

@@ -135,7 +135,8 @@ class LiveTypes:
         for _ in range(DEEPEST):
             own = self._own.get(path, {})
             seen = list(await self._seen(folder, tier, half, own if tier == "loose" else None))
-            self._own[path] = own_types([half], seen)[half.source] if tier == "loose" else own
+            found = own_types([half], seen) if tier == "loose" else {}
+            self._own[path] = found.get(half.source, {}) if tier == "loose" else own
             if self._own[path] == own:
                 break
         return [one for one in seen if not answer_of(one.diagnostic)]

@@ -68,6 +68,28 @@ class GathererProcess:
         order = _order(self.root, project)
         return _types(await self._server.run_order(order, limit=self.limit))
 
+    async def newer_types(
+        self, project: CheckedProject, before: CheckedProject, known: ProjectTypes
+    ) -> ProjectTypes:
+        """Return what `types` does, if ``known`` are the types of ``before``.
+
+        No module that page files import has changed since. What says the same is the same object.
+        """
+        changed = project.changed_python(before)
+        pages = known.by_source()
+        if changed is None or not all(pages[source].kind == "page" for source in changed):
+            return await self.types(project)  # a layout is part of the types of others
+        needed = {*changed, *(layout for source in changed for layout in pages[source].layouts)}
+        imported = tuple(page for page in project.pages if page.module.source in needed)
+        found = (await self.types(attrs.evolve(project, pages=imported, actions=()))).by_source()
+        if any(found[source].layouts != pages[source].layouts for source in changed):
+            return await self.types(project)
+        other = {source: found[source] for source in changed if found[source] != pages[source]}
+        if not other:
+            return known
+        newer = tuple(other.get(page.source, page) for page in known.pages)
+        return msgspec.structs.replace(known, pages=newer)
+
     def stop(self) -> None:
         """End the process: its environment has changed. The next question starts another one."""
         self._server.stop()

@@ -23,8 +23,9 @@ from fxtrio.tools.types.ui.client_types import Tier
 from fxtrio.tools.types.ui.source.component_props import answer_of
 from fxtrio.tools.types.ui.virtual_project import TypesFolder, UiHalf
 
-Compile = Callable[[Path, Path], Awaitable[tuple[Diagnostic, ...]]]
-"""A folder with settings and where TypeScript is in, mistakes out. Raises CompilerFailed."""
+Compile = Callable[[Path, Path, frozenset[str] | None], Awaitable[tuple[Diagnostic, ...]]]
+"""A folder with settings, where TypeScript is, and the files of the folder that may have changed
+since the last time (None when any may) in; mistakes out. Raises CompilerFailed."""
 
 
 DEEPEST = 4
@@ -39,15 +40,18 @@ class TypeCheck:
     others: Sequence[str] = ()
     """Paths that the app answers besides its pages; see `TypesFolder.write_tier`."""
 
-    compile: Compile = attrs.field(factory=lambda: compile_types)
-    """How the compiler is run: `compile_types`, or that of a `TscServer`."""
+    compile: Compile = attrs.field(factory=lambda: _compile_anew)
+    """How the compiler is run: a new one each time, or that of a `TscServer`."""
 
     findings_in: frozenset[str] = frozenset()
     """Page files with complaints that are judged by the text around them."""
 
     _judged_in: set[str] = attrs.field(factory=set)
-    _compiled: dict[Tier, tuple[str, tuple[Diagnostic, ...]]] = attrs.field(factory=dict)
-    """The last output of the compiler, and the digest of its input."""
+    _compiled: dict[Tier, tuple[int, tuple[Diagnostic, ...]]] = attrs.field(factory=dict)
+    """The last output of the compiler, and the number of its input."""
+
+    _unread: dict[Tier, frozenset[str] | None] = attrs.field(factory=dict)
+    """Files that have been written since the compiler has read them; None for any."""
 
     def forget(self) -> None:
         """Compile all again: files that UI halves import may have changed."""
@@ -87,17 +91,28 @@ class TypeCheck:
         by_source = {half.source: half for half in halves}
         seen: list[Seen] = []
         for _ in range(DEEPEST):
-            virtual, digest = await trio.to_thread.run_sync(
+            written = await trio.to_thread.run_sync(
                 self.folder.write_tier, tier, halves, types, self.others
             )
-            known, found = self._compiled.get(tier, ("", ()))
-            if known != digest:
-                found = await self.compile(self.folder.path / tier, self.folder.compiler)
-                self._compiled[tier] = digest, found
-            seen = list(seen_in(found, virtual, by_source))
+            unread = self._unread.get(tier)
+            unread = None if unread is None else unread | written.changed
+            known, found = self._compiled.get(tier, (0, ()))
+            if known != written.number:
+                self._unread[tier] = None  # whatever ends this, who knows what has been read
+                found = await self.compile(self.folder.path / tier, self.folder.compiler, unread)
+                self._compiled[tier] = written.number, found
+                unread = frozenset()
+            self._unread[tier] = unread
+            seen = list(seen_in(found, written.files, by_source))
             if tier != "loose" or not self.folder.note_own(own_types(halves, seen)):
                 break
         seen = [one for one in seen if not answer_of(one.diagnostic)]
         judged = (one for one in seen if one.diagnostic.code not in NEVER_TOLD)
         self._judged_in.update(one.half.source for one in judged)
         return seen
+
+
+async def _compile_anew(
+    folder: Path, compiler: Path, _: frozenset[str] | None
+) -> tuple[Diagnostic, ...]:
+    return await compile_types(folder, compiler)

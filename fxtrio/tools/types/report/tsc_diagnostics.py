@@ -74,8 +74,9 @@ async def judged_problems(
     ``is_typed`` tells which are known to write types; ``note_typed`` gets all that do when
     there are others. Raises CompilerFailed.
     """
-    loose = [half for half in halves if not is_typed(half)]
     strict = [half for half in halves if is_typed(half)]
+    typed = {half.source for half in strict}
+    loose = [half for half in halves if half.source not in typed]
     seen = await _both(compile_halves, loose, strict)
     while more := _typescript_in(seen["loose"]):
         strict += [half for half in loose if half.source in more]
@@ -211,11 +212,13 @@ def own_types(halves: Iterable[UiHalf], seen: Iterable[Seen]) -> dict[str, dict[
             answers.setdefault(one.half.source, {})[one.offset] = answer
     found = {}
     for half in halves:
-        passed = answers.get(half.source, {})
+        passed = answers.get(half.source)
+        if passed is None:
+            continue
         names = Printer.of(half.types.definitions).names
         called = [names.get(one.name, one.name) for one in half.types.definitions]
         written = {name: f'import("{half.module}").{name}' for name in called}
-        components = own_components(half.page.ui, half.places) if passed else ()
+        components = own_components(half.page.ui, half.places)
         found[half.source] = props_of(components, passed, written)
     return found
 

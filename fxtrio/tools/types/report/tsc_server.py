@@ -11,7 +11,7 @@ import json
 import os
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -57,13 +57,15 @@ class TscServer:
     _folders: dict[Path, _Folder] = attrs.field(factory=dict)
     """As the server that runs now knows them."""
 
-    async def compile(self, folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
+    async def compile(
+        self, folder: Path, compiler: Path, changed: frozenset[str] | None = None
+    ) -> tuple[Diagnostic, ...]:
         """Return what `compile_types` does. Raises CompilerFailed."""
         async with self._looking:
             if self.failures < MOST_FAILURES:
                 try:
                     with trio.fail_after(_TIMEOUT):
-                        return await self._look(folder, compiler)
+                        return await self._look(folder, compiler, changed)
                 except (ServerLost, trio.TooSlowError):
                     self.failures += self._server is not None  # and was not stopped on purpose
                     self.stop()
@@ -83,11 +85,13 @@ class TscServer:
         if server is not None:
             server.scope.cancel("the compiler restarts")
 
-    async def _look(self, folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
+    async def _look(
+        self, folder: Path, compiler: Path, changed: frozenset[str] | None
+    ) -> tuple[Diagnostic, ...]:
         server = await self._started(folder, compiler)
         known = self._folders.setdefault(folder, _Folder(folder))
         await server.tell_changed()
-        concerned = await trio.to_thread.run_sync(known.read)
+        concerned = await trio.to_thread.run_sync(known.read, changed)
         for notification in known.news():
             await server.notify(*notification)
         answers = await server.ask_all(
@@ -259,13 +263,17 @@ class _Folder:
 
     _news: list[tuple[str, dict[str, Any]]] = attrs.field(factory=list)
 
-    def read(self) -> list[str]:
-        """Read what has changed; return the virtual files that have to be looked at."""
+    def read(self, written: Collection[str] | None) -> list[str]:
+        """Read what has changed; return the virtual files that have to be looked at.
+
+        Of files that are known, ``written`` are those that may have; None when any may.
+        """
         listed = json.loads((self.path / "tsconfig.json").read_bytes())["files"]
         self.files = tuple(file for file in listed if not file.startswith("/"))
         known = set(self._texts)
         there = {*self.files, *self._others()}
-        changed = {file for file in sorted(there) if self._is_other(file)}
+        looked_at = there if written is None else there - known | there.intersection(written)
+        changed = {file for file in sorted(looked_at) if self._is_other(file)}
         deleted = known - there
         for file in deleted:
             del self._stamps[file], self._texts[file]

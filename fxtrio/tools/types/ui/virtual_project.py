@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -31,6 +30,7 @@ from fxtrio.tools.types.ui.client_types import (
 )
 from fxtrio.tools.types.ui.loaded_types import loaded_module
 from fxtrio.tools.types.ui.paths import path_types
+from fxtrio.tools.types.ui.slots import slot_names, slots_around
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces, read_places
 from fxtrio.tools.types.ui.virtual_ui import VirtualUi, virtual_ui
@@ -52,8 +52,6 @@ _OWN = "own.json"
 Stamp = tuple[int, int, int]
 """Time, size and inode of a file."""
 
-_SLOT = re.compile(r"<Slot\b[^<>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
-
 
 @attrs.frozen(eq=False)
 class UiHalf:
@@ -65,6 +63,10 @@ class UiHalf:
     """In its project."""
 
     places: UiPlaces
+
+    def is_of(self, page: CheckedPage, types: PageTypes, number: int) -> bool:
+        """Return whether it was made of these objects."""
+        return self.page is page and self.types is types and self.number == number
 
     @property
     def module(self) -> str:
@@ -125,6 +127,20 @@ class _DeclarationInput:
         ) == (other.others, other.modules, other.names_data, other.loads)
 
 
+@attrs.frozen
+class WrittenTier:
+    """What `TypesFolder.write_tier` has done."""
+
+    files: Mapping[str, VirtualUi]
+    """By their path in the tier's folder."""
+
+    number: int
+    """Of the texts: another one when one of all files is other than the last time."""
+
+    changed: frozenset[str]
+    """All files that have been written, by path; those may be among them that stay the same."""
+
+
 @attrs.define(eq=False)
 class TypesFolder:
     """The folder of one project; keeps what it has read of halves that stay the same."""
@@ -148,6 +164,24 @@ class TypesFolder:
 
     _virtual: dict[tuple[Tier, str], tuple[_Input, _Output]] = attrs.field(factory=dict)
     """What was made last of a half in a tier, and of what."""
+
+    _halves: dict[str, UiHalf] = attrs.field(factory=dict)
+    """As they were read last, by source."""
+
+    _digests: dict[str, tuple[str, str]] = attrs.field(factory=dict)
+    """Text and digest of halves, by source."""
+
+    _slots: dict[str, tuple[str, frozenset[str] | None]] = attrs.field(factory=dict)
+    """Text and slots of halves, by source."""
+
+    _folders: dict[str, Stamp] = attrs.field(factory=dict)
+    """By what it is known that nobody else has put a file into a folder."""
+
+    _tiers: dict[Tier, tuple[dict[str, str], int]] = attrs.field(factory=dict)
+    """The texts of all files of a tier, and how often they have changed."""
+
+    _facts: ProjectTypes | None = None
+    """The types that were written last."""
 
     @own.default
     def _own_before(self) -> dict[str, dict[str, str]]:
@@ -184,7 +218,11 @@ class TypesFolder:
 
     def half(self, page: CheckedPage, types: PageTypes, number: int) -> UiHalf:
         """Return the half of the page file that has a ``number`` in its project."""
-        return UiHalf(page, types, number, self._places(page))
+        source = page.module.source
+        known = self._halves.get(source)
+        if known is None or not known.is_of(page, types, number):
+            known = self._halves[source] = UiHalf(page, types, number, self._places(page))
+        return known
 
     def _places(self, page: CheckedPage) -> UiPlaces:
         source = page.module.source
@@ -200,31 +238,70 @@ class TypesFolder:
             digests = frozenset(json.loads((self.path / _TYPED).read_bytes()))
         except (OSError, ValueError):
             digests = frozenset()
-        return lambda half: digest_of(half.page.ui) in digests
+        return lambda half: self._digest(half) in digests
 
     def note_typed(self, halves: Iterable[UiHalf]) -> None:
         """Remember that these halves, and no others, write types."""
-        digests = sorted({digest_of(half.page.ui) for half in halves})
+        digests = sorted(set(map(self._digest, halves)))
         write_text(self.root, self.name / _TYPED, json.dumps(digests))
+
+    def _digest(self, half: UiHalf) -> str:
+        text, found = self._digests.get(half.source, ("", ""))
+        if not found or text != half.page.ui:
+            found = digest_of(half.page.ui)
+            self._digests[half.source] = half.page.ui, found
+        return found
 
     def write_facts(self, types: ProjectTypes) -> None:
         """Write the types of the project."""
-        self._write(f"{self.name}/{FACTS}", dump_types(types).decode())
+        path = f"{self.name}/{FACTS}"
+        if types is self._facts:  # the text is the same, which takes long to make
+            self._write(path, self._written[path][0])
+        else:
+            self._write(path, dump_types(types).decode())
+            self._facts = types if path in self._written else None
 
-    def _write(self, path: str, text: str) -> None:
+    def _write(self, path: str, text: str) -> bool:
         """Write a file, unless it is as it was when this text was written to it.
 
-        Most files of a project stay as they are, and looking into all of them takes longer than
-        all else that a save costs.
+        Return whether it was looked into. Most files of a project stay as they are, and looking
+        into all of them takes longer than all else that a save costs.
         """
         place = f"{self.root}/{path}"
         known, stamp = self._written.get(path, ("", None))
         if stamp is not None and known == text and _stamp(place) == stamp:
-            return
+            return False
         write_text(self.root, Path(path), text)
         stamp = _stamp(place)
         if stamp is not None:
             self._written[path] = text, stamp
+        return True
+
+    def _write_all(self, folder: str, texts: Mapping[str, str]) -> set[str]:
+        """Write the files ``texts`` in a folder; return those that were looked into.
+
+        Whoever writes such a file puts a new one in its place, which changes the folder: where
+        that is as it was, none of its files is looked at whose text stays.
+        """
+        found = set()
+        same: dict[str, bool] = {}
+        for name, text in texts.items():
+            path = f"{folder}/{name}"
+            inside = path.rpartition("/")[0]
+            is_same = same.get(inside)
+            if is_same is None:
+                known = self._folders.get(inside)
+                is_same = known is not None and _stamp(f"{self.root}/{inside}") == known
+                same[inside] = is_same
+            if is_same and (known_text := self._written.get(path)) and known_text[0] == text:
+                continue
+            if self._write(path, text):
+                found.add(name)
+        for inside in same:
+            stamp = _stamp(f"{self.root}/{inside}")
+            if stamp is not None:
+                self._folders[inside] = stamp
+        return found
 
     def write_tier(
         self,
@@ -233,18 +310,16 @@ class TypesFolder:
         types: ProjectTypes,
         others: Iterable[str] = (),
         around: Iterable[CheckedPage] = (),
-    ) -> tuple[dict[str, VirtualUi], str]:
+    ) -> WrittenTier:
         """Write the virtual files of ``halves``.
 
-        Return them by their path in the tier's folder, and a digest of all that was written.
         ``others`` are paths that the app answers besides its pages, for example ``/admin/*``;
         ``around`` are page files besides the halves' whose slots count.
         """
         listed = list(halves)
         texts = self._declarations(tier, listed, types, others)
         virtual: dict[str, VirtualUi] = {}
-        looked_at = (*around, *(half.page for half in listed))
-        slots = slot_names({page.module.source: page.ui for page in looked_at})
+        slots = self._slots_in((*around, *(half.page for half in listed)))
         for half in listed:
             places = None if slots is None else slots_around(half.types, slots)
             name = virtual_name(half.source, tier)
@@ -253,9 +328,24 @@ class TypesFolder:
             texts[name] = virtual[name].text
         texts["tsconfig.json"] = self._settings(tier, virtual)
         require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes
-        for name, text in texts.items():
-            self._write(f"{self.name}/{tier}/{name}", text)
-        return virtual, digest_of("\0".join((*texts, *texts.values())))
+        written = self._write_all(f"{self.name}/{tier}", texts)
+        before, number = self._tiers.get(tier, ({}, 0))
+        self._tiers[tier] = texts, number + (before != texts)
+        return WrittenTier(virtual, self._tiers[tier][1], frozenset(written))
+
+    def _slots_in(self, pages: Iterable[CheckedPage]) -> Mapping[str, frozenset[str]] | None:
+        """Return the names of the places that each file has; None when some cannot be seen."""
+        found = {}
+        for page in pages:
+            source = page.module.source
+            text, names = self._slots.get(source, (None, None))
+            if text != page.ui:
+                names = slot_names(page.ui)
+                self._slots[source] = page.ui, names
+            if names is None:
+                return None
+            found[source] = names
+        return found
 
     def _declarations(
         self, tier: Tier, halves: Iterable[UiHalf], types: ProjectTypes, others: Iterable[str]
@@ -377,28 +467,6 @@ def _declared(module: str) -> str:
 
 def _types_of(patterns: Iterable[str]) -> list[str]:
     return [one for pattern in patterns for one in path_types(pattern)]
-
-
-def slot_names(texts: Mapping[str, str]) -> Mapping[str, frozenset[str]] | None:
-    """Return the names of the places that each file has; None when some cannot be seen.
-
-    ``texts`` are the UI halves by source.
-    """
-    found = {}
-    for source, text in texts.items():
-        names = set()
-        for one in _SLOT.finditer(text):
-            if one[3]:
-                return None
-            names.add(one[1] or one[2] or "")
-        found[source] = frozenset(names)
-    return found
-
-
-def slots_around(page: PageTypes, slots: Mapping[str, frozenset[str]]) -> list[str] | None:
-    """Return the places in the layouts around a page; None when there may be others."""
-    found = {name for layout in page.layouts for name in slots.get(layout, ())}
-    return sorted(found) or None
 
 
 def write_text(root: Path, path: Path, text: str) -> bool:
