@@ -73,9 +73,9 @@ def open_observer() -> Iterator[Loop]:
         finally:
             if registered:
                 faulthandler.unregister(SIGNAL)
-            os.close(asked)
             os.close(stop)
             thread.join()
+            os.close(asked)  # whose end the thread would take for the signal
 
 
 def _is_free() -> bool:

@@ -21,6 +21,7 @@ BUILT_IN = {
     "jobs": "fxtrio.plugins.jobs:JobsPlugin",
     "mcp": "fxtrio.plugins.mcp:McpPlugin",
     "observe": "fxtrio.plugins.observe:ObservePlugin",
+    "studio": "fxtrio.plugins.studio:StudioPlugin",
 }
 """Short names of the framework's own plugins."""
 

@@ -160,8 +160,8 @@ async def test_the_official_client_lists_and_calls_actions(
     arguments = {"id": "a/b", "lines": [{"item": "tea", "count": 2}, {"item": "cup"}]}
     heard: list[str] = []
 
-    async def progress(number: float, total: float | None, message: str | None) -> None:
-        heard.append(f"{number:g}{message}")
+    async def progress(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(f"{progress:g}{message}")
 
     async with open_server(root, **plugin()) as server:
         async with agent(server, RIGHT, mode=mode, h2=h2) as client:
@@ -180,7 +180,7 @@ async def test_the_official_client_lists_and_calls_actions(
     assert order.input_schema["required"] == ["id", "lines"]
     assert order.input_schema["properties"]["lines"]["items"] == {"$ref": "#/$defs/LineInput"}
     assert ordered.structured_content == {"ok": True, "count": 3, "shop": {"id": "a/b"}}
-    assert json.loads(ordered.content[0].text) == ordered.structured_content
+    assert json.loads(vars(ordered.content[0])["text"]) == ordered.structured_content
     assert told.structured_content == {"ok": True, "values": ["Once", " upon", " a time"]}
     assert heard == ["1Once", "2 upon", "3 a time"]
     assert secret.structured_content == {"ok": True, "for": "agent 7"}

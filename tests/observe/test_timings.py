@@ -6,8 +6,8 @@ import logging
 
 import pytest
 
-from fxtrio.develop.report.timings import Timings, server_timing
-from fxtrio.develop.report.waterfall import page_of_timings
+from fxtrio.plugins.studio.timings import Timings, server_timing
+from fxtrio.plugins.studio.waterfall import requests_html
 from fxtrio.spans import Spans, span
 
 
@@ -69,7 +69,7 @@ def test_the_page_shows_parts_beside_each_other_and_escapes_names() -> None:
         with span("query", "select 1") as query:
             assert query is not None
             query.values["rows"] = 1
-    text = page_of_timings([timing.as_dict() for timing in timings.latest()])
+    text = requests_html([timing.as_dict() for timing in timings.latest()])
 
     assert "GET /&lt;b&gt;" in text
     assert "&lt;script&gt;" in text

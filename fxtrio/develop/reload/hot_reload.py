@@ -82,6 +82,7 @@ class Swapper:
         app.spans.add(self.inside.timings)
         if root == self.root:
             self._app, self._code, self._config, self._build = app, code, config, build
+            self.inside.application = app
         return app
 
     def swap(self, order: Swap) -> Swapped:

@@ -1,7 +1,7 @@
 """What developers see of the app that `fx dev` serves, below `/__fx/`.
 
-The tree of its tasks at ``/__fx/tree``, and where the time of the last requests went at
-``/__fx/timings``: pages, or JSON for those who ask for that.
+That is Studio. The tree of its tasks at ``/__fx/tree``, and where the time of the last requests
+went at ``/__fx/timings``, are JSON for those who ask for that.
 """
 
 from __future__ import annotations
@@ -10,23 +10,33 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from html import escape
 from typing import Any
 
 import msgspec
-from starlette.types import Scope, Send
+import trio
+from starlette.types import Receive, Scope, Send
 
-from fxtrio.develop.report.timings import Timings, server_timing
-from fxtrio.develop.report.waterfall import page_of_timings
 from fxtrio.observe.observer import open_observer
-from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Loop, take_tree
+from fxtrio.plugins.studio import html
+from fxtrio.plugins.studio.sections import Asked
+from fxtrio.plugins.studio.studio import (
+    PAUSE,
+    POLICY,
+    WATCHERS,
+    query_of,
+    render_page,
+    send_events,
+)
+from fxtrio.plugins.studio.timings import Timings, server_timing
 from fxtrio.spans import current_span
 
 FOLDER = "/__fx/"
 """The paths that are answered here, below the base URL."""
 
-_POLICY = b"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'self'"
+_HTML = b"text/html; charset=utf-8"
+_NAMES = {"": "requests", "timings": "requests"}
+"""Other names of a page; the second is that of its JSON."""
 
 
 class Inside:
@@ -34,7 +44,12 @@ class Inside:
 
     def __init__(self) -> None:
         self.timings = Timings()
+        self.application: Any = None
+        """The ASGI app; None for one that fxtrio has not made."""
+
         self._loop: Loop | None = None
+        self._watchers = 0
+        self._closing = trio.Event()
 
     @contextmanager
     def open(self) -> Iterator[None]:
@@ -53,19 +68,48 @@ class Inside:
             return []
         return server_timing(self.timings.of(span), time.perf_counter())
 
-    async def answer(self, scope: Scope, send: Send, path: str) -> None:
+    def close(self) -> None:
+        """End the streams of events, which would hold up a shutdown."""
+        self._closing.set()
+
+    async def answer(self, scope: Scope, receive: Receive, send: Send, path: str) -> None:
         """Answer a GET or HEAD of ``path``, which is below `FOLDER`."""
         wants_json = any(
             name == b"accept" and b"application/json" in value for name, value in scope["headers"]
         )
-        data = self._data(path)
-        if data is None:
-            await _send(scope, send, 404, b"text/plain; charset=utf-8", b"Not found\n")
-        elif wants_json:
+        data = self._data(path) if wants_json else None
+        if data is not None:
             await _send(scope, send, 200, b"application/json", msgspec.json.encode(data))
+        elif path == "page.js":
+            await _send(scope, send, 200, b"text/javascript", html.SCRIPT)
+        elif path == "events" and self._watchers < WATCHERS:
+            await self._send_events(receive, send)
         else:
-            html = _page_of_tree(data) if path == "tree" else page_of_timings(data)
-            await _send(scope, send, 200, b"text/html; charset=utf-8", html.encode())
+            page = await self._page(scope, path)
+            if page is None:
+                await _send(scope, send, 404, b"text/plain; charset=utf-8", b"Not found\n")
+            else:
+                await _send(scope, send, 200, _HTML, page.encode())
+
+    async def _page(self, scope: Scope, path: str) -> str | None:
+        if self._loop is None:
+            return None
+        base: str = scope["path"].removesuffix(path).rstrip("/")
+        query = query_of(scope)
+        asked = Asked(self.application, self.timings, self._loop, True, scope, query)
+        return await render_page(_NAMES.get(path, path), asked, base)
+
+    async def _send_events(self, receive: Receive, send: Send) -> None:
+        async def pause() -> bool:
+            with trio.move_on_after(PAUSE):
+                await self._closing.wait()
+            return not self._closing.is_set()
+
+        self._watchers += 1
+        try:
+            await send_events(receive, send, self.timings, pause)
+        finally:
+            self._watchers -= 1
 
     def _data(self, path: str) -> Any:
         if path == "tree" and self._loop is not None:
@@ -75,22 +119,12 @@ class Inside:
         return None
 
 
-def _page_of_tree(tree: dict[str, Any]) -> str:
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>Tasks</title>'
-        '<meta name="viewport" content="width=device-width">'
-        '<meta http-equiv="refresh" content="2">'
-        "<style>:root{color-scheme:light dark}pre{overflow-x:auto}</style>"
-        f"<main><h1>Tasks</h1><pre tabindex=0>{escape(text_of(tree))}</pre></main></html>"
-    )
-
-
 async def _send(scope: Scope, send: Send, status: int, media: bytes, body: bytes) -> None:
     headers = [
         (b"content-type", media),
         (b"content-length", b"%d" % len(body)),
         (b"cache-control", b"no-store"),
-        (b"content-security-policy", _POLICY),
+        (b"content-security-policy", POLICY.encode()),
         (b"x-content-type-options", b"nosniff"),
     ]
     await send({"type": "http.response.start", "status": status, "headers": headers})

@@ -76,9 +76,9 @@ class DevelopedApp:
             await self._app(scope, receive, self._timed(send))
         elif scope["path"].startswith(self.folder):
             await self._hot.answer(scope, send)
-        elif self._inside is not None and scope["path"].startswith(self.inside_folder):
-            path = scope["path"].removeprefix(self.inside_folder)
-            await self._inside.answer(scope, send, path)
+        elif self._inside is not None and f"{scope['path']}/".startswith(self.inside_folder):
+            path = scope["path"][len(self.inside_folder) :]
+            await self._inside.answer(scope, receive, send, path)
         elif scope["method"] == "GET" and self._entry:
             await self._app(scope, receive, _EntryAdder(self._timed(send), self._entry).send)
         else:
@@ -102,6 +102,8 @@ class DevelopedApp:
 
     def _begin_shutdown(self) -> None:
         self._hot.close()
+        if self._inside is not None:
+            self._inside.close()
         begin = getattr(getattr(self._app, "state", None), "begin_shutdown", None)
         if begin is not None:
             begin()

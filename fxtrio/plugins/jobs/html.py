@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import json
-from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from hashlib import sha256
 from html import escape
 from pathlib import Path
 from string import Template
 from typing import Any
 
 from fxtrio.jobs.admin import STATES
+from fxtrio.plugins.admin_page import STYLE
 from fxtrio.plugins.jobs.overview import Overview
 
 _LONGEST = 200  # characters of arguments and of the line of an error
-_TEXT = Path(__file__).with_name("page.html").read_text(encoding="utf-8")
-_PAGE = Template(_TEXT)
-
+_PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 
 _ACTIONS = '<span class="hidden">Actions</span>'
 """The head of the column of buttons, for screen readers."""
-
-
-def style_digest() -> str:
-    """Return what a Content-Security-Policy calls the page's style by: SHA-256 in Base64."""
-    style = _TEXT.partition("<style>")[2].partition("</style>")[0]
-    return b64encode(sha256(style.encode()).digest()).decode()
 
 
 def render(overview: Overview, path: str, proof: str, home: str) -> str:
@@ -50,6 +41,7 @@ def render(overview: Overview, path: str, proof: str, home: str) -> str:
     )
     taken = datetime.fromtimestamp(overview.now, UTC)
     return _PAGE.substitute(
+        style=STYLE,
         path=escape(path),
         home=escape(home),
         content="".join(sections),

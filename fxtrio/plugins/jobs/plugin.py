@@ -21,8 +21,9 @@ from fxtrio.asgi_extensions import SAFE_IN_PATHS, url_of_root
 from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
 from fxtrio.jobs.admin import discard_jobs, retry_all, retry_jobs
 from fxtrio.jobs.store import JobStore
+from fxtrio.plugins.admin_page import STYLE, policy
 from fxtrio.plugins.auth.passwords.credentials import canonical_email
-from fxtrio.plugins.jobs.html import render, style_digest
+from fxtrio.plugins.jobs.html import render
 from fxtrio.plugins.jobs.overview import read_overview
 from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved
 from fxtrio.serve.request.csrf_proof import token_field
@@ -33,19 +34,6 @@ if TYPE_CHECKING:
 
 _SCRIPT = Path(__file__).with_name("page.js")
 _OF_ONE = {"cache-control": "no-store"}
-_POLICY = "; ".join(
-    (
-        "default-src 'none'",
-        "script-src 'self'",
-        f"style-src 'sha256-{style_digest()}'",
-        "connect-src 'self'",
-        "img-src data:",
-        "form-action 'self'",
-        "base-uri 'none'",
-        "frame-ancestors 'self'",
-    )
-)
-"""What the page loads: its own script, its own style, and itself again."""
 
 log = logging.getLogger("fx.jobs")
 
@@ -256,7 +244,7 @@ def _policy(mode: str) -> dict[str, str]:
         "enforce": "content-security-policy",
         "report-only": "content-security-policy-report-only",
     }
-    return {names[mode]: _POLICY} if mode in names else {}
+    return {names[mode]: policy(STYLE)} if mode in names else {}
 
 
 async def _script(context: _Context, request: Request) -> Response:

@@ -75,6 +75,11 @@ class MemoryBroker:
         """Return the members of a channel, in the order they joined."""
         return tuple(subscriber.member for subscriber in self._topics.subscribers(name))
 
+    def subscriptions(self) -> dict[str, int]:
+        """Return how many subscribers each channel has in this process."""
+        topics = self._topics
+        return {name: len(topics.subscribers(name)) for name in topics.names()}
+
     def statistics(self) -> BrokerStatistics:
         """Return the present counts."""
         names = self._topics.names()

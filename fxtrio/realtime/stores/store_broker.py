@@ -175,6 +175,11 @@ class SharedBroker:
         """
         return self._roster.members(name)
 
+    def subscriptions(self) -> dict[str, int]:
+        """Return how many subscribers each channel has in this process."""
+        topics = self._topics
+        return {name: len(topics.subscribers(name)) for name in topics.names()}
+
     def statistics(self) -> BrokerStatistics:
         """Return the present counts of this process."""
         names = self._topics.names()

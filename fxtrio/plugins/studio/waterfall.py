@@ -1,21 +1,18 @@
-"""The page of the last requests: each with its parts as bars beside each other. Pure."""
+"""The last requests as HTML: each with its parts as bars beside each other. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
-from string import Template
 from typing import Any
 
-_PAGE = Template(Path(__file__).with_name("waterfall.html").read_text(encoding="utf-8"))
 _WIDTH = 100.0  # of the bars, in the units of their SVG
 
 
-def page_of_timings(timings: Sequence[dict[str, Any]]) -> str:
-    """Return the page of requests with the keys of `Timing.as_dict`, the newest first."""
-    shown = "".join(map(_request, timings)) or "<p>No request yet. Open a page of the app.</p>"
-    return _PAGE.substitute(content=shown)
+def requests_html(timings: Sequence[dict[str, Any]]) -> str:
+    """Return requests with the keys of `Timing.as_dict`, the newest first."""
+    shown = "".join(map(_request, timings))
+    return shown or '<p class="empty">No request yet. Open a page of the app.</p>'
 
 
 def _request(timing: dict[str, Any]) -> str:
@@ -27,10 +24,11 @@ def _request(timing: dict[str, Any]) -> str:
     notes = "".join(_repeated(query) for query in timing["repeated"])
     if timing["omitted"]:
         notes += f"<p>{timing['omitted']} more parts are not shown.</p>"
-    table = f"<table>{rows}</table>" if rows else ""
+    table = f'<table class="parts">{rows}</table>' if rows else ""
     # Within the details, since browsers open them around the target of a link.
     inner = f'<div id="r{escape(timing["request"])}">{notes}{table}</div>'
-    return f"<details><summary>{head}</summary>{inner}</details>"
+    name = escape(f"{timing['kind']}-{timing['request']}")
+    return f'<details id="{name}" class="request"><summary>{head}</summary>{inner}</details>'
 
 
 def _part(part: dict[str, Any], whole: float) -> str:

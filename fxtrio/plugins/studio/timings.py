@@ -1,4 +1,4 @@
-"""Where the time of the last requests and jobs went, in development: their parts, and headers.
+"""Where the time of the last requests and jobs went: their parts, and headers.
 
 `Timings` listens to the app. What it keeps is bounded: the oldest request leaves for a new one.
 """
@@ -13,7 +13,7 @@ import attrs
 
 from fxtrio.spans import Span
 
-log = logging.getLogger("fx.dev")
+_dev_log = logging.getLogger("fx.dev")
 
 _REQUESTS = 200
 """Requests and jobs that are kept (count)."""
@@ -82,9 +82,18 @@ def _ms(span: Span, root: Span) -> tuple[float, float | None]:
 
 
 class Timings:
-    """The listener of the app of `fx dev`."""
+    """A listener of an app, for `fx dev` and Studio."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, hidden: str = "", log: logging.Logger | None = _dev_log) -> None:
+        """Requests of the path ``hidden`` and below are left out: those of Studio itself.
+
+        Queries that are repeated are reported to ``log``.
+        """
+        self._hidden = hidden
+        self._log = log
+        self.ended = 0
+        """Requests and jobs that have ended (count)."""
+
         self._named: set[str] = set()
         """Lines of the application; there are only so many."""
 
@@ -110,10 +119,12 @@ class Timings:
         """Name the queries that a request has made again and again, once for each place."""
         if span.parent is not None:
             return
+        if not self._is_hidden(span):
+            self.ended += 1
         for query in self.of(span).repeated():
-            if query["place"] not in self._named:
+            if self._log is not None and query["place"] not in self._named:
                 self._named.add(query["place"])
-                log.warning(
+                self._log.warning(
                     "%s: %s made this query %d times: %s. Ask once for all the rows.",
                     query["place"],
                     span.name,
@@ -132,7 +143,10 @@ class Timings:
 
     def latest(self) -> list[Timing]:
         """Return what is kept, the newest first."""
-        return list(reversed(self._latest.values()))
+        return [one for one in reversed(self._latest.values()) if not self._is_hidden(one.root)]
+
+    def _is_hidden(self, root: Span) -> bool:
+        return bool(self._hidden) and root.name.partition(" ")[2].startswith(self._hidden)
 
     def of_request(self, request_id: str) -> Timing | None:
         """Return the timing of a request by its id, if it is still kept."""

@@ -1,0 +1,155 @@
+"""The plugin: Studio in production, for those whom a guard admits."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import TYPE_CHECKING
+
+import attrs
+import trio
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
+
+from fxtrio.asgi_extensions import url_of_root
+from fxtrio.errors import AppNotRunning
+from fxtrio.observe.observer import open_observer
+from fxtrio.observe.tree import Loop
+from fxtrio.plugins.guard import Guard, guard_mistakes, guarded, resolve_guard
+from fxtrio.plugins.protocol import Plugin, Resolver
+from fxtrio.plugins.studio import html
+from fxtrio.plugins.studio.sections import Asked
+from fxtrio.plugins.studio.studio import (
+    PAUSE,
+    POLICY,
+    WATCHERS,
+    query_of,
+    render_page,
+    send_events,
+)
+from fxtrio.plugins.studio.timings import Timings
+
+if TYPE_CHECKING:
+    from fxtrio.app_handle import App
+    from fxtrio.serve.event_streams.open_streams import OpenStreams
+
+_OF_ONE = {"cache-control": "no-store", "content-security-policy": POLICY}
+
+
+def _path(_: object, __: attrs.Attribute[str], value: str) -> None:
+    if not value.startswith("/") or value.endswith("/") or "//" in value:
+        raise ValueError(f"must be a path of this app such as '/_studio', not {value!r}")
+
+
+@attrs.frozen(kw_only=True)
+class StudioSettings:
+    """Everything about the studio plugin that can be set."""
+
+    guard: str
+    """A function that says who may see it, as ``module:function``: a route hook."""
+
+    path: str = attrs.field(default="/_studio", validator=_path)
+    """Where it is, without the base URL."""
+
+
+class StudioPlugin(Plugin[StudioSettings]):
+    """Shows the running app. It has no service."""
+
+    name = "studio"
+    Settings = StudioSettings
+    _open: tuple[Guard, Timings, Loop] | None = None
+    _watchers = 0
+
+    @asynccontextmanager
+    async def open(self, app: App) -> AsyncIterator[None]:
+        """Listen to requests and jobs for as long as the app runs. Raises GuardInvalid."""
+        guard = resolve_guard("studio: guard", self.settings.guard, app)
+        timings = Timings(hidden=self.config.base_url + self.settings.path, log=None)
+        with open_observer() as loop:
+            app.spans.add(timings)
+            self._open = guard, timings, loop
+            try:
+                yield
+            finally:
+                self._open = None
+                app.spans.remove(timings)
+
+    def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
+        """Return why the guard could not be asked."""
+        return guard_mistakes(self.settings.guard, resolve)
+
+    def routes(self) -> Sequence[BaseRoute]:
+        """Return the pages, their script and their stream."""
+        path = self.settings.path
+        return (
+            Route(path, self._guarded(self._page), methods=["GET"]),
+            Route(f"{path}/page.js", self._guarded(_script), methods=["GET"]),
+            Route(f"{path}/events", self._guarded(self._events), methods=["GET"]),
+            Route(f"{path}/{{name}}", self._guarded(self._page), methods=["GET"]),
+        )
+
+    def _guarded(
+        self, answer: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        async def endpoint(request: Request) -> Response:
+            if self._open is None:
+                raise AppNotRunning
+            return await guarded(self._open[0], request, answer)
+
+        return endpoint
+
+    def _asked(self, request: Request) -> Asked:
+        if self._open is None:
+            raise AppNotRunning
+        _, timings, loop = self._open
+        query = query_of(request.scope)
+        return Asked(request.app, timings, loop, False, request.scope, query)
+
+    async def _page(self, request: Request) -> Response:
+        name = request.path_params.get("name", "requests")
+        root = url_of_root(request.scope) + self.config.base_url
+        page = await render_page(name, self._asked(request), root + self.settings.path)
+        if page is None:
+            return PlainTextResponse("Not found\n", 404, _OF_ONE)
+        return HTMLResponse(page, headers=_OF_ONE)
+
+    async def _events(self, request: Request) -> Response:
+        if self._watchers >= WATCHERS:
+            return PlainTextResponse("Too many browsers watch.\n", 503, {"retry-after": "5"})
+        return _Events(self, self._asked(request).timings)
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Count a browser for the length of the block."""
+        self._watchers += 1
+        try:
+            yield
+        finally:
+            self._watchers -= 1
+
+
+class _Events(Response):
+    """The stream of events, which counts as one of `limits.streams`, and ends at a shutdown."""
+
+    def __init__(self, plugin: StudioPlugin, timings: Timings) -> None:
+        super().__init__()
+        self._plugin = plugin
+        self._timings = timings
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Respond."""
+        streams: OpenStreams = scope["app"].lifetime.running.streams
+        with streams.admit("studio") as admitted, self._plugin.watching():
+
+            async def pause() -> bool:
+                with admitted.until(trio.current_time() + PAUSE):
+                    await trio.sleep_forever()
+                return not admitted.is_closing
+
+            await send_events(receive, send, self._timings, pause)
+
+
+async def _script(request: Request) -> Response:
+    return Response(html.SCRIPT, media_type="text/javascript", headers=_OF_ONE)

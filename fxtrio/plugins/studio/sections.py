@@ -1,0 +1,229 @@
+"""The content of Studio's pages, each a function of the running app. None of them writes."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import attrs
+from starlette.routing import Route
+from starlette.types import Scope
+
+from fxtrio.app_handle import App
+from fxtrio.errors import shown_path
+from fxtrio.observe.text import text_of
+from fxtrio.observe.tree import Loop, take_tree
+from fxtrio.plugins.studio import html, tables
+from fxtrio.plugins.studio.access import ask_hooks, find_route
+from fxtrio.plugins.studio.settings import shown_settings
+from fxtrio.plugins.studio.timings import Timings
+from fxtrio.plugins.studio.waterfall import requests_html
+from fxtrio.serve.pages.site import Site
+
+_CHANNELS = 200
+"""Channels that are listed (count)."""
+
+
+class Application(Protocol):
+    """The ASGI app (`fxtrio.app.Application`)."""
+
+    site: Site
+    state: Any
+    router: Any
+    _root: Path
+
+
+@attrs.frozen
+class Asked:
+    """What a page is made of, and who asks for it."""
+
+    application: Application | None
+    """None for an app that fxtrio has not made, of which little is known."""
+
+    timings: Timings
+    loop: Loop
+    development: bool
+    scope: Scope
+    query: Mapping[str, str]
+
+    @property
+    def known(self) -> Application:
+        """The same, for pages that are made of it."""
+        assert self.application is not None  # or these pages are not served
+        return self.application
+
+    @property
+    def app(self) -> App:
+        """The running app."""
+        app: App = self.known.state.fx
+        return app
+
+
+async def requests(asked: Asked) -> str:
+    """Return the last requests and jobs with their parts."""
+    return requests_html([timing.as_dict() for timing in asked.timings.latest()])
+
+
+async def tree(asked: Asked) -> str:
+    """Return the tasks that run."""
+    return html.text(text_of(take_tree(asked.loop, os.getpid()).as_dict()))
+
+
+async def jobs(asked: Asked) -> str:
+    """Return what waits and runs in memory, and the durable jobs by queue and state."""
+    app = asked.app
+    content = html.table("In memory", ("What", "Count"), _counts(app.tasks.statistics()))
+    if app.jobs is None:
+        return content + html.note("There are no durable jobs.")
+    content += html.table(
+        "Durable, in this process", ("What", "Count"), _counts(app.jobs.statistics())
+    )
+    plugin = next((one for one in app.config.plugins if one.name == "jobs"), None)
+    if plugin is None:
+        return content + html.note("The plugin 'jobs' shows them with their errors.")
+    path = plugin.settings.get("path", "/_jobs")
+    return content + html.link(app.config.base_url + path, "Queues, errors and schedules")
+
+
+async def channels(asked: Asked) -> str:
+    """Return the channels of this process with their subscriptions, and the messages so far."""
+    broker = asked.app.broker
+    # A broker of the application's own need not have either.
+    statistics = getattr(broker, "statistics", None)
+    listed = getattr(broker, "subscriptions", None)
+    counts = [] if statistics is None else _counts(statistics())
+    content = html.table("Traffic", ("What", "Count"), counts)
+    if listed is None:
+        return content
+    found = sorted(listed().items(), key=lambda item: -item[1])
+    content += html.table("Channels", ("Channel", "Subscriptions"), found[:_CHANNELS])
+    more = len(found) - _CHANNELS
+    return content + (html.note(f"{more} more are not listed.") if more > 0 else "")
+
+
+async def cache(asked: Asked) -> str:
+    """Return what is stored, rendered and lent."""
+    app = asked.app
+    content = "".join(
+        html.table(name.capitalize(), ("What", "Value"), _counts(statistics()))
+        for name, statistics in app.statistics.items()
+    )
+    pools = {} if app.database is None else app.database.statistics()
+    for name, pool in pools.items():
+        content += html.table(f"Database pool {name}", ("What", "Value"), _counts(pool))
+    return content or html.note("Nothing is cached.")
+
+
+async def routes(asked: Asked) -> str:
+    """Return the routes with their hooks, and who may see a URL."""
+    site, application = asked.known.site, asked.known
+    url = asked.query.get("url", "")
+    content = html.ask("url", "Who may see the page at this path?", url, "Ask the hooks")
+    if url:
+        content += await _who(asked, "/" + url.removeprefix(site.base_url).lstrip("/"))
+    before = site.hooks.before
+    guards = {"page": before("page", "page"), "api": before("endpoint", "api")}
+    named = {kind: ", ".join(hook.name for hook in hooks) for kind, hooks in guards.items()}
+    acts = ", ".join(hook.name for hook in site.hooks.actions)
+    rows = [
+        (route.pattern, site.manifest.views[route.view].module, named["page"], acts)
+        for route in site.manifest.routes
+    ]
+    rows += [(route.pattern, route.source, named["api"], "") for route in site.manifest.api]
+    content += html.table("Routes", ("Path", "File", "Hooks", "Hooks of actions"), rows)
+    places = {hook.name: _place(hook.function) for hooks in guards.values() for hook in hooks}
+    places |= {hook.name: _place(hook.function) for hook in site.hooks.actions}
+    content += html.table("Hooks", ("Hook", "Place"), places.items())
+    others = [
+        (one.path, ", ".join(sorted(one.methods or ())), _place(one.endpoint))
+        for one in application.router.routes
+        if isinstance(one, Route)
+    ]
+    return content + html.table("Starlette routes", ("Path", "Methods", "Place"), others)
+
+
+async def _who(asked: Asked, path: str) -> str:
+    path = path.partition("?")[0]
+    found = find_route(asked.known.site, path)
+    if found is None:
+        return html.note(f"{path}: no page or endpoint has this path.")
+    said = [one async for one in ask_hooks(asked.known, found, path, asked.scope)]
+    verdict = (
+        "everybody may see it"
+        if all(word == "lets it pass" for _, word in said)
+        else ("a visitor who is not signed in may not see it")
+    )
+    content = html.note(f"{path} is {found.pattern} of {found.source}: {verdict}.")
+    return content + html.table("Hooks, as a stranger meets them", ("Hook", "Response"), said)
+
+
+async def settings(asked: Asked) -> str:
+    """Return the settings with their sources."""
+    rows = shown_settings(asked.app.config, asked.known._root)
+    return html.table("Settings", ("Setting", "Value", "From"), rows)
+
+
+async def database(asked: Asked) -> str:
+    """Return the tables, and the rows of a query; for developers alone."""
+    found = asked.app.database
+    if found is None:
+        return html.note("The app has no database.")
+    is_postgres = asked.app.config.database.url.startswith("postgres")
+    sql = asked.query.get("sql", "")
+    names = await tables.names(found, is_postgres=is_postgres)
+    content = html.ask("sql", "Query, rolled back when its rows are shown", sql, "Run", long=True)
+    if sql:
+        try:
+            rows = await tables.first_rows(found, sql, is_postgres=is_postgres)
+        except Exception as error:  # the developer's SQL
+            content += html.note(f"{type(error).__name__}: {error}")
+        else:
+            heads = list(rows[0]) if rows else []
+            content += html.table("Rows", heads, [list(row.values()) for row in rows])
+    listed = [(name, f'select * from "{name}"') for name in names]
+    return content + html.table("Tables", ("Table", "Its rows"), listed)
+
+
+Section = Callable[[Asked], Awaitable[str]]
+
+SECTIONS: Mapping[str, tuple[str, Section]] = {
+    "requests": ("Requests", requests),
+    "tree": ("Tasks", tree),
+    "jobs": ("Jobs", jobs),
+    "channels": ("Channels", channels),
+    "cache": ("Cache", cache),
+    "routes": ("Routes", routes),
+    "settings": ("Settings", settings),
+    "database": ("Database", database),
+}
+"""The pages by their names in URLs: their titles, and what makes them."""
+
+DEVELOPMENT = frozenset({"database"})
+"""Those that only `fx dev` has."""
+
+OF_ANY_APP = frozenset({"requests", "tree"})
+"""Those of an app that fxtrio has not made, too."""
+
+
+def _counts(statistics: Any) -> list[tuple[str, object]]:
+    """Return the numbers of a part."""
+    if not attrs.has(type(statistics)):
+        return [("count", statistics)]
+    found = attrs.asdict(statistics)
+    return [
+        (
+            name.replace("_", " "),
+            json.dumps(value, default=str) if isinstance(value, dict) else value,
+        )
+        for name, value in found.items()
+    ]
+
+
+def _place(function: Any) -> str:
+    """Return the file and line of a function."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return "" if code is None else f"{shown_path(Path(code.co_filename))}:{code.co_firstlineno}"
