@@ -18,7 +18,7 @@ from fxtrio.plugins.studio.sections import DEVELOPMENT, OF_ANY_APP, SECTIONS, As
 from fxtrio.plugins.studio.timings import Timings
 
 WATCHERS = 20
-"""Browsers that are told of news at the same time; further ones get 503 (count)."""
+"""Browsers that are notified of changes at the same time; further ones get 503 (count)."""
 
 PAUSE = 1.0
 """Between two looks at whether there is something new (seconds)."""
