@@ -18,11 +18,13 @@ MANY = 50_000
 """More rows than a socket holds at a time."""
 
 
-async def idle(db: Database) -> bool:
-    """Tell whether no connection but this one does anything, or is in a transaction."""
+async def wait_idle(db: Database) -> None:
+    """Wait until no connection but this one does anything, or is in a transaction."""
     sql = "select count(*) from pg_stat_activity where datname = current_database()"
-    left = await db.value(f"{sql} and state <> 'idle' and pid <> pg_backend_pid()")
-    return bool(left == 0)
+    sql += " and state <> 'idle' and pid <> pg_backend_pid()"
+    with trio.fail_after(60):
+        while await db.value(sql):  # noqa: ASYNC110  # the server tells nobody
+            await trio.sleep(0.01)
 
 
 async def count(db: Database) -> int:
@@ -87,7 +89,7 @@ async def test_an_error_in_the_block_keeps_nothing(db: Database) -> None:
             await copy.write_row((1, "b"))
 
     assert await count(db) == 0
-    assert await idle(db)
+    await wait_idle(db)
 
 
 async def test_it_is_part_of_the_transaction_around(db: Database) -> None:
@@ -115,9 +117,7 @@ async def test_who_leaves_early_leaves_the_connection_fit_for_use(db: Database) 
             async for _ in copy:
                 break
         assert await count(db) == MANY
-    with trio.fail_after(10):
-        while not await idle(db):  # noqa: ASYNC110  # the server tells nobody
-            await trio.sleep(0.01)
+    await wait_idle(db)
 
 
 async def test_the_block_asks_nothing_else_in_its_transaction(db: Database) -> None:
@@ -163,7 +163,7 @@ async def test_a_cancelled_copy_keeps_nothing_and_spoils_no_connection(db: Datab
 
     assert 0 < kept < 6_000  # some of both
     assert await count(db) == kept
-    assert await idle(db)
+    await wait_idle(db)
     sizes = await db.all(dict, "select count(*) as n from notes group by id / 1000")
     assert {row["n"] for row in sizes} <= {100}
 
