@@ -35,7 +35,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
 # How long something takes is asserted nowhere: the machine may be busy.
 settings.register_profile("fxtrio", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile(
-    "of the run", settings.get_profile("fxtrio"), max_examples=amount(50, short=10, long=300)
+    "of the run", settings.get_profile("fxtrio"), max_examples=amount(30, short=10, long=300)
 )
 settings.load_profile("of the run")
 

@@ -17,11 +17,12 @@ from fxtrio.server.http1 import ServerLimits
 
 from ..http1.frames import WebSocket, close_frame, upgrade
 from ..http1.support import Client
+from ..short import amount
 from .kills import kill_workers
 from .support import Running, serve, serve_project
 
-KILLS = int(os.environ.get("KILLS", "12"))
-"""Half a minute of them; ``python -m tests.supervise.kills`` does 24 by itself."""
+KILLS = int(os.environ.get("KILLS", amount(4, long=12)))
+"""``python -m tests.supervise.kills`` does 24 by itself."""
 
 GET = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
 
