@@ -15,11 +15,13 @@ import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import attrs
 import psutil
 from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
 
+from tests.forked import FX, start
 from tests.ports import free_port
 
 REPOSITORY = Path(__file__).parents[2]
@@ -80,18 +82,18 @@ UNCOMPRESSED = {"FX_COMPRESSION": "off"}
 
 
 def fx(*arguments: str, cwd: Path, env: dict[str, str] | None = None) -> str:
-    """Run an ``fx`` command to its end and return what it printed; builds stay uncompressed."""
+    """Run an ``fx`` command to its end and return what it wrote; builds stay uncompressed."""
     defaults = UNCOMPRESSED if arguments[0] == "build" else {}
-    done = subprocess.run(
-        [sys.executable, "-m", "fxtrio", *arguments],
-        cwd=cwd,
-        env={**os.environ, **defaults, **(env or {})},
-        capture_output=True,
-        timeout=300,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    variables = {**os.environ, **defaults, **(env or {})}
+    with TemporaryFile() as file:
+        number = file.fileno()
+        command = [*FX, *arguments]
+        with start(command, cwd=cwd, env=variables, stdout=number, stderr=number) as process:
+            code = process.wait(300)
+        file.seek(0)
+        printed = file.read().decode()
+    assert code == 0, printed
+    return printed
 
 
 @contextmanager
@@ -125,13 +127,10 @@ def serving(
     log = project / f"server-{port}.log"
     key = {"FX_SECRET_KEY": "a key for tests that is long enough"}
     with log.open("wb") as file:
-        process = subprocess.Popen(
-            command,
-            cwd=project,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env={**os.environ, **key, **(env or {})},
-            start_new_session=True,
+        variables = {**os.environ, **key, **(env or {})}
+        number = file.fileno()
+        process = start(
+            command, cwd=project, env=variables, stdout=number, stderr=number, session=True
         )
     server = Server(f"http://127.0.0.1:{port}", process, log)
     try:

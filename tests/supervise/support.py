@@ -10,7 +10,6 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,47 @@ import trio
 
 from fxtrio.server.supervise import ServeOptions
 
+from ..forked import start
 from ..http1.support import Client, Reply
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60.0
 
 
+@attrs.frozen
+class Process:
+    """A child of this process."""
+
+    _popen: subprocess.Popen[bytes]
+
+    @property
+    def pid(self) -> int:
+        return self._popen.pid
+
+    @property
+    def returncode(self) -> int | None:
+        """How it has ended; None while it runs."""
+        return self._popen.poll()
+
+    def send_signal(self, number: int) -> None:
+        self._popen.send_signal(number)
+
+    async def wait(self) -> int:
+        """Wait for its end; return how it has ended."""
+        if self.returncode is None:  # else its number may be another's
+            ended = os.pidfd_open(self.pid)
+            try:
+                await trio.lowlevel.wait_readable(ended)
+            finally:
+                os.close(ended)
+        return self._popen.wait()
+
+
 @attrs.define
 class Running:
     """``log`` is what came on standard error so far, ``output`` on standard output."""
 
-    process: trio.Process
+    process: Process
     log: str = ""
     output: str = ""
     port: int = 0
@@ -144,33 +173,49 @@ async def _run(
     ready_workers: int,
     fds: tuple[int, ...] = (),
 ) -> AsyncIterator[Running]:
-    async with trio.open_nursery() as nursery:
-        process: trio.Process = await nursery.start(
-            partial(
-                trio.run_process,
-                command,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                check=False,
-                cwd=folder,
-                env={**os.environ, **environment},
-                start_new_session=True,
-                pass_fds=fds,
-                deliver_cancel=_kill_all,
-            )
+    process, output, log = _start(command, folder, {**os.environ, **environment}, fds)
+    running = Running(process)
+    try:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(_follow, running, log, "log")
+            nursery.start_soon(_follow, running, output, "output")
+            if ready_workers:
+                said = r"Running on https?://127.0.0.1:(\d+)"
+                running.port = int((await running.wait_for(said, ready_workers))[0])
+            try:
+                yield running
+            finally:
+                print(running.log)  # pytest shows it when the test fails
+                nursery.cancel_scope.cancel()
+    finally:
+        if process.returncode is None:
+            # The whole session that this test started, and nothing else.
+            os.killpg(process.pid, signal.SIGKILL)
+        with trio.CancelScope(shield=True):
+            await process.wait()
+            await output.aclose()
+            await log.aclose()
+
+
+def _start(
+    command: list[str], folder: Path, environment: Mapping[str, str], fds: tuple[int, ...]
+) -> tuple[Process, trio.lowlevel.FdStream, trio.lowlevel.FdStream]:
+    """Start a command; return it and what it writes to standard output and error."""
+    (output, stdout), (log, stderr) = os.pipe(), os.pipe()
+    try:
+        popen = start(
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=stdout,
+            stderr=stderr,
+            session=True,
+            pass_fds=fds,
         )
-        running = Running(process)
-        nursery.start_soon(_follow, running, process.stderr, "log")
-        nursery.start_soon(_follow, running, process.stdout, "output")
-        if ready_workers:
-            found = await running.wait_for(r"Running on https?://127.0.0.1:(\d+)", ready_workers)
-            running.port = int(found[0])
-        try:
-            yield running
-        finally:
-            print(running.log)  # pytest shows it when the test fails
-            nursery.cancel_scope.cancel()
+    finally:
+        os.close(stdout)
+        os.close(stderr)
+    return Process(popen), trio.lowlevel.FdStream(output), trio.lowlevel.FdStream(log)
 
 
 def lives(process: psutil.Process) -> bool:
@@ -188,12 +233,6 @@ async def _follow(running: Running, pipe: Any, name: str) -> None:
     if name == "log":  # every process that could write to it has ended
         running.silent = True
         running.changed.set()
-
-
-async def _kill_all(process: trio.Process) -> None:
-    # The whole session that this test started, and nothing else.
-    if process.returncode is None:
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def lines(output: str) -> list[Any]:
