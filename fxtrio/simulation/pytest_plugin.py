@@ -11,8 +11,15 @@ if TYPE_CHECKING:
     from fxtrio.simulation.simulate import Seeds
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--fx-seed`` and ``--fx-seeds``."""
+def pytest_addoption(parser: pytest.Parser, pluginmanager: pytest.PytestPluginManager) -> None:
+    """Add ``--fx-seed`` and ``--fx-seeds``, and let Python import the package as it does elsewhere.
+
+    Pytest rewrites the assertions of everything that is installed together with a plugin. For this
+    package that takes some seconds once, and a twentieth of the collection of tests in each run.
+    """
+    rewriting = getattr(pluginmanager.rewrite_hook, "_must_rewrite", None)
+    if isinstance(rewriting, set):  # there is no public way, and without it all is as usual
+        rewriting -= {"fx", "fxtrio"}
     group = parser.getgroup("fxtrio", "simulations")
     group.addoption(
         "--fx-seed", type=int, default=None, metavar="N", help="simulate this seed alone"

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 TEST = """
@@ -50,3 +51,9 @@ def test_the_seeds_of_a_test_are_chosen_and_shared_out(tmp_path: Path) -> None:
     seeds, printed = run(tmp_path, "--fx-seed", "77")
     assert set(seeds) == {77}
     assert re.search(r"pytest test_counts\.py -k test_counts --fx-seed 77", printed)
+
+
+def test_the_package_is_imported_as_it_is_without_pytest() -> None:
+    spec = sys.modules["fxtrio.config"].__spec__
+    assert spec is not None
+    assert isinstance(spec.loader, SourceFileLoader)
