@@ -331,7 +331,8 @@ async def pings_without_requests(server: Target) -> None:
                 await client.read()
                 await trio.sleep(0.1)
         assert client.pongs > 5
-        assert await client.wait_goodbye() == (0 if server.kind == "fx" else None)
+        # A ping that crosses the end resets the connection, and GOAWAY is lost with it.
+        assert await client.wait_goodbye() in ((0, None) if server.kind == "fx" else (None,))
 
 
 async def big_table(server: Target) -> None:
