@@ -71,6 +71,9 @@ class PageModule:
     to_markdown: bool = False
     """Whether the file defines ``to_markdown(ctx)``."""
 
+    paths: bool = False
+    """Whether the file defines ``async def paths()``, whose URLs have parameters."""
+
     head: tuple[HeadNode, ...] = ()
     """The elements of a static ``HEAD``, checked."""
 

@@ -67,7 +67,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"asgi_entry", "tools/types"}),
     frozenset({"tools/openapi"}),
     frozenset({"app"}),
-    frozenset({"server/supervise", "tools/lsp"}),
+    frozenset({"export", "server/supervise", "tools/lsp"}),
     frozenset({"develop"}),
     frozenset({"cli", "testing"}),
     frozenset({"simulation"}),
@@ -90,6 +90,7 @@ SHARED_BY_COMPILE = {
 
 MAY_COMPILE = {
     "simulation",
+    "export",
     "compile",
     "develop",
     "tools/project_checks",

@@ -46,6 +46,25 @@ def command(root: Path, analyze: bool, budget: int | None, as_json: bool) -> Non
     The new build replaces the old one in the last step: a build that fails
     leaves the old one as it was.
     """
+    load_env_files(root)
+    build = run_build(root, load_config(root), budget=budget, quiet=as_json)
+    weights = weigh_pages(build.folder, build.manifest) if analyze else []
+    if as_json:
+        summary = {"folder": str(build.folder), "buildId": build.manifest.build_id}
+        pages = [attrs.asdict(weight) for weight in weights]
+        click.echo(json.dumps({**summary, "pages": pages} if analyze else summary, indent=2))
+        return
+    if weights:
+        console().print(_table(weights))
+    built = counted(len(build.manifest.routes), "page")
+    print_done(f"Built {built} into {shown_path(build.folder)}.")
+
+
+def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) -> Build:
+    """Build the project, and show the steps; their lines are left out if ``quiet``.
+
+    Raises what `build_project` raises, and BudgetExceeded.
+    """
     # Imported here: `fx --help` would otherwise wait for the whole compiler.
     import trio
 
@@ -55,16 +74,14 @@ def command(root: Path, analyze: bool, budget: int | None, as_json: bool) -> Non
     from fxtrio.compression.precompressed import compress_build
     from fxtrio.tools.types.ui.write_types import write_types
 
-    load_env_files(root)
     out = console(stderr=True)
     with out.status("Building") as status:
 
         def report(line: str) -> None:
             status.update(line)
-            if not out.is_terminal and not as_json:
+            if not out.is_terminal and not quiet:
                 out.print(line)
 
-        config = load_config(root)
         building = partial(build_project, root, config, mode="production", report=report)
 
         def finish(folder: Path, manifest: Manifest) -> None:
@@ -88,16 +105,7 @@ def command(root: Path, analyze: bool, budget: int | None, as_json: bool) -> Non
         )
     for warning in build.warnings:
         print_warning(str(warning), out)
-    weights = weigh_pages(build.folder, build.manifest) if analyze else []
-    if as_json:
-        summary = {"folder": str(build.folder), "buildId": build.manifest.build_id}
-        pages = [attrs.asdict(weight) for weight in weights]
-        click.echo(json.dumps({**summary, "pages": pages} if analyze else summary, indent=2))
-        return
-    if weights:
-        console().print(_table(weights))
-    built = counted(len(build.manifest.routes), "page")
-    print_done(f"Built {built} into {shown_path(build.folder)}.")
+    return build
 
 
 def _size(text: str) -> int:

@@ -24,6 +24,7 @@ COMMANDS = {
     "lsp": "Run the language server for page files.",
     "build": "Build the project for production, into .fx/build.",
     "serve": "Serve the build of 'fx build'.",
+    "export": "Write the pages as files into OUT, for hosts that run no code.",
     "routes": "List the routes of the pages folder, and those of plugins.",
     "openapi": "Write OpenAPI 3.1 of the actions and endpoints.",
     "db": "Write and run the migrations of the database.",

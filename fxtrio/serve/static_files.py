@@ -66,6 +66,11 @@ class Folder:
             )
             self._names = frozenset(name for name in names if self._is_open(name))
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of a listed folder's files, with leading slashes."""
+        return self._names or frozenset()
+
     def _is_open(self, name: str) -> bool:
         return not (name.endswith(".map") if self._immutable else _HIDDEN.search(name))
 

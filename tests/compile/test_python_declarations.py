@@ -94,6 +94,29 @@ def test_hooks_are_functions_of_their_name() -> None:
     assert facts_of("async def to_markdown(ctx): ...").to_markdown is True
 
 
+def test_paths_belong_to_pages_whose_urls_have_parameters() -> None:
+    text = "async def paths(): ...\n"
+    assert facts_of(text, "pages/[id].fxl").paths is True
+    assert facts_of(text, "pages/[lang]/about.fxl").paths is True
+    assert facts_of(text, "pages/about.fxl").paths is False
+    assert facts_of(text, "pages/[id]/layout.fxl").paths is False
+    assert facts_of("def paths(of): ...\n").paths is False
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("def paths(): ...", "1:5: 'paths' is not async. Write 'async def paths'."),
+        ("async def paths(request): ...", "1:11: 'paths' has a parameter 'request' that nobody"),
+        ("async def paths(): yield {}", "1:11: 'paths' has a yield. Return the whole value."),
+        ("class paths: ...", "1:7: 'paths' is a class. Write 'async def paths()'."),
+    ],
+)
+def test_paths_that_cannot_be_called_are_problems(text: str, problem: str) -> None:
+    [found] = read(text, "pages/[id].fxl")[1]
+    assert found.startswith(problem)
+
+
 def test_an_import_of_a_hooks_name_is_no_hook() -> None:
     assert facts_of("import websocket\nto_markdown = 3\n") == Facts()
 

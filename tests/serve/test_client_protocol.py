@@ -19,6 +19,7 @@ CLIENT = Path(fxtrio.__file__).parent / "js" / "client"
         ("navigation/visit.js", client_protocol.NAVIGATION.decode()),
         ("navigation/visit.js", client_protocol.ONLY.decode()),
         ("navigation/payload.js", client_protocol.PAYLOAD.decode()),
+        ("navigation/payload.js", client_protocol.PAYLOAD_FILE),
         ("actions/action-call.js", INVALIDATE_HEADER),
         ("actions/action-call.js", csrf.COOKIE),
         ("actions/action-call.js", csrf.SECURE_COOKIE),

@@ -26,6 +26,7 @@ class Facts:
     streams: tuple[str, ...] = ()
     websocket: bool = False
     to_markdown: bool = False
+    paths: bool = False
     head: tuple[HeadNode, ...] = ()
     head_function: bool = False
     revalidate: float | None = None

@@ -22,8 +22,8 @@ def call_problems(function: Definition, names: tuple[str, ...]) -> Iterator[tupl
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
     required = positional[: len(positional) - len(arguments.defaults)]
-    signature = f"{function.name}({names[0]})"
-    if not positional and arguments.vararg is None:
+    if names and not positional and arguments.vararg is None:
+        signature = f"{function.name}({names[0]})"
         yield f"has no parameter for the {names[0]}", f"Write '{signature}'"
         return
     if len(required) > len(names):

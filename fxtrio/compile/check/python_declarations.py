@@ -31,6 +31,8 @@ from fxtrio.manifest import HeadNode
 from fxtrio.origin import is_allowed_form
 
 _HOOKS = {"websocket": "async def websocket(ws)", "to_markdown": "def to_markdown(ctx)"}
+_PATHS = {"paths": "async def paths()"}
+"""What pages have besides whose URLs have parameters; elsewhere the name is the application's."""
 _DEF = re.compile(r"(?:(?:async\s+)?def|class)\s+")
 # Where a declaration has an effect; what is not here has one in every file.
 _AT_HOME: dict[str, tuple[Kind, ...]] = {
@@ -98,6 +100,8 @@ class _Reader:
         self._kind = kind_of(source.path) if kind is None else kind
         self._reserved = frozenset() if kind == "actions" else RESERVED
         self._hooks = {} if kind == "actions" else _HOOKS
+        if self._kind == "page" and "[" in source.path:
+            self._hooks = {**self._hooks, **_PATHS}
         self._marks = Marks()
         self._declared: dict[str, tuple[int, str]] = {}
         """Name to the line and the kind of what the compiler found under it."""
@@ -191,6 +195,9 @@ class _Reader:
         if name == "websocket":
             self._check_call(function, "'websocket'", ("ws",))
             self.found["websocket"] = True
+        elif name == "paths":
+            self._check_call(function, "'paths'", ())
+            self.found["paths"] = True
         else:
             self._check_call(function, "'to_markdown'", ("ctx",), must_wait=False)
             self.found["to_markdown"] = True

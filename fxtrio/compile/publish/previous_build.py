@@ -44,6 +44,11 @@ def take_over(target: Path, staging: Path, *, build_id: str) -> None:
     (staging / LISTING).write_bytes(msgspec.json.encode(Former(tuple(taken))))
 
 
+def former_files(build: Path) -> frozenset[str]:
+    """Return the files of a build folder that are those of the build before it."""
+    return frozenset(_read(build).files)
+
+
 def _read(build: Path) -> Former:
     try:
         return cattrs.structure(msgspec.json.decode((build / LISTING).read_bytes()), Former)

@@ -27,6 +27,8 @@ export class Screen {
   #number = 0;
   /** @type {((shown: Shown) => void) | null} */
   #set = null;
+  /** @type {View | null} what `replace` was given before the root component was on the screen */
+  #early = null;
   /** @type {Map<number, { shown: () => void, held: () => void }>} */
   #waiting = new Map();
   /** The view that React works out at the moment; 0 for none. */
@@ -80,8 +82,12 @@ export class Screen {
    * @param {View} view
    */
   replace(view) {
+    if (this.#set === null) {
+      this.#early = view;
+      return;
+    }
     this.#number += 1;
-    this.#set?.({ view, number: this.#number });
+    this.#set({ view, number: this.#number });
   }
 
   /**
@@ -90,6 +96,9 @@ export class Screen {
    */
   attach(set) {
     this.#set = set;
+    const early = this.#early;
+    this.#early = null;
+    if (early !== null) this.replace(early);
     return () => {
       this.#set = null;
     };

@@ -47,7 +47,7 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
   const modules = new Modules({ document, importModule, styles: state.page.css ?? [] });
   const screen = new Screen();
   const fetch = window.fetch.bind(window);
-  const app = { fetch, base, build: state.page.build };
+  const app = { fetch, base, build: state.page.build, exported: state.page.exported };
   const payloads = new Payloads((url, options) => requestVisit(url, { ...options, ...app }), now);
   const loads = new Loads(payloads);
   const browser = new Browser(window, () => void router.pop());

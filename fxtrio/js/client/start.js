@@ -6,6 +6,7 @@ import { createRoot, hydrateRoot } from 'react-dom/client';
 import { App } from './app.js';
 import { createRuntime } from './runtime.js';
 import { bindPromises, Promises } from './view/promises.js';
+import { pagePath } from './navigation/urls.js';
 import { setRuntime } from './running.js';
 
 /** Ids of the element that holds the state, and of the one that the app is rendered into. */
@@ -48,6 +49,11 @@ export async function start({ base, importModule = importUrl, react = {} }) {
   setRuntime(document, runtime);
   const parts = await runtime.modules.load(state.page);
   const app = createElement(App, { runtime, initial: { state, parts } });
+  // A file is the same for all queries, and `404.html` for all paths.
+  const requestedPath = pagePath(location);
+  if (state.page.exported && requestedPath !== state.requestedPath) {
+    runtime.screen.replace({ state: { ...state, requestedPath }, parts });
+  }
   if (rendered) hydrateRoot(root, app, react);
   else createRoot(root, react).render(app); // the server could not
   return runtime;

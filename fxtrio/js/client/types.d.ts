@@ -34,6 +34,8 @@ export interface PageInfo {
   lang?: string;
   /** URL path that the app is mounted at, where that is not what it was built for. */
   base?: string;
+  /** Whether a host of files serves it, and the payload of each page is a file as well. */
+  exported?: boolean;
 }
 
 export type Json = Record<string, unknown>;

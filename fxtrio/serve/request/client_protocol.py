@@ -36,3 +36,6 @@ Only the runtime may send it: `payload_media_type` removes it from all other res
 
 PAYLOAD_LINES: Final = PAYLOAD + b"-lines"
 """The media type of a payload whose deferred values follow, each in a line of its own."""
+
+PAYLOAD_FILE: Final = "__fx.json"
+"""The file of an exported site with the payload of a page, in the folder of the page."""

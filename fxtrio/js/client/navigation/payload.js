@@ -16,6 +16,9 @@ export const PAYLOAD = 'application/vnd.fx.page+json';
 /** The type of a payload whose deferred values follow, each in a line of its own. */
 export const PAYLOAD_LINES = `${PAYLOAD}-lines`;
 
+/** The file with the payload of a page of an exported site, in the folder of the page. */
+export const PAYLOAD_FILE = '__fx.json';
+
 const NAME = /^[a-z_][a-z0-9_.:-]*$/i;
 
 /**
@@ -28,6 +31,18 @@ export function isPayload(response, origin) {
   if (response.redirected && new URL(response.url).origin !== origin) return false;
   const type = response.headers.get('content-type');
   return type === PAYLOAD || type === PAYLOAD_LINES;
+}
+
+/**
+ * Whether a response may be the file of a payload. Its name is reserved, so that nobody else's JSON
+ * is taken for it.
+ *
+ * @param {Response} response
+ * @param {string} origin
+ */
+export function isPayloadFile(response, origin) {
+  if (!response.ok || new URL(response.url || origin).origin !== origin) return false;
+  return (response.headers.get('content-type') ?? '').startsWith('application/json');
 }
 
 /**

@@ -263,7 +263,10 @@ export class Router {
         this.#leave(url);
         return null;
       }
-      const to = new URL(visit.url, url);
+      const to = new URL(
+        visit.kind === 'redirect' ? withBase(visit.url, this.#base) : visit.url,
+        url,
+      );
       if (to.hash === '') to.hash = url.hash;
       if (visit.kind === 'view') {
         const { only } = options;

@@ -76,6 +76,16 @@ export function actionPage(path) {
 }
 
 /**
+ * Return path and query of a URL as pages know them: hosts of files add a slash to the path.
+ *
+ * @param {{ pathname: string, search: string }} url
+ */
+export function pagePath({ pathname, search }) {
+  const path = pathname.length > 1 && pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
+  return `${path}${search}`;
+}
+
+/**
  * Return what a payload is kept by: path and query.
  *
  * @param {URL} url

@@ -216,6 +216,15 @@ test('redirects are followed to the page they lead to', async () => {
   assert.deepEqual(browser.shown, ['/new?x=1']);
 });
 
+test('a redirect of an app that is mounted below a path stays below it', async () => {
+  const browser = new FakeBrowser();
+  browser.href = 'https://app.test/shop/start';
+  browser.answer = (path) =>
+    path === '/shop/old' ? { kind: 'redirect', url: '/new' } : page(path);
+  await browser.router('/shop').navigate('/old');
+  assert.deepEqual(browser.shown, ['/shop/new']);
+});
+
 test('a redirect to another site leaves the app', async () => {
   const browser = new FakeBrowser();
   browser.answer = () => ({ kind: 'redirect', url: 'https://other.test/' });

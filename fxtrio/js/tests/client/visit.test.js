@@ -93,3 +93,25 @@ for (const { name, type, body, kind } of JSON.parse(readFileSync(WIRE, 'utf8')).
     assert.equal(visit.kind, kind);
   });
 }
+
+test('of an exported site the payload is the file beside the page, whatever the query', async () => {
+  /** @type {string[]} */
+  const asked = [];
+  /** @type {Record<string, string>} */
+  const headers = { 'content-type': 'application/json; charset=utf-8' };
+  const fetch = /** @type {any} */ (
+    async (/** @type {string} */ url) => {
+      asked.push(url);
+      return Response.json({ ...PAGE, requestedPath: '/a' }, { headers });
+    }
+  );
+  const app = { fetch, build: 'b1', base: '', exported: true };
+  const there = await requestVisit(new URL('https://app.test/a/?x=1#y'), app);
+  await requestVisit(new URL('https://app.test/'), app);
+  assert.deepEqual(asked, ['https://app.test/a/__fx.json', 'https://app.test/__fx.json']);
+  const state = { ...PAGE, requestedPath: '/a?x=1' };
+  assert.deepEqual(there, { kind: 'view', state, url: 'https://app.test/a/?x=1#y' });
+  headers['content-type'] = 'text/html';
+  const page = await requestVisit(new URL('https://app.test/b'), app);
+  assert.deepEqual(page, { kind: 'document' });
+});

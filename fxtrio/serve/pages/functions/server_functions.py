@@ -106,6 +106,7 @@ class PageCode:
     websocket: Callable[[Any], Awaitable[None]] | None = None
     head: Callable[[Any], Any] | None = None
     to_markdown: Callable[[Any], Any] | None = None
+    paths: Callable[[], Awaitable[Any]] | None = None
 
 
 def page_code(
@@ -145,6 +146,7 @@ def page_code(
         namespace.get("websocket") if module.websocket else None,
         namespace.get("HEAD") if module.head_function else None,
         namespace.get("to_markdown") if module.to_markdown else None,
+        namespace.get("paths") if module.paths else None,
     )
 
 

@@ -218,12 +218,23 @@ def _as_value(url: str) -> str:
     return url.replace(";", "%3B").replace(",", "%2C").replace("%", "%%")
 
 
+def policy_of_document(scripts: str) -> str:
+    """Return the part of the policy that documents can have as well.
+
+    ``scripts`` are the sources of scripts besides the app's own files.
+    """
+    script_sources = f"script-src 'self' {scripts}".rstrip()
+    return (
+        f"default-src 'self'; {script_sources}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob: https:; font-src 'self' data:; connect-src 'self' ws: wss:; "
+        "object-src 'none'; base-uri 'self'; form-action 'self'"
+    )
+
+
 def standard_headers(*, csp: str, base_url: str) -> StandardHeaders:
     """Return the headers for an app; ``csp`` is ``report-only``, ``enforce`` or ``off``."""
     policy = (
-        "default-src 'self'; script-src 'self' 'nonce-%s'; style-src 'self' 'unsafe-inline'; "
-        "img-src 'self' data: blob: https:; font-src 'self' data:; connect-src 'self' ws: wss:; "
-        "object-src 'none'; base-uri 'self'; form-action 'self'; frame-ancestors 'self'; "
+        policy_of_document("'nonce-%s'") + "; frame-ancestors 'self'; "
         f"report-uri {_as_value(base_url)}/api/__csp-report"
     )
     names = {

@@ -1,0 +1,45 @@
+"""What an export fails with, and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import attrs
+
+from fxtrio.errors import FxtrioError, shown_path
+
+
+@attrs.frozen(order=True)
+class Finding:
+    """Why something cannot be a file, or is a link that leads nowhere. Sorts by place."""
+
+    place: str
+    """A file of the project, with the line where it is known."""
+
+    cause: str
+    """Without a full stop."""
+
+    remedy: str
+    """Without a full stop."""
+
+    def __str__(self) -> str:
+        """Return ``place: cause. Remedy.``"""
+        return f"{self.place}: {self.cause}. {self.remedy}."
+
+
+class ExportFailed(FxtrioError):
+    """An app cannot be exported; ``findings`` has every reason, by place."""
+
+    def __init__(self, findings: Sequence[Finding]) -> None:
+        super().__init__("\n".join(map(str, findings)))
+        self.findings = tuple(findings)
+
+
+class FolderRefused(FxtrioError):
+    """The export would replace a folder that is none of its own."""
+
+    def __init__(self, folder: Path, cause: str, remedy: str) -> None:
+        super().__init__(f"{shown_path(folder)}: {cause}. {remedy}.")
+        self.folder = folder
+        self.cause = cause

@@ -1,0 +1,123 @@
+"""The files of an export: no two at one place, and the whole folder or none of it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+
+import attrs
+
+from fxtrio.compile.publish.previous_build import former_files
+from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
+from fxtrio.compression.precompressed import find_public
+from fxtrio.export.errors import Finding, FolderRefused
+from fxtrio.serve.static_files import Folder
+
+MARK = ".fx-export"
+"""The file by which a folder is known to be an export, which another one may replace."""
+
+_PLAIN = {MARK: b"", ".nojekyll": b""}
+"""Files of each export; GitHub Pages would leave out names such as `_fx` without the second."""
+
+
+@attrs.define
+class Files:
+    """The files of an export by their paths, with slashes and without one in front."""
+
+    contents: dict[str, bytes | Path] = attrs.field(factory=dict)
+    """What each file contains, or the file that it is a copy of."""
+
+    _owners: dict[str, str] = attrs.field(factory=dict)
+    """The place of the project that each comes from."""
+
+    def add(self, name: str, content: bytes | Path, *, owner: str) -> Finding | None:
+        """Add a file; return why that is not possible, if it is not."""
+        cause, remedy = "", "Rename one of them"
+        if name in self.contents:
+            cause = f"is a file of {self._owners[name]} already"
+        for folder in map(PurePosixPath.as_posix, PurePosixPath(name).parents):
+            if folder in self.contents:
+                cause = f"is below the file {self._owners[folder]}"
+        if cause:
+            return Finding(owner, f"{name} in the export {cause}", remedy)
+        self.contents[name] = content
+        self._owners[name] = owner
+        return None
+
+    def add_missing(self, name: str, content: bytes, *, owner: str) -> None:
+        """Add a file unless the project has one of that name."""
+        if name not in self.contents:
+            self.contents[name] = content
+            self._owners[name] = owner
+
+    def folder_conflicts(self) -> Iterator[Finding]:
+        """Yield files whose names are folders of others."""
+        folders = {
+            folder.as_posix() for name in self.contents for folder in PurePosixPath(name).parents
+        }
+        for name in sorted(folders & self.contents.keys()):
+            yield Finding(
+                self._owners[name], f"{name} in the export is also a folder", "Rename one of them"
+            )
+
+
+def page_file(path: str, name: str = "index.html") -> str:
+    """Return the file of the page at a decoded path."""
+    return f"{path.strip('/')}/{name}".lstrip("/")
+
+
+def add_assets(files: Files, build: Path, client: str) -> None:
+    """Add the files of a build for browsers, without those of the build before it."""
+    former = former_files(build)
+    folder = build / client
+    for path in folder.rglob("*"):
+        name = path.relative_to(folder).as_posix()
+        if path.is_file() and path.suffix != ".map" and f"{client}/{name}" not in former:
+            files.add(f"_fx/{name}", path, owner="the build")
+
+
+def add_public(files: Files, build: Path, public: Path, *, shown: str) -> list[Finding]:
+    """Add the files of the public folder, which messages call ``shown``, as they are served."""
+    served = Folder(public, immutable=False, listed=True, compressed={})
+    compressed = find_public(build, public)
+    found = []
+    for name in sorted(served.names):
+        path = public / name[1:]
+        if not path.resolve().is_relative_to(public.resolve()):
+            continue
+        forms = compressed[name].forms.values() if name in compressed else ()
+        copies = {name[1:]: path, **{f"{name[1:]}{form.suffix}": form for form in forms}}
+        for copy, source in copies.items():
+            conflict = files.add(copy, source, owner=f"{shown}{name}")
+            if conflict is not None:
+                found.append(conflict)
+    return found
+
+
+def require_replaceable(folder: Path, root: Path) -> None:
+    """Raise FolderRefused unless ``folder`` is new, empty or an export, and not the project."""
+    remedy = "Name a new folder, such as 'dist'"
+    if root.is_relative_to(folder):
+        raise FolderRefused(folder, "holds the project", remedy)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise FolderRefused(folder, "is not a folder", remedy)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        cause = "has files that no export has written"
+        raise FolderRefused(folder, cause, f"{remedy}, or empty it")
+
+
+def write_folder(files: Files, folder: Path) -> None:
+    """Write all files beside ``folder``, and let them take its place. Raises OSError."""
+    staging = make_staging(folder)
+    try:
+        for name, content in sorted({**_PLAIN, **files.contents}.items()):
+            path = staging / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if isinstance(content, bytes):
+                path.write_bytes(content)
+            else:
+                shutil.copyfile(content, path)
+        put_in_place(staging, folder)
+    finally:
+        remove(staging)

@@ -1,0 +1,134 @@
+"""Checks that what exported pages refer to is there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from urllib.parse import unquote, urljoin, urlsplit
+
+import attrs
+
+from fxtrio.export.errors import Finding
+from fxtrio.export.html import Document
+from fxtrio.export.place import Place
+from fxtrio.export.plan import Text
+
+_TOP = frozenset({"", "top"})
+_TEXT_FRAGMENT = ":~:"
+
+
+@attrs.frozen
+class Page:
+    """A page of the export, for its links."""
+
+    path: str
+    """Decoded, without the base."""
+
+    sources: tuple[str, ...]
+    """Its file, then those of its layouts: where a link may be written."""
+
+    document: Document
+
+
+@attrs.frozen
+class LinkCheck:
+    """What there is to refer to."""
+
+    place: Place
+    pages: Mapping[str, Page]
+    """By path; also those that only redirect."""
+
+    files: frozenset[str]
+    """Decoded paths of all other files, with a leading slash."""
+
+    left_out: Callable[[str], Finding | None]
+    """Returns why the page at a decoded path is no part of the export, if that is known."""
+
+    text: Text
+
+    def findings(self) -> tuple[list[Finding], list[Finding]]:
+        """Return links that lead nowhere, and links to what is left out."""
+        broken: dict[Finding, list[str]] = {}
+        missing: dict[Finding, list[str]] = {}
+        for page in self.pages.values():
+            for href, cause, remedy, known in self._causes(page):
+                place = self._place(page, href)
+                found = Finding(place, f"{href!r} {cause}", remedy)
+                (missing if known else broken).setdefault(found, []).append(page.path)
+        return list(map(_with_pages, broken.items())), list(map(_with_pages, missing.items()))
+
+    def _causes(self, page: Page) -> Iterator[tuple[str, str, str, bool]]:
+        """Yield URL, cause and remedy of each link that leads nowhere, and if that is known."""
+        for href in page.document.links:
+            found = self._wrong(page, href)
+            if found is not None:
+                yield href, *found
+        for action in page.document.posts:
+            target = urlsplit(urljoin(self.place.absolute(page.path), action))
+            if target.netloc in ("", self.place.host):
+                remedy = "Send it to a service that takes forms, or leave the page out"
+                yield action, "is where a form is sent, which needs a server", remedy, False
+
+    def _wrong(self, page: Page, href: str) -> tuple[str, str, bool] | None:
+        """Return what is wrong with a link, if anything."""
+        href = href.strip()
+        if not href:
+            return None
+        if href.startswith("#"):
+            return self._wrong_fragment(page, href[1:])
+        try:
+            relative = urlsplit(href)
+            target = urlsplit(urljoin(self.place.absolute(page.path), href))
+        except ValueError:
+            return "is not a URL", "Correct it", False
+        if target.scheme not in ("http", "https") or target.netloc != self.place.host:
+            return None
+        if not (relative.scheme or relative.netloc or href.startswith(("/", "?"))):
+            cause = (
+                "is relative, and hosts of files serve a page with and without a slash at its end"
+            )
+            return cause, "Begin it with a slash", False
+        return self._wrong_target(page, target.path, target.fragment)
+
+    def _wrong_target(
+        self, page: Page, url_path: str, fragment: str
+    ) -> tuple[str, str, bool] | None:
+        path, base = unquote(url_path), self.place.base_url
+        if base and path != base and not path.startswith(base + "/"):
+            # Another site of the same host, unless this one has such a page.
+            if path not in self.files and (path.rstrip("/") or "/") not in self.pages:
+                return None
+            return f"leads out of {base}", "Use <Link>, which adds the base, or write it", False
+        path = path.removeprefix(base) or "/"
+        if path in self.files:
+            return None
+        path = path.rstrip("/") or "/"
+        found = self.pages.get(path)
+        if found is not None:
+            return self._wrong_fragment(found, fragment)
+        known = self.left_out(path)
+        if known is not None:
+            return f"is left out of the export: {known.place}: {known.cause}", known.remedy, True
+        return "leads to no page and no file", "Correct it, or add the page", False
+
+    def _wrong_fragment(self, page: Page, fragment: str) -> tuple[str, str, bool] | None:
+        name = unquote(fragment).partition(_TEXT_FRAGMENT)[0]
+        if name in _TOP or name in page.document.ids:
+            return None
+        return f"names {name!r}, which no element of {page.path} has as its id", "Correct it", False
+
+    def _place(self, page: Page, href: str) -> str:
+        """Return where a link is written, as far as its text shows it."""
+        path = href.removeprefix(self.place.origin).removeprefix(self.place.base_url)
+        written = tuple(f"{quote}{text}{quote}" for text in (href, path) for quote in "\"'`")
+        for source in page.sources:
+            for number, line in enumerate(self.text(source).splitlines(), 1):
+                if any(one in line for one in written):
+                    return f"{source}:{number}"
+        return page.sources[0]
+
+
+def _with_pages(found: tuple[Finding, list[str]]) -> Finding:
+    """Return a finding that says on which pages it is."""
+    finding, paths = found
+    more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+    return attrs.evolve(finding, cause=f"{finding.cause} (on {paths[0]}{more})")

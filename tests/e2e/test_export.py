@@ -1,0 +1,139 @@
+"""An exported site below a path, in a browser: a host of files, and no request that fails."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.e2e.support import UNCOMPRESSED, fx, visit
+from tests.trees import write_tree
+
+LAYOUT = """
+import { Head, Link } from 'fx/client';
+
+export default function Layout({ children }) {
+  return (
+    <>
+      <Head><title>Docs</title></Head>
+      <nav>
+        <Link href="/">Home</Link> <Link href="/posts/one#part">One</Link>{' '}
+        <Link href="/old">Old</Link> <Link href="/about">About</Link>
+      </nav>
+      {children}
+    </>
+  );
+}
+"""
+INDEX = """
+import { useState } from 'react';
+import { useSearchParams } from 'fx/client';
+
+export default function Home() {
+  const [count, setCount] = useState(0);
+  const query = useSearchParams().get('q') ?? 'nothing';
+  return <main><h1>{query}</h1><button onClick={() => setCount(count + 1)}>{count}</button></main>;
+}
+"""
+POST = """
+async def paths():
+    return [{"slug": "one"}]
+
+@server
+async def load(request):
+    return {"slug": request.path_params["slug"]}
+
+import { useState } from 'react';
+
+export default function Post({ data }) {
+  const [name] = useState('Post');
+  return <main><h1 id="part">{`${name} ${data.slug}`}</h1></main>;
+}
+"""
+OLD = """
+from fx.runtime import redirect
+
+@server
+async def load(request):
+    return redirect("/about", 308)
+
+export default () => null;
+"""
+FILES = {
+    "fx.config.json": '{"csp": "enforce"}',
+    "pages/layout.fxl": LAYOUT,
+    "pages/index.fxl": INDEX,
+    "pages/posts/[slug].fxl": POST,
+    "pages/old.fxl": OLD,
+    "pages/about.fxl": "export default () => <main><h1>About</h1></main>;",
+}
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Prints no requests."""
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Return the URL of a site that is served from its files alone."""
+    root: Path = tmp_path_factory.mktemp("export")
+    write_tree(root, FILES)
+    options = ("--site", "https://example.com", "--base", "/sub")
+    fx("export", "www/sub", *options, cwd=root, env=UNCOMPRESSED)
+    handler = partial(Quiet, directory=str(root / "www"))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/sub"
+        server.shutdown()
+        thread.join()
+
+
+def test_pages_come_to_life_and_are_navigated_by_one_request_each(
+    site: str, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    tab = visitor.page
+    failed: list[str] = []
+    data: list[str] = []
+    tab.on("requestfailed", lambda request: failed.append(request.url))
+    tab.on("response", lambda answer: answer.status < 400 or failed.append(answer.url))
+    tab.goto(f"{site}/?q=tea", wait_until="networkidle")
+    expect(tab.get_by_role("heading")).to_have_text("tea")
+    tab.get_by_role("button").click()
+    expect(tab.get_by_role("button")).to_have_text("1")
+    tab.on("request", lambda request: data.append(request.url))
+    tab.get_by_role("link", name="One").click()
+    expect(tab.get_by_role("heading")).to_have_text("Post one")
+    assert tab.url == f"{site}/posts/one#part"
+    assert [url for url in data if not url.endswith(".js")] == [f"{site}/posts/one/__fx.json"]
+    tab.reload(wait_until="networkidle")
+    expect(tab.get_by_role("heading")).to_have_text("Post one")
+    tab.get_by_role("link", name="Old").click()
+    expect(tab.get_by_role("heading")).to_have_text("About")
+    tab.go_back()
+    expect(tab.get_by_role("heading")).to_have_text("Post one")
+    assert (failed, visitor.complaints) == ([], [])
+
+
+def test_a_page_without_scripts_has_none_and_redirects_lead_to_it(
+    site: str, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    loaded: list[str] = []
+    visitor.page.goto(f"{site}/old")
+    expect(visitor.page.get_by_role("heading")).to_have_text("About")
+    visitor.page.on("request", lambda request: loaded.append(request.url))
+    visitor.page.goto(f"{site}/about/", wait_until="networkidle")
+    assert loaded == [f"{site}/about/"]
+    visitor.page.get_by_role("link", name="Home").click()
+    expect(visitor.page.get_by_role("heading")).to_have_text("nothing")
+    assert visitor.complaints == []

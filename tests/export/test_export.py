@@ -1,0 +1,271 @@
+"""A project in, a folder of files out: which files, what is in them, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fxtrio.export import ExportFailed, FolderRefused
+from tests.export.exporting import contents, export, shown
+from tests.trees import PAGE
+
+HOME = shown('<a href="/docs/a">A</a> <a href="/docs/b/c#part">C</a> <a href="/file.txt">f</a>')
+DOCS = """
+async def paths():
+    return [{"slug": "a"}, {"slug": ["b", "c"]}]
+
+@server
+async def load(request):
+    return {"html": f'<h1 id="part">{request.path_params["slug"]}</h1>', "at": str(request.url)}
+
+export default function Page({ data }) { return <p>{data.message}</p>; }
+"""
+SITE = {"pages/index.fxl": HOME, "pages/docs/[...slug].fxl": DOCS, "public/file.txt": "text"}
+
+
+async def failures(root: Path, files: dict[str, str], **options: object) -> list[str]:
+    with pytest.raises(ExportFailed) as caught:
+        await export(root, files, **options)  # type: ignore[arg-type]  # of any type here
+    assert not (root / "out").exists()
+    return str(caught.value).splitlines()
+
+
+async def test_each_page_is_a_folder_with_its_document_and_its_payload(tmp_path: Path) -> None:
+    exported = await export(tmp_path, SITE)
+
+    files = contents(tmp_path / "out")
+    assert exported.pages == ("/", "/docs/a", "/docs/b/c")
+    assert b'<h1 id="part">b/c</h1>' in files["docs/b/c/index.html"]
+    payload = json.loads(files["docs/b/c/__fx.json"])
+    assert payload["props"]["data"]["at"] == "https://example.com/docs/b/c"
+    assert payload["page"]["exported"] is True
+    assert payload["requestedPath"] == "/docs/b/c"
+    assert files["file.txt"] == b"text"
+    assert b"https://example.com/docs/a" in files["sitemap.xml"]
+    assert b"Sitemap: https://example.com/sitemap.xml" in files["robots.txt"]
+    assert b"This page could not be found." in files["404.html"]
+
+
+async def test_an_export_is_the_same_again_and_whatever_the_number_of_jobs(tmp_path: Path) -> None:
+    await export(tmp_path, SITE, llms=True)
+    first = contents(tmp_path / "out")
+    await export(tmp_path, SITE, llms=True, jobs=1)
+
+    assert contents(tmp_path / "out") == first
+
+
+async def test_below_a_base_all_urls_begin_with_it(tmp_path: Path) -> None:
+    files = {
+        **SITE,
+        "pages/index.fxl": shown('<a href="/sub/docs/a">A</a>'),
+        "pages/old.fxl": f"from fx.runtime import redirect\n\n@server\nasync def load(request):\n"
+        f"    raise redirect('/docs/a', 301)\n\n{PAGE}",
+    }
+
+    await export(tmp_path, files, base="/sub")
+
+    written = contents(tmp_path / "out")
+    assert json.loads(written["docs/a/__fx.json"])["page"]["base"] == "/sub"
+    assert b"/sub/old /sub/docs/a 301\n" in written["_redirects"]
+    assert b'location = "/sub/old" {\n    return 301 "/sub/docs/a";' in written["_hosts/nginx.conf"]
+    assert b"redir /sub/old /sub/docs/a 301" in written["_hosts/Caddyfile"]
+    assert b'content="0; url=/sub/docs/a"' in written["old/index.html"]
+    assert json.loads(written["old/__fx.json"]) == {"ok": True, "redirect": "/docs/a"}
+    assert b"https://example.com/sub/docs/a" in written["sitemap.xml"]
+    assert b"/sub/old<" not in written["sitemap.xml"]
+    assert "robots.txt" not in written
+
+
+async def test_markdown_and_the_lists_for_agents_name_all_pages(tmp_path: Path) -> None:
+    hook = "async def to_markdown(ctx):\n    return f'# Doc {ctx.path}\\n'\n\n"
+
+    await export(tmp_path, {**SITE, "pages/docs/[...slug].fxl": hook + DOCS.lstrip()}, llms=True)
+
+    files = contents(tmp_path / "out")
+    assert files["docs/b/c.md"] == b"# Doc /docs/b/c\n"
+    assert b"- [Doc /docs/b/c](https://example.com/docs/b/c.md)" in files["llms.txt"]
+    assert b"# Doc /docs/a\n" in files["llms-full.txt"]
+
+
+async def test_files_of_the_public_folder_replace_those_that_are_written(tmp_path: Path) -> None:
+    await export(tmp_path, {**SITE, "public/robots.txt": "own", "public/404.html": "gone"})
+
+    files = contents(tmp_path / "out")
+    assert (files["robots.txt"], files["404.html"]) == (b"own", b"gone")
+
+
+async def test_what_needs_a_server_is_an_error_with_its_place(tmp_path: Path) -> None:
+    found = await failures(
+        tmp_path,
+        {
+            "pages/index.fxl": f"@action\nasync def save(request): ...\n\n{PAGE}",
+            "pages/live.fxl": f"async def websocket(ws): ...\n\n{PAGE}",
+            "pages/feed.fxl": f"@stream\nasync def ticks(request):\n    yield 1\n\n{PAGE}",
+            "pages/[id].fxl": PAGE,
+            "pages/api/hello.py": "async def get(request): ...\n",
+            "actions/mail.py": "from fx.runtime import action\n\n\n@action\n"
+            "async def send(request): ...\n",
+        },
+    )
+
+    assert [line.partition(". ")[0] for line in found] == [
+        "actions/mail.py: its actions need a server",
+        "pages/[id].fxl: the pages of /[id] are not known",
+        "pages/api/hello.py: an endpoint needs a server",
+        "pages/feed.fxl:2: the stream 'ticks' needs a server",
+        "pages/index.fxl:2: the action 'save' needs a server",
+        "pages/live.fxl:1: a WebSocket needs a server",
+    ]
+
+
+READING = """
+@server
+async def load(request):
+    {read}
+    return {{}}
+
+export default function Page({{ data }}) {{ return <p>{{data.message}}</p>; }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("read", "cause"),
+    [
+        ("request.cookies", "its code, or a layout's, reads request.cookies, which a file"),
+        ("request.headers", "its code, or a layout's, reads request.headers, which a file"),
+        ("request.query_params", "its code, or a layout's, reads request.query_params, which"),
+        ("request.client", "its code, or a layout's, reads request.client, which a file"),
+        ("request.state.response.set_cookie('a', 'b')", "its response sets the cookie 'a'"),
+        (
+            "request.state.response.headers['vary'] = 'x-who'",
+            "its response differs by the header 'x-who'",
+        ),
+        ("return {'id': request.state.request_id}", "the page shows request.state.request_id"),
+        ("raise LoaderError('no', 418)", "/one answers 418 as HTML"),
+        ("raise KeyError('a')", "/one answers 500 as HTML"),
+    ],
+)
+async def test_what_a_render_shows_is_an_error_with_its_place(
+    tmp_path: Path, read: str, cause: str
+) -> None:
+    files = {"pages/index.fxl": shown("<p>1</p>"), "pages/one.fxl": READING.format(read=read)}
+
+    [found] = await failures(tmp_path, files)
+
+    assert found.startswith(f"pages/one.fxl: {cause}")
+    exported = await export(tmp_path, files, allow_missing=True)
+    assert exported.pages == ("/",)
+    assert [str(one) for one in exported.left_out] == [found]
+
+
+async def test_a_hook_that_refuses_a_page_is_named(tmp_path: Path) -> None:
+    hook = """
+    from fx.runtime import redirect
+
+    def members(request):
+        return redirect("/login") if request.url.path == "/members" else None
+    """
+    files = {"hooks.py": hook, "pages/index.fxl": PAGE, "pages/members.fxl": PAGE}
+
+    [found] = await failures(tmp_path, files, route_middleware={"pages": ["hooks.members"]})
+
+    assert found.startswith(
+        "pages/members.fxl: the route hook hooks.members answers it with 303 and '/login'."
+    )
+
+
+PATHS = """
+async def paths():
+    {body}
+
+export default function Page() {{ return <p>1</p>; }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [
+        ("return None", "paths() returned None"),
+        ("return {'id': 'a'}", "paths() returned {'id': 'a'}"),
+        ("return ['a']", "paths() returned 'a': it is not a dict"),
+        ("return [{'slug': 'a'}]", "paths() returned {'slug': 'a'}: 'slug' is not a parameter"),
+        ("return [{}]", "paths() returned {}: 'id' is missing"),
+        ("return [{'id': None}]", "paths() returned {'id': None}: 'id' is None, not a text"),
+        ("return [{'id': 'a/b'}]", "paths() returned {'id': 'a/b'}: 'id' has the part 'a/b',"),
+        ("return [{'id': '..'}]", "paths() returned {'id': '..'}: 'id' has the part '..',"),
+        ("return [{'id': 'a\\n'}]", "paths() returned {'id': 'a\\n'}: 'id' has the part 'a\\n',"),
+        ("return [{'id': 'x' * 300}]", "paths() returned {'id': 'xxxxxx"),
+        ("return [{'id': 'taken'}]", "paths() returned {'id': 'taken'}, but /taken is answered by"),
+        ("raise KeyError('no')", "paths() failed: KeyError('no')"),
+    ],
+)
+async def test_paths_that_are_none_are_errors_with_their_place(
+    tmp_path: Path, body: str, cause: str
+) -> None:
+    files = {"pages/[id].fxl": PATHS.format(body=body), "pages/taken.fxl": PAGE}
+
+    [found] = await failures(tmp_path, files)
+
+    assert found.startswith(f"pages/[id].fxl:1: {cause}")
+
+
+async def test_an_optional_parameter_may_be_absent(tmp_path: Path) -> None:
+    paths = PATHS.format(body="return [{}, {'id': 7}, {'id': 'a/b'}]")
+
+    exported = await export(tmp_path, {"pages/x/[[...id]].fxl": paths})
+
+    assert exported.pages == ("/x", "/x/7", "/x/a/b")
+
+
+async def test_two_files_at_one_place_are_an_error(tmp_path: Path) -> None:
+    files = {
+        "pages/a.fxl": PAGE,
+        "public/a/index.html": "x",
+        "pages/b/c.fxl": PAGE,
+        "public/b": "x",
+        "pages/d.fxl": PAGE,
+        "public/d": "x",
+    }
+
+    found = await failures(tmp_path, files)
+
+    assert [line.partition(". ")[0] for line in found] == [
+        "pages/a.fxl: a/index.html in the export is a file of public/a/index.html already",
+        "pages/b/c.fxl: b/c/__fx.json in the export is below the file public/b",
+        "pages/b/c.fxl: b/c/index.html in the export is below the file public/b",
+        "pages/d.fxl: /d is application/octet-stream, not HTML",
+    ]
+
+
+async def test_no_file_has_a_secret_of_a_request(tmp_path: Path) -> None:
+    form = shown('<script nonce="">1</script>')
+
+    await export(tmp_path, {"pages/index.fxl": form}, csp="enforce", csrf={"mode": "strict"})
+
+    written = b"".join(contents(tmp_path / "out").values())
+    assert b'"nonce":' not in written
+    assert b"csrf" not in written
+
+
+async def test_only_an_export_or_an_empty_folder_is_replaced(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    await export(tmp_path, {"pages/index.fxl": PAGE})
+    await export(tmp_path, {"pages/index.fxl": PAGE})
+    (tmp_path / "out" / ".fx-export").unlink()
+
+    with pytest.raises(FolderRefused, match="has files that no export has written"):
+        await export(tmp_path, {"pages/index.fxl": PAGE})
+    assert (tmp_path / "out" / "index.html").is_file()
+
+
+async def test_an_export_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
+    await export(tmp_path, {"pages/index.fxl": shown("<p>1</p>")})
+    before = contents(tmp_path / "out")
+
+    with pytest.raises(ExportFailed):
+        await export(tmp_path, {"pages/index.fxl": shown('<a href="/gone">x</a>')})
+
+    assert contents(tmp_path / "out") == before
+    assert not [name for name in contents(tmp_path) if name.startswith("out.new")]

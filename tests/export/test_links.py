@@ -1,0 +1,162 @@
+"""Links of exported pages: which lead nowhere, and where each is written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from fxtrio.export import ExportFailed, PlaceInvalid, place_of
+from fxtrio.export.html import read_document, with_policy
+from tests.export.exporting import export, shown
+from tests.trees import PAGE
+
+
+@pytest.mark.parametrize(
+    ("html", "cause"),
+    [
+        ('<a href="/gone">x</a>', "'/gone' leads to no page and no file"),
+        ('<img src="/a.png">', "'/a.png' leads to no page and no file"),
+        ('<img srcset="/a.png 1x, /b.png 2x">', "'/a.png' leads to no page and no file"),
+        ('<a href="/other#x">x</a>', "'/other#x' names 'x', which no element of /other has as"),
+        ('<a href="#x">x</a>', "'#x' names 'x', which no element of / has as its id"),
+        ('<a href="other">x</a>', "'other' is relative, and hosts of files serve"),
+        ('<a href="https://example.com/gone">x</a>', "'https://example.com/gone' leads to no"),
+        ('<form method="post" action="/send"></form>', "'/send' is where a form is sent, which"),
+    ],
+)
+async def test_a_link_that_leads_nowhere_is_an_error(tmp_path: Path, html: str, cause: str) -> None:
+    files = {"pages/index.fxl": shown(html), "pages/other.fxl": PAGE, "public/b.png": ""}
+
+    with pytest.raises(ExportFailed) as caught:
+        await export(tmp_path, files)
+
+    [found] = str(caught.value).splitlines()
+    assert found.startswith("pages/index.fxl: " if "srcset" in html else "pages/index.fxl:3: ")
+    assert cause in found
+    assert found.partition(" (on ")[2].startswith("/).")
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        '<a href="/other">x</a> <a href="/other/">x</a> <a href="/other?a=1">x</a>',
+        '<a href="/other#there">x</a> <a href="#top">x</a> <a href="#">x</a>',
+        '<a href="https://elsewhere.test/x">x</a> <a href="mailto:a@b.test">x</a>',
+        '<a href="/b.png">x</a> <a href="/sitemap.xml">x</a> <a href="/caf%C3%A9">x</a>',
+        '<a href="/other#:~:text=word">x</a> <a href="?page=2">x</a>',
+        '<!-- <a href="/gone">x</a> --><script>"<a href=\'/gone\'>"</script>',
+        '<form method="post" action="https://forms.test/x"></form>',
+    ],
+)
+async def test_a_link_that_leads_somewhere_is_none(tmp_path: Path, html: str) -> None:
+    files = {
+        "pages/index.fxl": shown(html),
+        "pages/other.fxl": shown('<p id="there">x</p>'),
+        "pages/café.fxl": PAGE,
+        "public/b.png": "",
+    }
+
+    await export(tmp_path, files)
+
+
+async def test_one_mistake_on_many_pages_is_told_once(tmp_path: Path) -> None:
+    many = """
+    async def paths():
+        return [{"id": n} for n in range(3)]
+    """
+    with pytest.raises(ExportFailed) as caught:
+        await export(tmp_path, {"pages/[id].fxl": shown('<a href="/gone/x">x</a>', many)})
+
+    [found] = str(caught.value).splitlines()
+    assert "(on /0 and 2 more)" in found
+
+
+async def test_links_to_what_is_left_out_are_no_errors_but_told(tmp_path: Path) -> None:
+    html = '<a href="/login">x</a> <a href="/items/7">x</a> <a href="/api/x">x</a>'
+    files = {
+        "pages/index.fxl": shown(html),
+        "pages/login.fxl": f"@action\nasync def sign_in(request): ...\n\n{PAGE}",
+        "pages/items/[id].fxl": PAGE,
+        "pages/api/x.py": "async def get(request): ...\n",
+    }
+
+    exported = await export(tmp_path, files, allow_missing=True)
+
+    assert exported.pages == ("/",)
+    assert [str(one).partition(" is ")[0] for one in exported.dangling] == [
+        "pages/index.fxl:3: '/api/x'",
+        "pages/index.fxl:3: '/items/7'",
+        "pages/index.fxl:3: '/login'",
+    ]
+
+
+async def test_a_redirect_that_leads_nowhere_is_an_error(tmp_path: Path) -> None:
+    away = "from fx.runtime import redirect\n\n@server\nasync def load(request):\n"
+    files = {"pages/index.fxl": f"{away}    raise redirect('/gone')\n\n{PAGE}"}
+
+    with pytest.raises(ExportFailed, match="/ redirects to '/gone', which is not a page"):
+        await export(tmp_path, files)
+
+
+async def test_a_link_out_of_the_base_is_an_error_where_the_site_has_such_a_page(
+    tmp_path: Path,
+) -> None:
+    html = '<a href="/other">x</a> <a href="/another-site">x</a>'
+    files = {"pages/index.fxl": shown(html), "pages/other.fxl": PAGE}
+
+    with pytest.raises(ExportFailed) as caught:
+        await export(tmp_path, files, base="/sub")
+
+    [found] = str(caught.value).splitlines()
+    assert found.startswith("pages/index.fxl:3: '/other' leads out of /sub")
+
+
+def test_a_policy_names_the_scripts_that_run_by_their_hashes() -> None:
+    document = (
+        b'<!DOCTYPE html><html><head><meta charset="utf-8">'
+        b'<script src="/a.js"></script><script type="application/json">{}</script>'
+        b"<script>run()</script></head></html>"
+    )
+
+    secured = with_policy(document).decode()
+
+    assert secured.count("sha256-") == 1
+    assert "script-src 'self' 'sha256-AvyuiL0SD1mVY3NNxR+V2uo+lhk6RMFrytWmRt6CrJQ='" in secured
+    assert secured.index("Content-Security-Policy") < secured.index("<script")
+
+
+def test_a_page_that_search_engines_shall_not_list_is_known() -> None:
+    assert read_document("<p>").indexed
+    assert not read_document('<meta name="robots" content="noindex, follow">').indexed
+
+
+@pytest.mark.parametrize("text", ["<a " * 50_000, '<a href="' * 50_000, "<!--" * 50_000])
+def test_damaged_html_is_read_in_linear_time(text: str) -> None:
+    assert read_document(text).links in ((), ("<a href=",))
+
+
+@pytest.mark.parametrize(
+    ("site", "base", "cause"),
+    [
+        ("example.com", None, "--site 'example.com': is not an origin."),
+        ("ftp://example.com", None, "--site 'ftp://example.com': is not an origin."),
+        ("https://example.com/docs/", None, "Write --site https://example.com --base /docs."),
+        ("https://example.com", "docs", "--base 'docs': is not a path."),
+        ("https://example.com", "/a/../b", "--base '/a/../b': is not a path."),
+        ("https://example.com", "/docs", "--base '/docs': does not end with the setting baseUrl"),
+    ],
+)
+def test_a_site_has_an_origin_and_a_path(site: str, base: str | None, cause: str) -> None:
+    with pytest.raises(PlaceInvalid) as caught:
+        place_of(site, base, base_url="/shop" if base == "/docs" else "")
+
+    assert cause in str(caught.value)
+
+
+def test_the_base_has_the_setting_at_its_end() -> None:
+    place = place_of("https://example.com:8443/", "/docs/shop/", base_url="/shop")
+
+    assert (place.root, place.base_url) == ("/docs", "/docs/shop")
+    assert place.absolute("/a b") == "https://example.com:8443/docs/shop/a%20b"
+    assert place_of("https://example.com", None, base_url="/shop").root == ""
