@@ -13,6 +13,7 @@ import pytest
 import trio
 
 from fxtrio.cli.check import check
+from fxtrio.cli.init import starter
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
 from fxtrio.routes import scan
@@ -84,9 +85,10 @@ async def test_the_pages_of_a_project_render(document: Path, tmp_path: Path) -> 
 )
 def test_the_tests_of_a_page_pass(document: Path, tmp_path: Path) -> None:
     write_all(tmp_path, document)
+    (tmp_path / "pytest.ini").write_bytes(starter("shop")["pytest.ini"])
 
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", *PLUGINS, "-o", "trio_mode=true", str(tmp_path)],
+        [sys.executable, "-m", "pytest", "-q", *PLUGINS, str(tmp_path)],
         cwd=tmp_path,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,

@@ -15,6 +15,7 @@ import trio
 from fx.tasks import enqueue
 from fx.testing import open_app
 from fxtrio.app_handle import get_app
+from fxtrio.cli.init import starter
 from fxtrio.config import PluginConfig, load_config
 from fxtrio.config.errors import ConfigInvalid
 from fxtrio.errors import FxtrioError, TaskQueueNotRunning
@@ -227,21 +228,23 @@ def test_a_failing_test_is_shown_with_its_own_error(tmp_path: Path) -> None:
         {
             "pages/index.fxl": page(WHO.replace("request.state.user", "None")),
             "conftest.py": 'pytest_plugins = ["fxtrio.testing.fixtures"]\n',
-            "test_it.py": """
+            "part.py": "ONE = 1\n",
+            "tests/test_it.py": """
 from pathlib import Path
 
 from fx.testing import open_app
+from part import ONE
 
 
 async def test_it():
-    async with open_app(Path(__file__).parent):
-        assert 1 == 2
+    async with open_app(Path(__file__).parent.parent):
+        assert ONE == 2
 
 
 async def test_the_fixture(fx_client):
     assert 3 == 4
 """,
-            "pytest.ini": "[pytest]\ntrio_mode = true\n",
+            "pytest.ini": starter("shop")["pytest.ini"].decode(),
         },
     )
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)]
