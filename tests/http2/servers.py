@@ -7,11 +7,9 @@ import os
 import re
 import signal
 import ssl
-import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from functools import partial
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
@@ -21,7 +19,7 @@ import trio
 from fxtrio.server.supervise import ServeOptions
 
 from ..http1.support import Client
-from ..supervise.support import ROOT
+from ..supervise.support import ROOT, Process, open_command
 from .client import PATIENCE, Http2
 from .settings import graceful_timeout, limits
 
@@ -35,7 +33,7 @@ class Target:
 
     kind: Kind
     secure: bool
-    process: trio.Process
+    process: Process
     port: int = 0
     log: str = ""
     output: str = ""
@@ -107,25 +105,15 @@ async def target(
         command += ["--workers", str(workers), "-c", "file:tests/http2/settings.py"]
         command += [*(["--certfile", CERTIFICATE, "--keyfile", CERTIFICATE] if secure else [])]
         command += [*options.get("arguments", ()), "tests.http2.app:app"]
-    async with trio.open_nursery() as nursery:
-        process: trio.Process = await nursery.start(
-            partial(
-                trio.run_process,
-                [sys.executable, *command],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                check=False,
-                cwd=ROOT,
-                env={**os.environ, "GUARDED": "1" if guarded else ""},
-                start_new_session=True,
-                deliver_cancel=_kill,
-            )
-        )
+    variables = {**os.environ, "GUARDED": "1" if guarded else ""}
+    async with (
+        open_command([sys.executable, *command], ROOT, variables) as (process, output, log),
+        trio.open_nursery() as nursery,
+    ):
         running = Target(kind, secure, process)
-        nursery.start_soon(_follow, running, process.stdout, "output")
+        nursery.start_soon(_follow, running, output, "output")
         with trio.fail_after(30):
-            await nursery.start(_follow, running, process.stderr, "log")
+            await nursery.start(_follow, running, log, "log")
         try:
             yield running
         finally:
@@ -141,9 +129,3 @@ async def _follow(running: Target, pipe: Any, name: str, task_status: Any = None
             running.port = int(found[1])
             if task_status is not None:
                 task_status.started()
-
-
-async def _kill(process: trio.Process) -> None:
-    # The whole session that this test started: a worker outlives its parent.
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

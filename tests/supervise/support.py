@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -173,49 +173,55 @@ async def _run(
     ready_workers: int,
     fds: tuple[int, ...] = (),
 ) -> AsyncIterator[Running]:
-    process, output, log = _start(command, folder, {**os.environ, **environment}, fds)
-    running = Running(process)
-    try:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_follow, running, log, "log")
-            nursery.start_soon(_follow, running, output, "output")
-            if ready_workers:
-                said = r"Running on https?://127.0.0.1:(\d+)"
-                running.port = int((await running.wait_for(said, ready_workers))[0])
-            try:
-                yield running
-            finally:
-                print(running.log)  # pytest shows it when the test fails
-                nursery.cancel_scope.cancel()
-    finally:
-        if process.returncode is None:
-            # The whole session that this test started, and nothing else.
-            os.killpg(process.pid, signal.SIGKILL)
-        with trio.CancelScope(shield=True):
-            await process.wait()
-            await output.aclose()
-            await log.aclose()
+    async with (
+        open_command(command, folder, {**os.environ, **environment}, fds) as (process, output, log),
+        trio.open_nursery() as nursery,
+    ):
+        running = Running(process)
+        nursery.start_soon(_follow, running, log, "log")
+        nursery.start_soon(_follow, running, output, "output")
+        if ready_workers:
+            said = r"Running on https?://127.0.0.1:(\d+)"
+            running.port = int((await running.wait_for(said, ready_workers))[0])
+        try:
+            yield running
+        finally:
+            print(running.log)  # pytest shows it when the test fails
+            nursery.cancel_scope.cancel()
 
 
-def _start(
-    command: list[str], folder: Path, environment: Mapping[str, str], fds: tuple[int, ...]
-) -> tuple[Process, trio.lowlevel.FdStream, trio.lowlevel.FdStream]:
-    """Start a command; return it and what it writes to standard output and error."""
+@asynccontextmanager
+async def open_command(
+    command: list[str], folder: Path, environment: Mapping[str, str], fds: tuple[int, ...] = ()
+) -> AsyncIterator[tuple[Process, trio.lowlevel.FdStream, trio.lowlevel.FdStream]]:
+    """Run a command; yield it and what it writes to standard output and error.
+
+    At the end of the block the session that it began is killed: workers outlive their parent.
+    """
     (output, stdout), (log, stderr) = os.pipe(), os.pipe()
-    try:
-        popen = start(
-            command,
-            cwd=folder,
-            env=environment,
-            stdout=stdout,
-            stderr=stderr,
-            session=True,
-            pass_fds=fds,
-        )
-    finally:
-        os.close(stdout)
-        os.close(stderr)
-    return Process(popen), trio.lowlevel.FdStream(output), trio.lowlevel.FdStream(log)
+    async with trio.lowlevel.FdStream(output) as said, trio.lowlevel.FdStream(log) as logged:
+        try:
+            process = Process(
+                start(
+                    command,
+                    cwd=folder,
+                    env=environment,
+                    stdout=stdout,
+                    stderr=stderr,
+                    session=True,
+                    pass_fds=fds,
+                )
+            )
+        finally:
+            os.close(stdout)
+            os.close(stderr)
+        try:
+            yield process, said, logged
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            with trio.CancelScope(shield=True):
+                await process.wait()
 
 
 def lives(process: psutil.Process) -> bool:
