@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
@@ -25,6 +25,9 @@ class Accepted:
     weights: Mapping[str, float]
     """By lower-case name, from 0 (rejected) to 1. ``*`` covers all other codings."""
 
+    _best: dict[tuple[Coding, ...], Coding | None] = attrs.field(factory=dict, init=False, eq=False)
+    """What `best` has returned; it is offered the same few codings every time."""
+
     def weight(self, coding: str) -> float:
         """Return how much ``coding`` is wanted; 0 when it is not acceptable."""
         return self.weights.get(coding, self.weights.get("*", 0.0))
@@ -34,11 +37,16 @@ class Accepted:
         """Whether a body that is not encoded is unwelcome."""
         return self.weights.get("identity", self.weights.get("*", 1.0)) == 0
 
-    def best(self, offered: Sequence[Coding]) -> Coding | None:
+    def best(self, offered: tuple[Coding, ...]) -> Coding | None:
         """Return the coding that is wanted most; of equals the first of ``offered``.
 
         None when there is none, or when the client would rather have the body as it is.
         """
+        if offered not in self._best:
+            self._best[offered] = self._find_best(offered)
+        return self._best[offered]
+
+    def _find_best(self, offered: tuple[Coding, ...]) -> Coding | None:
         if not offered:
             return None
         found = max(offered, key=self.weight)

@@ -6,6 +6,7 @@ It wraps all middleware, which therefore sees bodies unencoded. For a request wi
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Literal
 from weakref import WeakSet
 
@@ -41,12 +42,9 @@ class Compression:
 
     def sending(self, scope: Scope, send: Send) -> Send:
         """Return a ``send`` for one request, which encodes if the client takes that."""
-        for name, _ in scope["headers"]:
-            if name == b"accept-encoding":
-                break
-        else:  # neither requested nor offered
-            return send
         accept_encoding = [value for name, value in scope["headers"] if name == b"accept-encoding"]
+        if not accept_encoding:  # neither requested nor offered
+            return send
         return EncodingSend(self, scope, send, read_accepted(b",".join(accept_encoding)))
 
 
@@ -114,6 +112,26 @@ class EncodingSend:
         if encoded is None:
             return headers, body
         return _encoded(headers, self._coding, None), encoded
+
+    async def encode_lines(
+        self, status: int, lines: bytes, body: bytes, headers: Mapping[bytes, bytes]
+    ) -> tuple[bytes, bytes] | None:
+        """Return the header lines and the body of a complete response, as `encode` does.
+
+        It is text of the runtime's own: no cache may share it, and its cookies identify nobody.
+        ``headers`` are those of the request. None if `encode` has to look at the lines.
+        """
+        if status in _WITHOUT_BODY or (len(body) < LEAST and not self._accepted.rejects_identity):
+            return lines, body
+        if b"accept-encoding" not in lines or self._accepted.best(available()) is None:
+            return None
+        is_known = b"cookie" in headers or b"authorization" in headers
+        if is_known and not self._is_open(Described()):
+            return lines, body
+        encoded = await self._encode_whole(body)
+        if encoded is None:
+            return lines, body
+        return b"%bcontent-encoding: %b\r\n" % (lines, self._coding.encode()), encoded
 
     def _may_encode(self, status: int, found: Described) -> bool:
         """Whether the head of a response lets its body be encoded."""

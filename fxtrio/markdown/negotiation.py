@@ -7,6 +7,7 @@ Source: RFC 9110, section 12.5.1.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from fxtrio.accept import Element, read_elements
 
@@ -17,6 +18,9 @@ and so is that of Markdown. Browsers send none of them, and parsing costs 20 µs
 _LONGEST = 1024
 """Characters; browsers send 150."""
 
+_CACHED = 128
+"""Headers that are remembered; each browser has one for pages."""
+
 
 def prefers_markdown(accept: str | None) -> bool:
     """Whether a client that sends ``accept`` is better served by Markdown than by HTML.
@@ -25,7 +29,12 @@ def prefers_markdown(accept: str | None) -> bool:
     it is named: who names it wants it, and browsers never do. ``*/*``, no header and
     a header that does not parse mean HTML.
     """
-    if not accept or len(accept) > _LONGEST or not _SPEAKS.search(accept):
+    return accept is not None and len(accept) <= _LONGEST and _prefers_markdown(accept)
+
+
+@lru_cache(_CACHED)
+def _prefers_markdown(accept: str) -> bool:
+    if not _SPEAKS.search(accept):
         return False
     ranges = list(read_elements(accept))
     markdown, named = _weight(ranges, "markdown")

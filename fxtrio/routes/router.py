@@ -73,6 +73,10 @@ class Router(Generic[T]):
         segments = path[1:].split("/") if len(path) > 1 else []
         return self._match_segments(segments)
 
+    def is_literal(self, path: str) -> bool:
+        """Whether a route without parameters has ``path``."""
+        return path in self._literal
+
     def canonical(self, path: str) -> str | None:
         """Return ``path`` without its one slash at the end when that path has a route.
 

@@ -32,11 +32,14 @@ from fxtrio.serve.request.response.response import NO_STORE, NOTHING, Answer, Re
 from fxtrio.serve.request.response.send_response import log_defect, send_answer, send_failure
 from fxtrio.serve.request_span import name_by_route
 from fxtrio.serve.runtime_endpoints import RuntimeEndpoints
-from fxtrio.serve.site_routes import SitePage, SiteRoutes
+from fxtrio.serve.site_routes import SiteMarkdownPage, SitePage, SiteRoutes
 from fxtrio.serve.starlette_routes import serve_starlette_route
 from fxtrio.serve.static_files import Folder
 from fxtrio.serve.websockets import serve_socket
 from fxtrio.spans import current_span
+
+Named = SitePage | SiteMarkdownPage | SiteAction
+"""What one path leads to, whoever requests it."""
 
 
 class Dispatcher:
@@ -108,14 +111,13 @@ class Dispatcher:
                 if meter is not None:
                     meter.end(scope, event.status, begun)
 
-    def _found_by_path(self) -> dict[str, SitePage | SiteAction]:
+    def _found_by_path(self) -> dict[str, Named]:
         """Return the pages and actions without parameters that nothing else comes before."""
         base_url = self._site.base_url
         pages = {
             path: page
-            for path, page in self._site_routes.pages.items()
-            if page.target is not None
-            and not path.startswith("/_fx/")
+            for path, page in self._site_routes.literal
+            if not path.startswith("/_fx/")
             and not self._public.may_have(path)
             and self._endpoints.find(path, {"path": base_url + path, IN_PROCESS: True}) is None
         }

@@ -5,7 +5,7 @@ Called by `fxtrio.serve.dispatch` with what nothing else has answered.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from urllib.parse import quote
 
 import attrs
@@ -13,6 +13,7 @@ from starlette.responses import Response
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.markdown.paths import markdown_path, page_path
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.endpoints import answer_api
@@ -135,6 +136,37 @@ class SitePage:
 
 
 @attrs.frozen(eq=False)
+class SiteMarkdownPage:
+    """The Markdown of a page at its own URL: what all requests for it share, found once."""
+
+    page: SitePage
+    representation: MarkdownRepresentation
+
+    def is_named_by(self, event: RequestEvent) -> bool:
+        """Whether a request whose path is that of this Markdown is for it, as for pages."""
+        return event.raw_path is None
+
+    async def answer(
+        self, running: Running, event: RequestEvent, params: dict[str, str]
+    ) -> Answer | None:
+        """Return the Markdown; a redirect to the page if it has none."""
+        page, policies = self.page, self.page.site.policies
+        if page.has_policy:
+            assert policies is not None
+            pattern = page.route.pattern
+            answered = await enter(event, policies, pattern, called=False, count=running.count)
+            if answered is not None:
+                return answered
+        method = event.scope["method"]
+        if method not in _READING:
+            return not_read(method)
+        opened = page.open(running, event, params)
+        event.scope[SCOPE_KEY] = page.matched_markdown
+        answer = await respond(opened, self.representation, cache=page.lifetime.cache)
+        return answer or _moved(page.site, event, self.representation.path, status=307)
+
+
+@attrs.frozen(eq=False)
 class SiteRoutes:
     """The routes of one site."""
 
@@ -164,6 +196,20 @@ class SiteRoutes:
                 None if target is None else target.url,
             )
         return found
+
+    @property
+    def literal(self) -> Iterator[tuple[str, SitePage | SiteMarkdownPage]]:
+        """Yield each path that leads to one page, with the page or its Markdown."""
+        markdown = self.site.markdown
+        for pattern, page in self.pages.items():
+            if page.target is None:
+                continue
+            yield pattern, page
+            path = markdown_path(pattern)
+            if markdown is not None and page_path(path) == pattern:
+                representation = MarkdownRepresentation(markdown, PagePath(pattern))
+                if path not in self.pages and not self.site.router.is_literal(path):
+                    yield path, SiteMarkdownPage(page, representation)
 
     async def answer(self, running: Running, event: RequestEvent) -> Answer:
         """Return the answer of the route that the path matches, or that there is none."""
@@ -223,18 +269,10 @@ class SiteRoutes:
         match = site.router.match(path.path, path.sent) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):
             return None
-        pattern = match[0].pattern
-        if site.policies is not None:
-            answered = await enter(event, site.policies, pattern, called=False, count=running.count)
-            if answered is not None:
-                return answered
-        if not readable:
-            return not_read(method)
-        page = self.pages[pattern].open(running, event, match[1])
-        event.scope[SCOPE_KEY] = site.matched["markdown", pattern]
-        representation = MarkdownRepresentation(markdown, path)
-        answer = await respond(page, representation, cache=self.lifetime.cache)
-        return answer or _moved(site, event, path, status=307)
+        found = SiteMarkdownPage(
+            self.pages[match[0].pattern], MarkdownRepresentation(markdown, path)
+        )
+        return await found.answer(running, event, match[1])
 
     async def _answer_not_found(self, running: Running, event: RequestEvent) -> Answer:
         site = self.site

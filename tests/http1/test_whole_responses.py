@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
+import trio.testing
 
 from fx.testing import open_app
 from fxtrio.asgi_extensions import WHOLE_RESPONSE
 from fxtrio.server.http1.response import BadResponse, Response, header_lines
-from tests.http1.support import App, open_server
+from tests.http1.support import App, open_server, read_body
 from tests.trees import page, write_tree
 
 LOADERS = {
@@ -33,6 +35,7 @@ LOADERS = {
         request.state.response.headers["Connection"] = "close"
         return {}""",
     "large": 'return {"text": "x" * 200_000}',
+    "deep/page": 'return {"text": "It repeats. " * 60}',
     "[name]/who": 'return {"name": request.path_params["name"]}',
 }
 ACTIONS = """
@@ -48,6 +51,7 @@ ACTIONS = """
 GETS = [
     *("/", "/?q=1&q=2", "/teapot", "/empty", "/broken", "/defect", "/moved", "/cookies"),
     *("/framing", "/large", "/ann/who", "/a%2Fb/who", "/nowhere", "/teapot/", "/healthz"),
+    *("/deep/page", "/deep%2Fpage", "/%64eep/page", "/deep/page.md", "/deep%2Fpage.md"),
     *("/api/__csrf", "/api/nothing", "/index.md", "/llms.txt", "/api/__actions/index/echo"),
 ]
 POSTS = [
@@ -69,6 +73,10 @@ def requests() -> list[bytes]:
         found.append(b"GET %b HTTP/1.1\r\nhost: a\r\nx-fx-navigation: 1\r\n" % path)
         found.append(b"GET %b HTTP/1.1\r\nhost: a\r\naccept-encoding: gzip\r\n" % path)
         found.append(b"GET %b HTTP/1.1\r\nhost: a\r\ncookie: fx-csrf=x.y\r\n" % path)
+        for more in (b"cookie: sid=1", b"authorization: Basic eA==", b"x-fx-navigation: 1"):
+            line = b"accept-encoding: gzip\r\n" + more
+            found.append(b"GET %b HTTP/1.1\r\nhost: a\r\n%b\r\n" % (path, line))
+        found.append(b"GET %b HTTP/1.1\r\nhost: a\r\naccept: text/markdown\r\n" % path)
     found += [
         b"GET / HTTP/1.0\r\nhost: a\r\n",
         b"GET / HTTP/1.0\r\nhost: a\r\nconnection: keep-alive\r\n",
@@ -144,6 +152,66 @@ async def test_every_kind_of_response_is_the_same_in_one_call_and_in_messages(
                 ]
                 assert both[0] == both[1], (path, body)
     assert switch.calls > 50
+
+
+async def test_an_encoded_slash_does_not_lead_to_what_has_a_name_with_a_slash(
+    project: Path,
+) -> None:
+    (project / "pages/deep/page.fxl").write_text(page(ACTIONS))
+    async with open_app(project, mode="production", llms={"enabled": True}) as client:
+        for slash, status in (("/", 200), ("%2F", 404), ("%2f", 404)):
+            page_response = await client.get(f"/deep{slash}page")
+            markdown = await client.get(f"/deep{slash}page.md")
+            action = await client.post(f"/api/__actions/deep{slash}page/echo", json={})
+            statuses = [page_response.status_code, markdown.status_code, action.status_code]
+            assert statuses == [status] * 3
+
+
+async def test_a_file_of_the_public_folder_hides_a_page_and_its_markdown(project: Path) -> None:
+    for name in ("teapot", "teapot.md"):
+        (project / "public").mkdir(exist_ok=True)
+        (project / "public" / name).write_text(f"the file {name}")
+    async with open_app(project, mode="production", llms={"enabled": True}) as client:
+        for name in ("teapot", "teapot.md"):
+            assert (await client.get(f"/{name}")).text == f"the file {name}"
+
+
+async def test_a_body_that_has_come_whole_is_taken_once() -> None:
+    taken: list[object] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        stream = scope["extensions"][WHOLE_RESPONSE]
+        most = int(dict(scope["headers"])[b"x-most"])
+        if (b"x-first", b"1") in scope["headers"]:
+            taken.append((await receive())["body"])
+        taken.append(stream.take_body(most))
+        if taken[-1] is None and (b"x-first", b"1") not in scope["headers"]:
+            taken.append(await read_body(receive))
+        taken.append(stream.take_body(most))
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    head = b"POST / HTTP/1.1\r\nhost: a\r\nx-most: %d\r\n%b\r\n"
+    length = b"content-length: 4\r\n"
+    chunked = b"transfer-encoding: chunked\r\n"
+    async with open_server(app) as server:
+        for data, expected in (
+            (head % (4, length) + b"abcd", [b"abcd", None]),
+            (head % (4, b""), [b"", None]),
+            (head % (4, chunked) + b"2\r\nab\r\n2\r\ncd\r\n0\r\n\r\n", [b"abcd", None]),
+            (head % (3, length) + b"abcd", [None, b"abcd", None]),
+            (head % (4, length + b"x-first: 1\r\n") + b"abcd", [b"abcd", None, None]),
+        ):
+            taken.clear()
+            await server.ask(data)
+            assert taken == expected, data
+        async with await server.connect() as client:  # of one that has not come whole, nothing
+            taken.clear()
+            await client.send(head % (4, length) + b"ab")
+            await trio.testing.wait_all_tasks_blocked(0.05)
+            await client.send(b"cd")
+            await client.reply("POST")
+            assert taken == [None, b"abcd", None]
 
 
 def test_header_lines_are_left_to_the_server_where_they_frame_a_message() -> None:

@@ -14,7 +14,7 @@ from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.config import Config
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute, manifest_below
 from fxtrio.markdown import HtmlConverter
-from fxtrio.markdown.paths import llms_link
+from fxtrio.markdown.paths import MEDIA_TYPE, llms_link
 from fxtrio.policy.routes import Policies, make_policies
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
 from fxtrio.serve.pages.functions.endpoint_code import EndpointCode, endpoint_code
@@ -100,6 +100,9 @@ class Site:
     payload_lines: bytes
     """The headers of payloads, encoded."""
 
+    markdown_lines: bytes
+    """The headers of pages as Markdown, encoded."""
+
     encoder: PayloadEncoder
     render_cache: RenderCache | None
     large: LargePages
@@ -171,6 +174,7 @@ def make_site(
         vary=vary,
         html_lines=_html_lines(standard, vary, config.base_url, markdown),
         payload_lines=encoded([(b"content-type", PAYLOAD), NO_STORE, vary]),
+        markdown_lines=encoded([(b"content-type", MEDIA_TYPE.encode()), NO_STORE, vary]),
         encoder=PayloadEncoder(),
         render_cache=RenderCache(capacity=config.ssr.memo_bytes, age=config.ssr.memo_age)
         if config.ssr.memo

@@ -103,8 +103,7 @@ class MarkdownRepresentation(msgspec.Struct, frozen=True):
         text = await resolve_markdown(context, self.markdown.sources(plan))
         if text is None:
             return None
-        headers: list[Header] = [NO_STORE, site.vary]
-        return Reply(status, text.encode(), _MEDIA, headers)
+        return Reply(status, text.encode(), _MEDIA, None, site.markdown_lines)
 
     async def render_error(self, page: PageEvent, error: BaseException) -> Answer:
         """Return the failure as text; a redirect as a redirect."""

@@ -157,13 +157,23 @@ async def send_answer(event: RequestEvent, answer: Answer) -> None:
             lines is not None
             and whole is not None
             and not draft.raw_headers
-            and event.send == whole.send
             and answer.status not in BODILESS
         ):
-            event.status = answer.status
-            if not whole(answer.status, _all_lines(event, lines), answer.body):
-                await whole.flush()
-            return
+            send, status = event.send, answer.status
+            made: tuple[bytes, bytes] | None = None
+            if send == whole.send:
+                made = lines, answer.body
+            elif (
+                isinstance(send, EncodingSend)
+                and send.inner == whole.send
+                and event.scope["method"] != "HEAD"
+            ):
+                made = await send.encode_lines(status, lines, answer.body, event.headers)
+            if made is not None:
+                event.status = status
+                if not whole(status, _all_lines(event, made[0]), made[1]):
+                    await whole.flush()
+                return
         if event.navigation or event.negotiated:
             if NO_STORE not in answer.headers:
                 keep_private(answer.headers)
