@@ -60,7 +60,7 @@ def start(
     its own interpreter.
     """
     words = tuple(command)
-    other = words[: len(FX)] not in _STARTS or _for_python(env) != _for_python(os.environ)
+    other = words[: len(FX)] not in _STARTS or _for_python(env) != _VARIABLES
     own = other or pass_fds
     kind = subprocess.Popen if own or not CAN_FORK else _Forked
     return kind(
@@ -77,6 +77,14 @@ def start(
 
 def _for_python(variables: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in variables.items() if name.startswith("PYTHON")}
+
+
+def _without_python(variables: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in variables.items() if not name.startswith("PYTHON")}
+
+
+_VARIABLES = _for_python(os.environ)
+"""Those for Python that the process that forks is started with: a test may change its own."""
 
 
 class _Forked(subprocess.Popen[bytes]):
@@ -123,6 +131,7 @@ def _server() -> socket.socket:
             pass_fds=[theirs.fileno()],
             start_new_session=True,
             cwd=Path(__file__).parents[1],
+            env={**_without_python(os.environ), **_VARIABLES},
         )
 
     def end() -> None:
