@@ -83,11 +83,12 @@ class RuntimeEndpoints:
         below = whole.removeprefix(self.site.root)
         return below if below in _PROBES else None
 
-    async def _answer_action(self, running: Running, event: RequestEvent) -> Answer:
-        return await answer_action(self.site, running, event)
+    # Without frames of their own, which streams would keep for hours.
+    def _answer_action(self, running: Running, event: RequestEvent) -> Awaitable[Answer]:
+        return answer_action(self.site, running, event)
 
-    async def _answer_stream(self, running: Running, event: RequestEvent) -> Answer:
-        return await answer_stream(self.site, running, event)
+    def _answer_stream(self, running: Running, event: RequestEvent) -> Awaitable[Answer]:
+        return answer_stream(self.site, running, event)
 
     async def _answer_csrf(self, running: Running, event: RequestEvent) -> Answer:
         """Return a token for clients that have no pages, with its cookie."""

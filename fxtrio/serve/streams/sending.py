@@ -8,7 +8,7 @@ itself, and names the last id that it has.
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Awaitable
 from math import ceil, inf
 from random import uniform
 from typing import Any, Final
@@ -52,19 +52,18 @@ _LONGEST_ID = 1024
 """Longer ids are ignored: none of ours is (characters)."""
 
 
-async def send_stream(
+# Without a frame of its own, which the stream would keep for hours.
+def send_stream(
     site: Site, running: Running, event: RequestEvent, code: StreamCode, open_stream: OpenStream
-) -> Answer:
+) -> Awaitable[Answer]:
     """Run a stream for as long as its client is there; return a response if none has begun."""
-    stream = _Stream(site, event, code, open_stream)
-    with running.watchdog.watch(event.receive, limit=inf):
-        return await stream.run()
-    stream.log_error()
-    return NOTHING
+    return _Stream(site, event, code, open_stream).run(running)
 
 
 class _Stream:
     """One call of a `@stream` function."""
+
+    __slots__ = ("_code", "_event", "_open_stream", "_site", "_values")
 
     def __init__(
         self, site: Site, event: RequestEvent, code: StreamCode, open_stream: OpenStream
@@ -75,12 +74,18 @@ class _Stream:
         self._open_stream = open_stream
         self._values = Generated(self._open, encode_event, code.place)
 
-    async def run(self) -> Answer:
+    async def run(self, running: Running) -> Answer:
         """Send the values, and how the stream has ended."""
-        writer = EventWriter(self._event, self._code.place, preface=_retry(RETRY))
-        is_complete = await forward(
-            self._values, writer, self._open_stream, place=self._code.place, opening=OPENING
-        )
+        with running.watchdog.watch(self._event.receive, limit=inf):
+            writer = EventWriter(self._event, self._code.place, preface=_retry(RETRY))
+            is_complete = await forward(
+                self._values, writer, self._open_stream, place=self._code.place, opening=OPENING
+            )
+            return await self._end(writer, is_complete=is_complete)
+        self.log_error()
+        return NOTHING
+
+    async def _end(self, writer: EventWriter, *, is_complete: bool) -> Answer:
         error = self._values.error
         if error is None:
             await writer.end(end_of(b'{"ok":true}') if is_complete else _retry(uniform(*RESTART)))
