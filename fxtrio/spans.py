@@ -26,7 +26,7 @@ from fxtrio.errors import shown_path
 from fxtrio.tracebacks import is_application
 
 SpanKind = Literal[
-    "request", "hook", "loader", "deferred", "action", "endpoint", "websocket",
+    "request", "hook", "loader", "deferred", "action", "endpoint", "stream", "websocket",
     "render", "query", "publish", "job",
 ]  # fmt: skip
 """What a span may be."""

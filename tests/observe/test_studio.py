@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 import trio
 
+from fx.realtime import Event
 from fx.testing import open_app
 from fxtrio.observe.observer import open_observer
 from fxtrio.plugins.protocol import PluginFailed
@@ -32,6 +33,10 @@ PAGE = """
     @action
     async def save(request):
         return await request.json()
+
+    @stream
+    async def ticks(request):
+        yield request.cookies["session"]
     """
 HOOKS = """
     from fx.runtime import redirect
@@ -84,14 +89,18 @@ async def test_only_those_whom_the_guard_admits_see_it(root: Path) -> None:
 
 
 async def test_no_page_shows_a_secret_and_each_is_small(root: Path) -> None:
-    headers = {"cookie": f"session={CANARY}", "authorization": f"Bearer {CANARY}"}
+    headers = {"authorization": f"Bearer {CANARY}"}
     async with open_app(root, **settings(root)) as client:
+        client.cookies["session"] = CANARY
         await client.get(f"/?token={CANARY}", headers=headers)
         await client.post("/api/__actions/index/save", json={"p": CANARY}, headers=headers)
+        async with client.read_stream("/", "ticks", headers=headers) as ticks:
+            assert [event.data async for event in ticks if isinstance(event, Event)] == [CANARY]
         shown = {name: (await client.get(f"/_studio/{name}", headers=RIGHT)).text for name in PATHS}
         script = (await client.get("/_studio/page.js", headers=RIGHT)).body
 
     assert "pages/index.fxl: load()" in shown["requests"]
+    assert "<th scope=row>stream</th><td>pages/index.fxl: ticks()" in shown["requests"]
     assert "insert into secrets values ($1)" in shown["requests"]
     assert "GET /_studio" not in shown["requests"]
     assert "« GET /_studio" in shown["tree"]

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from fx.testing import open_app
 from fxtrio.db.migrations.files import Migration
 from fxtrio.db.migrations.runner import _run
 from fxtrio.observe.text import text_of
-from fxtrio.observe.tree import Births, Loop, TaskNode, take_tree
+from fxtrio.observe.tree import Births, Loop, TaskNode, Tree, take_tree
 from fxtrio.plugins.observe.plugin import _Named
 from tests.trees import page, write_tree
 
@@ -115,8 +115,22 @@ def node_at(tree: Any, place: str) -> TaskNode:
     return found
 
 
+def take_while_spinning(loop: Loop) -> Tree:
+    """Take the tree in a thread, while the thread of the loop computes."""
+    found: list[Tree] = []
+    thread = threading.Thread(target=lambda: found.append(take_tree(loop, 1)))
+    thread.start()
+    while thread.is_alive():
+        sum(range(100))
+    return found[0]
+
+
+@pytest.mark.parametrize("take", [lambda loop: take_tree(loop, 1), take_while_spinning])
 async def test_whatever_hangs_is_named_with_its_line_and_what_it_works_for(
-    tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path,
+    autojump_clock: MockClock,
+    monkeypatch: pytest.MonkeyPatch,
+    take: Callable[[Loop], Tree],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     root = hanging(tmp_path)
@@ -128,7 +142,7 @@ async def test_whatever_hangs_is_named_with_its_line_and_what_it_works_for(
             assert (await client.action("/", "begin", {"word": CANARY})).ok
             async with client.websocket("/"):
                 await wait_all_tasks_blocked(0.01)
-                tree = take_tree(Loop.here(), 1)
+                tree = take(Loop.here())
             client.app.state.released.set()
             nursery.cancel_scope.cancel()
 

@@ -16,7 +16,7 @@ from fxtrio.plugins.metrics.durations import BOUNDS, Durations, histogram
 from fxtrio.spans import LEAVES, SpanKind
 
 _NAMED: frozenset[SpanKind] = frozenset(
-    {"hook", "loader", "deferred", "action", "endpoint", "render", "job"}
+    {"hook", "loader", "deferred", "action", "endpoint", "stream", "render", "job"}
 )
 _COUNTED = frozenset({*_NAMED, *LEAVES})
 

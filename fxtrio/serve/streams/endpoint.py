@@ -38,6 +38,7 @@ from fxtrio.serve.request.response.response import Answer, redirected
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
 from fxtrio.serve.streams.sending import send_stream
+from fxtrio.spans import span
 
 log = logging.getLogger("fx.serve")
 
@@ -76,7 +77,8 @@ async def answer_stream(site: Site, running: Running, event: RequestEvent) -> An
     if answer is not None:
         return answer
     try:
-        with running.streams.admit(found.stream.source) as open_stream:
+        admitted = running.streams.admit(found.stream.source)
+        with admitted as open_stream, span("stream", found.stream.place):
             return await send_stream(site, running, event, found.stream, open_stream)
     except StreamsFull as error:
         log.error("%s", error)

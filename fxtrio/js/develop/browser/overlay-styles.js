@@ -33,6 +33,9 @@ export const styles = `
   details { margin: .75rem 0 0; }
   summary { color: #a6aebd; font-size: .875rem; cursor: pointer; }
   summary:hover { color: #edeff3; }
+  ol { margin: .5rem 0 0; padding: 0; list-style: none; font-size: .8125rem; }
+  li { overflow-wrap: anywhere; }
+  li i { display: block; height: .375rem; background: #5eb98b; }
   small { display: block; margin: .5rem 0 0; color: #a6aebd; font-size: .8125rem; }
   p { margin: .5rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
   a { color: #a5b4fc; overflow-wrap: anywhere; }

@@ -4,7 +4,8 @@ import { ClosedProblems } from './closed-problems.js';
 import { mismatchOf } from './mismatch.js';
 import { styles } from './overlay-styles.js';
 import { Panel } from './panel.js';
-import { elementOf, sectionOf, textOf, timingsOf } from './problem-text.js';
+import { elementOf, textOf, timingsOf } from './problem-text.js';
+import { timedSectionOf } from './waterfall.js';
 
 /** @typedef {import('../settings.js').Shown} Shown */
 /** @typedef {Shown & { id?: number }} Thrown `id` is that of the question for its place */
@@ -305,9 +306,8 @@ export class Overlay {
     this.#panel.furnish(box);
     const copy = elementOf(this.#document, 'button', 'Copy');
     copy.addEventListener('click', () => {
-      void navigator.clipboard.writeText(
-        problems.map((one) => textOf(one, this.root)).join('\n\n'),
-      );
+      const text = problems.map((one) => textOf(one, this.root)).join('\n\n');
+      void navigator.clipboard.writeText(text);
       copy.textContent = 'Copied';
     });
     const close = elementOf(this.#document, 'button', 'Close (Esc)');
@@ -317,7 +317,7 @@ export class Overlay {
     bar.append(copy, close);
     box.append(
       bar,
-      ...problems.map((problem) => sectionOf(this.#document, problem, this.root, this.#editor)),
+      ...problems.map((one) => timedSectionOf(this.#document, one, this.#editor, this)),
     );
     this.#attach(NAME, box);
   }

@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { Overlay } from '../../develop/browser/overlay.js';
+import { listOf } from '../../develop/browser/waterfall.js';
 
 /** As much of an element as the overlay uses. */
 class FakeElement {
   /** @type {any[]} */
   children = [];
   textContent = '';
+  style = {};
 
   /**
    * @param {string} name
@@ -166,6 +168,37 @@ test('a page that does not compile is shown with its own problem, not with what 
   overlay.failed({ ...place, title: 'the render failed', message: 'Error', file: '/shop/b.fxl' });
   assert.match(text(), /the render failed/);
   assert.doesNotMatch(text(), /never closed/);
+});
+
+test('the panel shows where the time of the request that failed went', async () => {
+  const { overlay, text } = opened();
+  overlay.timings = '/__fx/timings';
+  overlay.failed({ title: 'x', message: 'y', file: '', line: 0, column: 0, frame: '' });
+  assert.doesNotMatch(text(), /Where the time went/);
+  const failed = { title: 'x', message: 'y', file: '', line: 0, column: 0, frame: '' };
+  overlay.failed({ ...failed, request: '5f' });
+  assert.match(text(), /Where the time went/);
+});
+
+test('the parts of a request are bars beside each other', () => {
+  /** @type {any} */
+  const document = { createElement: (/** @type {string} */ name) => new FakeElement(name, []) };
+  const loader = { kind: 'loader', name: 'load()', place: '', start: 0, ms: 40 };
+  const query = { kind: 'query', name: 'select ?', place: 'a.fxl:3', start: 10, ms: 20 };
+  const late = { kind: 'deferred', name: 'late', place: '', start: 50, ms: null };
+  /** @type {any} */
+  const list = listOf(document, { request: '5f', ms: 80, parts: [loader, query, late] });
+
+  assert.match(list.text, /loader load\(\) 40.0 ms.*select \? a.fxl:3 20.0 ms.*late under way/);
+  const bars = list.children.map((/** @type {any} */ item) => item.children[0].style);
+  assert.deepEqual(
+    bars.map((/** @type {any} */ style) => [style.marginInlineStart, style.width]),
+    [
+      ['0%', '50%'],
+      ['12.5%', '25%'],
+      ['62.5%', '0.5%'],
+    ],
+  );
 });
 
 test('the panel leads to where the time of the last requests went', () => {
