@@ -1,16 +1,19 @@
 """HTML of a rendered page → Markdown, by the library html-to-markdown.
 
-The import is lazy: it loads a native library that apps without ``llms`` never need.
+It is an extra. Its import is lazy: it loads a native library of which a server that is asked for
+no Markdown has no use.
 """
 
 from __future__ import annotations
 
 import logging
 import re
+from importlib.util import find_spec
 from typing import Final
 
 import trio
 
+from fxtrio.errors import ExtraMissing
 from fxtrio.markdown.escapes import drop_needless
 
 LARGE: Final = 2048
@@ -42,7 +45,9 @@ class HtmlConverter:
     """
 
     def __init__(self, largest: int = LARGEST) -> None:
-        """``largest`` is in characters of HTML."""
+        """``largest`` is in characters of HTML. Raises ExtraMissing."""
+        if find_spec("html_to_markdown") is None:
+            raise ExtraMissing("llms.autoConvert", "llms", "html-to-markdown")
         self._largest = largest
         self._limiter = trio.CapacityLimiter(1)
 

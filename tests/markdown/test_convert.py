@@ -11,6 +11,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fxtrio.errors import ExtraMissing
 from fxtrio.markdown.convert import DEEPEST, LARGE, HtmlConverter
 
 
@@ -156,3 +157,14 @@ NAVIGATION = '<header><nav><a href="/">Home</a></nav></header>'
 )
 async def test_a_page_starts_where_its_content_does(page: str, markdown: str) -> None:
     assert await convert_html(page) == markdown
+
+
+def test_without_the_extra_the_error_names_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fxtrio.markdown.convert.find_spec", lambda name: None)
+
+    with pytest.raises(ExtraMissing) as caught:
+        HtmlConverter()
+
+    assert str(caught.value) == (
+        "llms.autoConvert: html-to-markdown is not installed. Run \"pip install 'fxtrio[llms]'\"."
+    )

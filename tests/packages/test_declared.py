@@ -18,8 +18,9 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = {
     "auth": ("fxtrio/plugins/auth/",),
     "bcrypt": ("fxtrio/plugins/auth/passwords/hashes.py",),
+    "llms": ("fxtrio/markdown/convert.py",),
     "lsp": ("fxtrio/tools/lsp/",),
-    "mcp": ("fxtrio/cli/mcp.py", "fxtrio/develop/mcp/"),
+    "mcp": ("fxtrio/cli/mcp.py", "fxtrio/develop/mcp/", "fxtrio/plugins/mcp/"),
     "metrics": ("fxtrio/plugins/metrics/",),
     "otel": ("fxtrio/observe/otel.py",),
     "postgres": ("fxtrio/db/", "fxtrio/realtime/stores/postgres"),
