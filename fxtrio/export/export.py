@@ -92,7 +92,7 @@ async def export_site(
     time, by Node or what ``open_renderer`` opens. Raises ExportFailed with every reason,
     FolderRefused, ManifestUnreadable, OSError, and what the project's modules raise on import.
     """
-    require_replaceable(folder, root)
+    require_replaceable(folder, root, config.pages_dir, config.public_dir)
     build = root / FOLDERS["production"]
     manifest = load_manifest(build)
     text = partial(_text_of, root)

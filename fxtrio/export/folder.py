@@ -95,11 +95,17 @@ def add_public(files: Files, build: Path, public: Path, *, shown: str) -> list[F
     return found
 
 
-def require_replaceable(folder: Path, root: Path) -> None:
-    """Raise FolderRefused unless ``folder`` is new, empty or an export, and not the project."""
+def require_replaceable(folder: Path, root: Path, *sources: str) -> None:
+    """Raise FolderRefused unless ``folder`` is new, empty or an export, and outside the project.
+
+    It may be in the project's folder ``root``, but not in one of its ``sources``.
+    """
     remedy = "Name a new folder, such as 'dist'"
     if root.is_relative_to(folder):
         raise FolderRefused(folder, "holds the project", remedy)
+    for source in sources:
+        if folder.is_relative_to(root / source):
+            raise FolderRefused(folder, f"is in {source}, which is exported itself", remedy)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise FolderRefused(folder, "is not a folder", remedy)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():

@@ -9,7 +9,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Response, expect
 
 from tests.e2e.support import UNCOMPRESSED, fx, visit
 from tests.trees import write_tree
@@ -104,8 +104,13 @@ def test_pages_come_to_life_and_are_navigated_by_one_request_each(
     tab = visitor.page
     failed: list[str] = []
     data: list[str] = []
+
+    def note(answer: Response) -> None:
+        if answer.status >= 400:
+            failed.append(answer.url)
+
     tab.on("requestfailed", lambda request: failed.append(request.url))
-    tab.on("response", lambda answer: answer.status < 400 or failed.append(answer.url))
+    tab.on("response", note)
     tab.goto(f"{site}/?q=tea", wait_until="networkidle")
     expect(tab.get_by_role("heading")).to_have_text("tea")
     tab.get_by_role("button").click()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fxtrio.export import ExportFailed, FolderRefused
+from fxtrio.export.folder import require_replaceable
 from tests.export.exporting import contents, export, shown
 from tests.trees import PAGE
 
@@ -258,6 +259,23 @@ async def test_only_an_export_or_an_empty_folder_is_replaced(tmp_path: Path) -> 
     with pytest.raises(FolderRefused, match="has files that no export has written"):
         await export(tmp_path, {"pages/index.fxl": PAGE})
     assert (tmp_path / "out" / "index.html").is_file()
+
+
+@pytest.mark.parametrize(
+    ("folder", "cause"),
+    [
+        ("..", "holds the project"),
+        (".", "holds the project"),
+        ("public/out", "is in public, which is exported itself"),
+        ("pages", "is in pages, which is exported itself"),
+        ("fx.config.json", "is not a folder"),
+    ],
+)
+def test_the_project_is_not_replaced(tmp_path: Path, folder: str, cause: str) -> None:
+    (tmp_path / "fx.config.json").write_text("{}")
+
+    with pytest.raises(FolderRefused, match=cause):
+        require_replaceable((tmp_path / folder).resolve(), tmp_path, "pages", "public")
 
 
 async def test_an_export_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
