@@ -134,6 +134,7 @@ async def lines_of(root: Path, url: str, **settings: Any) -> tuple[dict[str, Any
         async with client.stream("GET", url, headers=NAVIGATION) as response:
             assert response.headers["content-type"] == "application/vnd.fx.page+json-lines"
             assert response.headers["cache-control"] == "no-store"
+            assert response.headers["x-accel-buffering"] == "no"
             chunks = [(round(trio.current_time() - start), chunk) async for chunk in response]
     (_, first), *rest = [(time, json.loads(chunk)) for time, chunk in chunks if chunk]
     return first, [(time, *entry) for time, entry in rest]
@@ -156,6 +157,7 @@ async def test_a_document_is_interactive_before_its_values(
 ) -> None:
     async with open_app(project(tmp_path), open_renderer=open_renderer) as client:
         async with client.stream("GET", "/") as response:
+            assert response.headers["x-accel-buffering"] == "no"
             parts = [part async for part in response]
     shell, first_script, first, second_script, second, end, *_ = parts
     assert b"<p>fallback</p></div><script" in shell

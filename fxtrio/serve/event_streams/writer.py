@@ -10,7 +10,7 @@ import trio
 from fxtrio.asgi_extensions import WholeResponse
 from fxtrio.errors import ClientDisconnected
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.response.response import NO_STORE, Header
+from fxtrio.serve.request.response.response import NO_STORE, UNBUFFERED, Header
 from fxtrio.serve.request.response.send_response import complete_headers, direct_parts
 
 log = logging.getLogger("fx.serve")
@@ -23,7 +23,7 @@ COMMENT: Final = b":\n\n"
 _HEADERS: tuple[Header, ...] = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
     NO_STORE,
-    (b"x-accel-buffering", b"no"),  # read by nginx, which sends nothing on before 4 KiB otherwise
+    UNBUFFERED,
 )
 
 

@@ -18,7 +18,7 @@ from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import Content
 from fxtrio.serve.request.client_protocol import PAYLOAD_LINES
 from fxtrio.serve.request.response.payload_media_type import SENT
-from fxtrio.serve.request.response.response import NO_STORE, NOTHING, Answer
+from fxtrio.serve.request.response.response import NO_STORE, NOTHING, UNBUFFERED, Answer
 from fxtrio.serve.request.response.send_response import complete_headers
 
 
@@ -31,7 +31,8 @@ async def send_lines(
     values = without_deferred(content.values)
     payload = page.payload(plan, replace(content, values=values, promises=names))
     event.draft.settle(content.status)
-    headers = complete_headers(event, [(b"content-type", PAYLOAD_LINES), NO_STORE, page.site.vary])
+    own = [(b"content-type", PAYLOAD_LINES), NO_STORE, UNBUFFERED, page.site.vary]
+    headers = complete_headers(event, own)
     if SENT in event.scope:
         event.scope[SENT].append(True)
     writing = trio.Lock()

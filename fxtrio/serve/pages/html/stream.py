@@ -49,6 +49,7 @@ from fxtrio.serve.pages.payload import Content, encode_data
 from fxtrio.serve.pages.resources import RenderParts
 from fxtrio.serve.request.response.response import (
     NOTHING,
+    UNBUFFERED,
     Answer,
     headers_of,
     redirected,
@@ -335,7 +336,8 @@ class _PageStream:
         self._sent_headers = len(event.draft.raw_headers)
         event.status = self._early.status
         event.draft.settle(self._early.status)
-        headers = complete_headers(event, headers_of(page.html_lines(self._nonce)))
+        own = [UNBUFFERED, *headers_of(page.html_lines(self._nonce))]
+        headers = complete_headers(event, own)
         start = {"type": "http.response.start", "status": self._early.status, "headers": headers}
         await event.send(start)
         if self._promised:

@@ -20,6 +20,9 @@ HTML = b"text/html; charset=utf-8"
 JSON = b"application/json"
 
 NO_STORE: Header = (b"cache-control", b"no-store")
+UNBUFFERED: Header = (b"x-accel-buffering", b"no")
+"""Read by nginx, which otherwise holds back small parts, and all that it compresses itself."""
+
 PRIVATE: Header = (b"cache-control", b"private, no-cache")
 
 _GOOD = frozenset({200, 203, 206, 304})
