@@ -8,6 +8,7 @@ import logging
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -23,9 +24,10 @@ from fxtrio.jobs.admin import discard_jobs, retry_all, retry_jobs
 from fxtrio.jobs.store import JobStore
 from fxtrio.plugins.admin_page import STYLE, policy
 from fxtrio.plugins.auth.passwords.credentials import canonical_email
+from fxtrio.plugins.guard import Guard, guard_mistakes, guarded
 from fxtrio.plugins.jobs.html import render
 from fxtrio.plugins.jobs.overview import read_overview
-from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved
+from fxtrio.plugins.protocol import Plugin, Resolver
 from fxtrio.serve.request.csrf_proof import token_field
 
 if TYPE_CHECKING:
@@ -36,9 +38,6 @@ _SCRIPT = Path(__file__).with_name("page.js")
 _OF_ONE = {"cache-control": "no-store"}
 
 log = logging.getLogger("fx.jobs")
-
-Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
-"""Lets a request pass with None, as route hooks do."""
 
 
 class JobsPageUnguarded(FxtrioError):
@@ -126,13 +125,10 @@ class JobsPlugin(Plugin[JobsSettings]):
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
         """Return why nobody, or everybody, could see the page."""
         settings = self.settings
-        found: dict[str, str] = {}
         if settings.guard:
-            if cause := cause_of_unresolved(settings.guard, resolve):
-                found["guard"] = cause
-            elif not inspect.iscoroutinefunction(resolve(settings.guard)):
-                found["guard"] = f"is {settings.guard!r}, which is not an async function"
-        elif "auth" not in itertools.takewhile(
+            return guard_mistakes(settings.guard, resolve)
+        found: dict[str, str] = {}
+        if "auth" not in itertools.takewhile(
             lambda name: name != self.name, (each.name for each in self.config.plugins)
         ):
             found["guard"] = "is needed, as 'auth' does not precede it in 'plugins'"
@@ -206,10 +202,7 @@ class JobsPlugin(Plugin[JobsSettings]):
             context = self._context
             if context is None:
                 raise AppNotRunning
-            refusal = await context.guard(request)
-            if isinstance(refusal, Redirect):
-                raise refusal
-            return await answer(context, request) if refusal is None else refusal
+            return await guarded(context.guard, request, partial(answer, context))
 
         return endpoint
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import attrs
@@ -13,18 +14,16 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
+from fxtrio.errors import AppNotRunning, FxtrioError
 from fxtrio.observe.observer import open_observer
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Loop, take_tree
-from fxtrio.plugins.protocol import Plugin, Resolver, cause_of_unresolved
+from fxtrio.plugins.guard import Guard, guard_mistakes, guarded
+from fxtrio.plugins.protocol import Plugin, Resolver
 from fxtrio.spans import Span
 
 if TYPE_CHECKING:
     from fxtrio.app_handle import App
-
-Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
-"""Lets a request pass with None, as route hooks do."""
 
 _OF_ONE = {"cache-control": "no-store", "vary": "accept"}
 
@@ -94,14 +93,7 @@ class ObservePlugin(Plugin[ObserveSettings]):
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
         """Return why the guard could not be asked."""
-        name = self.settings.guard
-        if not name:
-            return {}
-        if cause := cause_of_unresolved(name, resolve):
-            return {"guard": cause}
-        if not inspect.iscoroutinefunction(resolve(name)):
-            return {"guard": f"is {name!r}, which is not an async function"}
-        return {}
+        return guard_mistakes(self.settings.guard, resolve)
 
     def _guard(self, app: App) -> Guard | None:
         name = self.settings.guard
@@ -122,11 +114,9 @@ class ObservePlugin(Plugin[ObserveSettings]):
         if self._asked is None:
             raise AppNotRunning
         loop, guard = self._asked
-        refusal = await guard(request)
-        if isinstance(refusal, Redirect):
-            raise refusal
-        if refusal is not None:
-            return refusal
+        return await guarded(guard, request, partial(self._show, loop))
+
+    async def _show(self, loop: Loop, request: Request) -> Response:
         tree = take_tree(loop, os.getpid()).as_dict()
         if "application/json" in request.headers.get("accept", ""):
             return JSONResponse(tree, headers=_OF_ONE)
