@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import tempfile
 import time
 from collections import defaultdict
@@ -161,16 +162,23 @@ async def measure(rounds: int, lines: int, commands: list[list[str]]) -> list[di
             await known(editor, uri, place(text, "data.to"))
             await editor.until(partial(editor.diagnostics.__contains__, uri))
             await trio.sleep(5)  # until all that is done at the start is done
+            _progress(f"'{' '.join(command)}' is ready")
             sides.append(_Side(editor, uri, text))
         version = 2
-        for _ in range(rounds):
+        for number in range(1, rounds + 1):
             await trio.sleep(_CHECKED)
             asked = [_questions(side.editor, side.uri, side.text, version) for side in sides]
             for name in asked[0]:
                 for side, questions in zip(sides, asked, strict=True):
                     await _take(side, name, questions[name])
             version += 1
+            _progress(f"round {number} of {rounds}")
     return [side.taken for side in sides]
+
+
+def _progress(line: str) -> None:
+    """Say on standard error what has been done: a round takes five seconds or more."""
+    print(f"{line} [load {os.getloadavg()[0]:.1f}]", file=sys.stderr, flush=True)
 
 
 async def _take(side: _Side, name: str, question: Callable[[], Awaitable[Any]]) -> None:
