@@ -172,12 +172,14 @@ async def measure(rounds: int, lines: int, commands: list[list[str]]) -> list[di
                 for side, questions in zip(sides, asked, strict=True):
                     await _take(side, name, questions[name])
             version += 1
-            _progress(f"round {number} of {rounds}")
+            newest = ((name, one.times[-1]) for name, one in sides[0].taken.items())
+            shown = ", ".join(f"{name} {took:.0f}" for name, took in newest)
+            _progress(f"round {number} of {rounds}: {shown}")
     return [side.taken for side in sides]
 
 
 def _progress(line: str) -> None:
-    """Say on standard error what has been done: a round takes five seconds or more."""
+    """Say on standard error what has been done: a round takes five to ten seconds."""
     print(f"{line} [load {os.getloadavg()[0]:.1f}]", file=sys.stderr, flush=True)
 
 
@@ -276,7 +278,7 @@ def _questions(
 def main() -> None:
     """Print the figures."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--rounds", type=int, default=12)
     parser.add_argument("--lines", type=int, default=1000)
     parser.add_argument("--beside", metavar="FX")
     options = parser.parse_args()
