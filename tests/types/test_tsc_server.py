@@ -207,6 +207,37 @@ async def test_a_server_that_is_of_no_use_is_not_requested_ever(
 
 @pytest.mark.node
 @pytest.mark.usefixtures("kept_alone")
+async def test_what_was_answered_before_a_look_was_given_up_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = {f"pages/p{number}.fxl": LOADER % "title" + VIEW % "titel" for number in range(4)}
+    write_tree(tmp_path, pages)
+    monkeypatch.setattr(tsc_server, "_AT_ONCE", 1)
+    asked: list[str] = []
+    giving_up = trio.CancelScope()
+    ask_all = tsc_server._Server.ask_all
+
+    async def counted(server: Any, method: str, params: Any) -> Any:
+        asked.append(method)
+        if asked.count("textDocument/diagnostic") == 3:
+            giving_up.cancel()
+        return await ask_all(server, method, params)
+
+    async with checking(tmp_path) as both:
+        problems = await both.problems()
+        tier = tmp_path / ".fx/types/loose"
+        both.kept.forget()
+        monkeypatch.setattr(tsc_server._Server, "ask_all", counted)
+        with giving_up:
+            await both.kept.compile(tier, both.home)
+        assert len(asked) == 3
+        found = await both.kept.compile(tier, both.home)
+        assert len(asked) == 5  # the third, which had no answer, and the fourth
+    assert len(found) == len(problems) == 4
+
+
+@pytest.mark.node
+@pytest.mark.usefixtures("kept_alone")
 async def test_what_is_cancelled_is_looked_at_by_the_next(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": LOADER % "title" + VIEW % "title"})
     async with checking(tmp_path) as both:

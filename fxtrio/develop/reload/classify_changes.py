@@ -70,7 +70,8 @@ def sort_changes(
 ) -> Sorted:
     """Sort files of the project in ``root``, which was ``project`` before they changed."""
     tree = project.tree
-    known = {*tree.sources, *(api.source for api in tree.api), *tree.llms.values()}
+    sources = frozenset(tree.sources)
+    known = {*sources, *(api.source for api in tree.api), *tree.llms.values()}
     known |= set(tree.markdown.values())
     acting = [PurePosixPath(module.source) for module in project.actions]
     groups: dict[str, list[str]] = {}
@@ -91,7 +92,7 @@ def sort_changes(
             exists and is_action_file(file)
         ):
             group = "structure"  # its actions may be others
-        elif file in tree.sources:
+        elif file in sources:
             group = "pages"
         elif path.is_relative_to(config.public_dir):
             group = "public"

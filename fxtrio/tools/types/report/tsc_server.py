@@ -33,6 +33,10 @@ MOST_FAILURES = 3
 
 _TIMEOUT = 60.0  # seconds for all answers to one look
 _SEND_TIMEOUT = 5.0  # seconds
+_AT_ONCE = 16
+"""Files that one question is about: a look that is given up, since something was saved again, has
+the answers to those before (count)."""
+
 _TICK = 50_000_000  # nanoseconds
 _ERROR = 1  # severity
 _CAME, _CHANGED, _GONE = 1, 2, 3
@@ -94,12 +98,14 @@ class TscServer:
         concerned = await trio.to_thread.run_sync(known.read, changed)
         for notification in known.news():
             await server.notify(*notification)
-        answers = await server.ask_all(
-            "textDocument/diagnostic",
-            [{"textDocument": {"uri": (folder / file).as_uri()}} for file in concerned],
-        )
-        for file, answer in zip(concerned, answers, strict=True):
-            known.found[file] = tuple(_diagnostics(file, answer))
+        for start in range(0, len(concerned), _AT_ONCE):
+            asked = concerned[start : start + _AT_ONCE]
+            answers = await server.ask_all(
+                "textDocument/diagnostic",
+                [{"textDocument": {"uri": (folder / file).as_uri()}} for file in asked],
+            )
+            for file, answer in zip(asked, answers, strict=True):
+                known.found[file] = tuple(_diagnostics(file, answer))
         return tuple(one for file in known.files for one in known.found[file])
 
     async def _started(self, folder: Path, compiler: Path) -> _Server:
