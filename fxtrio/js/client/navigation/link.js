@@ -80,6 +80,7 @@ function LiveLink({ anchor, target, prefetch, replace, scroll, router }) {
       anchor.onClick?.(event);
       if (!isPlainClick(event) || router.resolve(target) === null) return;
       event.preventDefault();
+      clearTimeout(timer.current); // the navigation asks for the page itself
       void router.navigate(target, { replace, scroll });
     },
   });
