@@ -117,7 +117,7 @@ class StudioPlugin(Plugin[StudioSettings]):
 
     async def _events(self, request: Request) -> Response:
         if self._watchers >= WATCHERS:
-            return PlainTextResponse("Too many browsers watch.\n", 503, {"retry-after": "5"})
+            return PlainTextResponse("Too many browsers watch.\n", 503)
         return _Events(self, self._asked(request).timings)
 
     @contextmanager
