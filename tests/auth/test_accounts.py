@@ -17,7 +17,13 @@ from starlette.requests import Request
 
 from fxtrio.errors import ExtraMissing
 from fxtrio.plugins.auth.models import User
-from fxtrio.plugins.auth.passwords.hashes import cost_of, hash_of_nobody, is_cost, matches
+from fxtrio.plugins.auth.passwords.hashes import (
+    cost_of,
+    cost_of_new,
+    hash_of_nobody,
+    is_cost,
+    matches,
+)
 from fxtrio.plugins.auth.passwords.passwords import MOST_COSTS
 from fxtrio.plugins.protocol import PluginFailed
 from tests.auth.harness import (
@@ -229,3 +235,9 @@ def test_a_hash_of_nobody_is_checked_like_any_other(kind: str) -> None:
     nobody = hash_of_nobody(cost)
     assert cost_of(nobody) == cost
     assert not matches(Argon2(), nobody, PASSWORD)
+
+
+@pytest.mark.parametrize("kind", list(Type))
+def test_the_cost_of_new_hashes_is_known_without_making_one(kind: Type) -> None:
+    hasher = Argon2(time_cost=2, memory_cost=64, parallelism=3, type=kind)
+    assert cost_of_new(hasher) == cost_of(hasher.hash("secret"))

@@ -25,6 +25,9 @@ _BCRYPT = re.compile(r"\$2[aby]\$\d\d\$")
 _BCRYPT_END = re.compile(r"[./A-Za-z0-9]{53}")
 _BCRYPT_BYTES = 72  # of a password: bcrypt looks at no more
 
+_VERSION = 19
+"""Of Argon2's algorithm, as all of its releases since 2016 have it."""
+
 _BASE64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _OF_BCRYPT = "./ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
@@ -36,6 +39,16 @@ def cost_of(encoded: str) -> str:
         if found is not None and end.fullmatch(encoded, found.end()):
             return found[0]
     return ""
+
+
+def cost_of_new(argon2: Argon2) -> str:
+    """Return what `cost_of` returns of the hashes that ``argon2`` makes, without making one.
+
+    One takes some 50 ms of CPU time and 64 MiB, which each start of an app would pay.
+    """
+    kind = argon2.type.name.lower()
+    memory, time, threads = argon2.memory_cost, argon2.time_cost, argon2.parallelism
+    return f"$argon2{kind}$v={_VERSION}$m={memory},t={time},p={threads}$"
 
 
 def is_cost(text: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -16,6 +15,7 @@ from fxtrio.limiters import limiter_of
 from fxtrio.plugins.auth.errors import HashingBusy
 from fxtrio.plugins.auth.passwords.hashes import (
     cost_of,
+    cost_of_new,
     hash_of_nobody,
     is_bcrypt,
     is_cost,
@@ -84,8 +84,8 @@ class PasswordHasher:
         self._argon2 = argon2
         self._limiter = trio.CapacityLimiter(threads)
         self._waiting = waiting
-        self._today = cost_of(argon2.hash(secrets.token_urlsafe(32)))
-        self._dummies = {self._today: hash_of_nobody(self._today)}
+        today = cost_of_new(argon2)
+        self._dummies = {today: hash_of_nobody(today)}
         """By cost: a hash of which nobody knows the password, and that has none."""
 
         self._computed = 0
