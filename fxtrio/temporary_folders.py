@@ -17,33 +17,34 @@ from pathlib import Path
 if sys.platform == "win32":
 
     @contextmanager
-    def open_temporary_folder(prefix: str) -> Iterator[Path]:
+    def open_temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
         """Make a folder for the block, which nobody else may look into."""
-        with tempfile.TemporaryDirectory(prefix=prefix) as name:
+        with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as name:
             yield Path(name)
 
 else:
     import fcntl
 
     @contextmanager
-    def open_temporary_folder(prefix: str) -> Iterator[Path]:
+    def open_temporary_folder(prefix: str, parent: Path | None = None) -> Iterator[Path]:
         """Make a folder for the block, which nobody else may look into.
 
-        Those with the same ``prefix`` whose processes have ended are removed: give it to nothing
-        else.
+        It is below ``parent``, or where the system keeps temporary files. Those with the same
+        ``prefix`` whose processes have ended are removed: give it to nothing else.
         """
-        _remove_abandoned(prefix)
-        folder, lock = _make(prefix)
+        parent = parent or Path(tempfile.gettempdir())
+        _remove_abandoned(prefix, parent)
+        folder, lock = _make(prefix, parent)
         try:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
 
-    def _make(prefix: str) -> tuple[Path, int]:
+    def _make(prefix: str, parent: Path) -> tuple[Path, int]:
         """Return a new folder, and the descriptor of it that holds its lock."""
         while True:
-            folder = Path(tempfile.mkdtemp(prefix=prefix))
+            folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
             with suppress(FileNotFoundError):  # another process took it for abandoned
                 lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
                 fcntl.flock(lock, fcntl.LOCK_EX)
@@ -51,8 +52,8 @@ else:
                     return folder, lock
                 os.close(lock)
 
-    def _remove_abandoned(prefix: str) -> None:
-        for folder in Path(tempfile.gettempdir()).glob(f"{prefix}*"):
+    def _remove_abandoned(prefix: str, parent: Path) -> None:
+        for folder in parent.glob(f"{prefix}*"):
             with suppress(OSError):  # no folder, somebody else's, gone, or locked
                 lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
                 try:

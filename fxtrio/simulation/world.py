@@ -75,10 +75,10 @@ class _Gateway:
         def pause() -> float:
             return plan.pause(f"read of {name}", plan.faults.slow_reader, "a client read on after")
 
-        connection = Connection(scope, int(name.split()[1]), pause)
+        connection = Connection(scope, int(name.split()[1]), receive, pause)
         process = await self._world._servers.choose()
         process.open(connection)
-        await connection.exchange(receive, send)
+        await connection.exchange(send)
 
 
 @attrs.define(eq=False)

@@ -6,11 +6,12 @@ Re-exported as `fx.testing`.
 Begin with `open`; `client` is the HTTP side.
 """
 
-from fxtrio.testing.client import ActionResult, Client, TestResponse
+from fxtrio.testing.client import Client
 from fxtrio.testing.open import open_app
 from fxtrio.testing.page_data import DeferredResult, PageData, PageStream
 from fxtrio.testing.real_server import RealClockNeeded, TestServer, ToolMissing, open_server
 from fxtrio.testing.repeatable import repeatable
+from fxtrio.testing.responses import ActionResult, TestResponse
 from fxtrio.testing.socket import SocketClosed, SocketRefused, TestSocket
 
 __all__ = [

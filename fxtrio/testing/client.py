@@ -15,8 +15,7 @@ from starlette.datastructures import Headers
 from starlette.types import Message, Scope
 
 from fxtrio.app import Application
-from fxtrio.errors import FxtrioError
-from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION, PAYLOAD, STREAMS
+from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION, STREAMS
 from fxtrio.testing.events import (
     ActionStream,
     EventReader,
@@ -34,6 +33,15 @@ from fxtrio.testing.page_data import (
     is_in_lines,
     page_data,
 )
+from fxtrio.testing.responses import (
+    ActionResult,
+    AnswerUnreadable,
+    StreamedResponse,
+    TestResponse,
+    WholeResponse,
+    answered,
+    envelope_of,
+)
 from fxtrio.testing.socket import TestSocket, open_socket
 from fxtrio.testing.unwrap_groups import ungrouped
 
@@ -46,81 +54,6 @@ _SAME_ORIGIN = {"sec-fetch-site": "same-origin"}
 _NAVIGATION = {NAVIGATION.decode(): "1"}
 
 
-class AnswerUnreadable(FxtrioError):
-    """A call of the test client got a response of another kind than it reads."""
-
-    def __init__(self, call: str, status: int, media: str, body: bytes, remedy: str) -> None:
-        super().__init__(
-            f"{call}: the answer has status {status} and is {media}: "
-            f"{body[:60].decode(errors='replace')!r}. {remedy}."
-        )
-        self.call = call
-        self.status = status
-        self.media = media
-
-
-@attrs.frozen
-class TestResponse:
-    """A response, whole."""
-
-    __test__ = False
-
-    status: int
-    headers: Headers
-    body: bytes
-
-    @property
-    def status_code(self) -> int:
-        """The status, by the name that Starlette and httpx have for it."""
-        return self.status
-
-    @property
-    def text(self) -> str:
-        """The body as UTF-8."""
-        return self.body.decode()
-
-    def json(self) -> Any:
-        """Return the body's JSON."""
-        return stdlib_json.loads(self.body)
-
-
-@attrs.frozen
-class ActionResult:
-    """What a call of an action came to."""
-
-    status: int
-    ok: bool
-    data: dict[str, Any]
-    """The keys the action returned, without the envelope."""
-
-    error: str
-    fields: dict[str, list[str]]
-    headers: Headers
-    values: list[Any] = attrs.field(factory=list)
-    """What an action that streams yielded."""
-
-
-def _envelope(response: TestResponse, call: str, remedy: str) -> dict[str, Any]:
-    """Return a JSON object with ``ok``. Raises AnswerUnreadable for anything else."""
-    media = response.headers.get("content-type", "without a type")
-    payload = response.json() if media.startswith(("application/json", PAYLOAD.decode())) else None
-    if not isinstance(payload, dict) or "ok" not in payload:
-        raise AnswerUnreadable(call, response.status, media, response.body, remedy)
-    return payload
-
-
-def _answered(response: TestResponse) -> dict[str, Any] | None:
-    """Return the `useAction` result of a response that an action created itself; else None."""
-    if not 200 <= response.status < 300:
-        return None
-    try:
-        payload = response.json()
-    except ValueError:
-        payload = None
-    keys = payload if isinstance(payload, dict) else {}
-    return None if isinstance(keys.get("ok"), bool) else {**keys, "ok": True}
-
-
 def _streamed(response: TestResponse) -> ActionResult:
     """Return what a whole stream of an action holds."""
     values, end = read_events(response.text)
@@ -128,16 +61,25 @@ def _streamed(response: TestResponse) -> ActionResult:
     return ActionResult(response.status, ok, end, error, fields, response.headers, values)
 
 
-@attrs.define(eq=False)
-class StreamedResponse:
-    """A response whose body is read chunk by chunk. Leaving the block disconnects."""
+def _with_body(
+    headers: HeaderArgument | None,
+    json: Any,
+    data: Mapping[str, str] | Sequence[tuple[str, str]] | None,
+    content: bytes,
+) -> tuple[dict[str, str], bytes]:
+    """Return the headers and the bytes of a request's body."""
+    given = dict(headers or {})
+    if json is not None:
+        content = stdlib_json.dumps(json).encode()
+        given.setdefault("content-type", "application/json")
+    elif data is not None:
+        content = urlencode(data, doseq=True).encode()
+        given.setdefault("content-type", "application/x-www-form-urlencoded")
+    return given, content
 
-    status: int
-    headers: Headers
-    _chunks: trio.MemoryReceiveChannel[bytes]
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._chunks.__aiter__()
+def _no_response(method: str, url: str) -> ConnectionResetError:
+    return ConnectionResetError(f"{method} {url}: the app sent no response")
 
 
 async def _require_events(response: StreamedResponse, call: str, remedy: str) -> None:
@@ -190,11 +132,16 @@ class Client:
         Requests say that they come from the app's own pages, unless ``headers``
         says otherwise.
         """
-        async with self.stream(
-            method, url, json=json, data=data, content=content, headers=headers
-        ) as response:
-            body = b"".join([chunk async for chunk in response])
-        return TestResponse(response.status, response.headers, body)
+        given, content = _with_body(headers, json, data, content)
+        answer = WholeResponse(content)
+        async with ungrouped(trio.open_nursery()) as nursery:  # with contextvars of its own
+            scope, name = self._http_scope(method, url, given), f"{method} {url}"
+            nursery.start_soon(self.app, scope, answer.receive, answer.send, name=name)
+        if answer.start is None:
+            raise _no_response(method, url)
+        response_headers = Headers(raw=list(answer.start.get("headers", ())))
+        self._keep_cookies(response_headers)
+        return TestResponse(answer.start["status"], response_headers, b"".join(answer.chunks))
 
     def stream(
         self,
@@ -210,21 +157,14 @@ class Client:
 
         The body is JSON, an urlencoded form, or bytes.
         """
-        given = dict(headers or {})
-        if json is not None:
-            content = stdlib_json.dumps(json).encode()
-            given.setdefault("content-type", "application/json")
-        elif data is not None:
-            content = urlencode(data, doseq=True).encode()
-            given.setdefault("content-type", "application/x-www-form-urlencoded")
+        given, content = _with_body(headers, json, data, content)
         return ungrouped(self._stream(method, url, given, content))
 
     @asynccontextmanager
     async def _stream(
         self, method: str, url: str, headers: HeaderArgument | None, content: bytes
     ) -> AsyncIterator[StreamedResponse]:
-        scope = self.scope("http", url, headers)
-        scope["method"] = method
+        scope = self._http_scope(method, url, headers)
         left = trio.Event()
         sent = iter([{"type": "http.request", "body": content, "more_body": False}])
         send_chunk, chunks = trio.open_memory_channel[bytes](0)
@@ -257,7 +197,7 @@ class Client:
             try:
                 message = await start.receive()
             except trio.EndOfChannel:
-                raise ConnectionResetError(f"{method} {url}: the app sent no response") from None
+                raise _no_response(method, url) from None
             response_headers = Headers(raw=list(message.get("headers", ())))
             self._keep_cookies(response_headers)
             with chunks:
@@ -279,7 +219,7 @@ class Client:
                 page.add(deferred_result(line))
             return page
         call = f"load_page({url!r})"
-        payload = _envelope(response, call, "Name the URL of a page, or use get()")
+        payload = envelope_of(response, call, "Name the URL of a page, or use get()")
         return page_data(response.status, payload)
 
     def stream_page(
@@ -325,9 +265,11 @@ class Client:
         response = await self.post(self.action_url(page, name), json=body or {}, headers=headers)
         if is_event_stream(response.headers):
             return _streamed(response)
-        payload = _answered(response)
+        payload = answered(response)
         if payload is None:
-            payload = _envelope(response, f"action({page!r}, {name!r})", "Use post() with its URL")
+            payload = envelope_of(
+                response, f"action({page!r}, {name!r})", "Use post() with its URL"
+            )
         ok = payload.pop("ok")
         error, fields = payload.pop("error", ""), payload.pop("fields", {})
         return ActionResult(response.status, ok, payload, error, fields, response.headers)
@@ -436,6 +378,11 @@ class Client:
             "state": {},
             "extensions": {"websocket.http.response": {}} if kind == "websocket" else {},
         }
+
+    def _http_scope(self, method: str, url: str, headers: HeaderArgument | None) -> Scope:
+        scope = self.scope("http", url, headers)
+        scope["method"] = method
+        return scope
 
     def _keep_cookies(self, headers: Headers) -> None:
         for line in headers.getlist("set-cookie"):

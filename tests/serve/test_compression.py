@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fx.testing import Client, open_app
 from fxtrio.compression.codings import encode_whole
 from fxtrio.ssr.frames import Rendered
-from fxtrio.testing.client import TestResponse
+from fxtrio.testing.responses import TestResponse
 from tests.compression.decode import decoded
 from tests.trees import page, write_tree
 

@@ -21,7 +21,7 @@ from fx.testing import open_app
 from fxtrio.runtime import defer
 from fxtrio.ssr.errors import SsrDown
 from fxtrio.ssr.frames import Rendered
-from fxtrio.testing.client import AnswerUnreadable
+from fxtrio.testing.responses import AnswerUnreadable
 from tests.trees import page, write_tree
 
 NAVIGATION = {"x-fx-navigation": "1"}

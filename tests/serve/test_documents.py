@@ -12,7 +12,7 @@ import pytest
 
 from fx.testing import Client, open_app
 from fxtrio.ssr.frames import Rendered
-from fxtrio.testing.client import TestResponse
+from fxtrio.testing.responses import TestResponse
 from tests.compression.decode import decoded
 from tests.trees import page, write_tree
 

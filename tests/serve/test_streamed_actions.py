@@ -13,8 +13,8 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.testing import Client, open_app
-from fxtrio.testing.client import AnswerUnreadable, StreamedResponse
 from fxtrio.testing.events import StreamCut
+from fxtrio.testing.responses import AnswerUnreadable, StreamedResponse
 from tests.trees import page, write_tree
 
 ASK = """

@@ -12,7 +12,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fx.realtime import Event, Missed
 from fx.testing import Client, open_app
-from fxtrio.testing.client import AnswerUnreadable
+from fxtrio.testing.responses import AnswerUnreadable
 from tests.trees import page, write_tree
 
 PAGE = """

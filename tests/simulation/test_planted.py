@@ -111,7 +111,7 @@ async def send_once(world: World) -> None:
 
 def test_a_job_that_runs_twice_after_a_crash_is_found() -> None:
     only_kills = Faults(leave=0, slow_reader=0, slow_call=0, kill=1, shutdown=0, jump=0)
-    note = require_same_again(simulate(APPS / "booking", seeds=400, faults=only_kills), send_once)
+    note = require_same_again(simulate(APPS / "booking", seeds=100, faults=only_kills), send_once)
     assert "the process was killed" in note
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fx.testing import Client, open_app
-from fxtrio.testing.client import AnswerUnreadable
+from fxtrio.testing.responses import AnswerUnreadable
 from tests.trees import page, write_tree
 
 PAGE = """

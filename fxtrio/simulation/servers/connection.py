@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 
 import attrs
 import trio
@@ -27,10 +27,10 @@ class Connection:
     number: int
     """Of the run, from 1 on."""
 
+    _take: Receive
+    """Returns the next message of the client."""
+
     _pause: Pause
-    _inbox: tuple[trio.MemorySendChannel[Message], trio.MemoryReceiveChannel[Message]] = (
-        attrs.field(factory=lambda: trio.open_memory_channel[Message](1))
-    )
     _outbox: tuple[trio.MemorySendChannel[Message], trio.MemoryReceiveChannel[Message]] = (
         attrs.field(factory=lambda: trio.open_memory_channel[Message](0))
     )
@@ -40,8 +40,8 @@ class Connection:
     ended: bool = False
     """Whether the app has sent the end of its response."""
 
-    left: bool = False
-    """Whether the client has left."""
+    left: trio.Event = attrs.field(factory=trio.Event)
+    """The client has left."""
 
     transactional: bool = False
     """Whether it is answered by an action with ``transaction=True``."""
@@ -53,28 +53,25 @@ class Connection:
     """What has left the app, other than a cancellation."""
 
     _begun: bool = False
+    """Whether the app has taken the body of the request."""
 
     # --- the client's side
 
-    async def exchange(self, receive: Receive, send: Send) -> None:
-        """Carry messages of a client to the process, and back. Raises ConnectionLost."""
+    async def exchange(self, send: Send) -> None:
+        """Carry messages of the process to a client. Raises ConnectionLost."""
         began = False
         try:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._carry, receive)
-                async for message in self._outbox[1]:
-                    began = self.scope["type"] == "http"
-                    pause = self._pause()
-                    if pause:
-                        await trio.sleep(pause)
-                    try:
-                        await send(message)
-                    except OSError:  # the client has left the block of its WebSocket
-                        break
-                nursery.cancel_scope.cancel()
+            async for message in self._outbox[1]:
+                began = self.scope["type"] == "http"
+                pause = self._pause()
+                if pause:
+                    await trio.sleep(pause)
+                try:
+                    await send(message)
+                except OSError:  # the client has left the block of its WebSocket
+                    break
         finally:
-            self.left = True
-            self._inbox[0].close()
+            self.left.set()
             self._outbox[1].close()
         # Without a status the client itself says that there was no response.
         if began and not self.ended:
@@ -87,29 +84,19 @@ class Connection:
         self.killed = True
         self._outbox[0].close()
 
-    async def _carry(self, receive: Callable[[], Awaitable[Message]]) -> None:
-        while True:
-            message = await receive()
-            try:
-                await self._inbox[0].send(message)
-            except (trio.BrokenResourceError, trio.ClosedResourceError):
-                return
-            if message["type"].endswith("disconnect"):
-                return
-
     # --- the server's side
 
     async def receive(self) -> Message:
         """Return the next message of the client, as an ASGI server does."""
-        begun, self._begun = self._begun, True
-        try:
-            return await self._inbox[1].receive()
-        except trio.EndOfChannel:
-            if self.scope["type"] == "websocket":
-                if not begun:  # the handshake was there before the client left
-                    return {"type": "websocket.connect"}
-                return {"type": "websocket.disconnect", "code": 1006}
-            return {"type": "http.disconnect"}
+        if self.scope["type"] == "websocket":
+            return await self._take()  # a disconnect when the client has left
+        if not self._begun:
+            self._begun = True
+            await trio.lowlevel.checkpoint()  # the body arrives at a step of the seed
+            if not self.left.is_set():
+                return await self._take()
+        await self.left.wait()
+        return {"type": "http.disconnect"}
 
     async def send(self, message: Message) -> None:
         """Pass a message to the client. Raises OSError when it has left."""
@@ -129,7 +116,6 @@ class Connection:
     def close(self) -> None:
         """The app has returned: the client gets no more."""
         self._outbox[0].close()
-        self._inbox[1].close()
 
 
 def describe(connection: Connection) -> str:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path, PurePath
-from types import CodeType
+from types import CodeType, ModuleType
 from typing import Any
 
 import attrs
@@ -32,6 +32,10 @@ from fxtrio.testing.open import open_no_render, with_plugins
 _KEY = "a key of simulations, which protects nothing"
 STORE = "redis://simulated"
 """The broker of several processes, which a simulated one stands in for."""
+
+_IN_MEMORY = Path("/dev/shm")
+_ROOM = 1 << 28
+"""What must be free in memory for the files of simulations (bytes)."""
 
 _INSTALLED = ("site-packages", "dist-packages", ".venv", "venv", "node_modules")
 
@@ -70,6 +74,9 @@ class PreparedApp:
     _codes: dict[tuple[Path, bytes], CodeType] = attrs.field(factory=dict)
     _database: Path | None = None
     """A database in which all migrations have been run, once there is one."""
+
+    _last_module: ModuleType | None = None
+    """The last one that was imported and is not the project's."""
 
     _next: int = 0
 
@@ -124,12 +131,18 @@ class PreparedApp:
 
     def _forget_modules(self) -> None:
         """Let the project's modules be imported anew, so that what they hold is new."""
-        below = f"{self.root}{os.sep}"
-        for name, module in list(sys.modules.items()):
+        below, found = f"{self.root}{os.sep}", []
+        # What was imported since the last time is at the end of a thousand modules.
+        for name, module in reversed(sys.modules.items()):
+            if module is self._last_module:
+                break
+            found.append((name, module))
+        for name, module in reversed(found):
             file = getattr(module, "__file__", None)
-            # There may be thousands of modules, and nearly all are elsewhere.
             if isinstance(file, str) and file.startswith(below) and _is_of_app(file[len(below) :]):
                 del sys.modules[name]
+            else:
+                self._last_module = module
 
 
 def _is_of_app(file: str) -> bool:
@@ -146,7 +159,7 @@ def prepare(root: Path, settings: Mapping[str, Any]) -> PreparedApp:
     Raises ConfigInvalid, CompileFailed, and SettingNotSimulated for settings that name a server.
     """
     with ExitStack() as stack:
-        folder = stack.enter_context(open_temporary_folder("fxtrio-simulation-"))
+        folder = stack.enter_context(open_temporary_folder("fxtrio-simulation-", _memory()))
         stack.enter_context(env_files(root))
         config = load_config(root, **with_plugins(root, dict(settings)))
         _require_simulated(config)
@@ -158,6 +171,18 @@ def prepare(root: Path, settings: Mapping[str, Any]) -> PreparedApp:
         starlette_files.install()
         return PreparedApp(root, config, manifest, folder, stack.pop_all())
     raise AssertionError  # an ExitStack suppresses nothing here
+
+
+def _memory() -> Path | None:
+    """Return a folder whose files are in memory; None where there is none with enough room.
+
+    A process that is killed leaves the same bytes there as on a disk, in a tenth of the time.
+    """
+    try:
+        room = shutil.disk_usage(_IN_MEMORY).free
+    except OSError:
+        return None
+    return _IN_MEMORY if room >= _ROOM and os.access(_IN_MEMORY, os.W_OK) else None
 
 
 def _require_simulated(config: Config) -> None:

@@ -65,7 +65,7 @@ class Process:
     _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _stop: trio.Event = attrs.field(factory=trio.Event)
     _gone: trio.Event = attrs.field(factory=trio.Event)
-    _requests: trio.MemorySendChannel[Connection] | None = None
+    _nursery: trio.Nursery | None = None
 
     @property
     def handle(self) -> App:
@@ -119,31 +119,24 @@ class Process:
 
     def open(self, connection: Connection) -> None:
         """Take a connection."""
-        assert self._requests is not None
+        assert self._nursery is not None
         self.connections[connection] = None
-        self._requests.send_nowait(connection)
+        self._nursery.start_soon(self._answer, connection, name=describe(connection))
 
     async def _serve(self, task_status: trio.TaskStatus[None]) -> None:
         app = self.app = self._prepared.make_app(self._folder, shared=self.shared)
-        self._requests, incoming = trio.open_memory_channel[Connection](1000)
         async with app.router.lifespan_context(app):
             self.running = app.lifetime.running
-            task_status.started()
-            self.accepts = True
             async with trio.open_nursery() as nursery:
-                async with trio.open_nursery() as intake:
-                    intake.start_soon(self._accept, incoming, nursery)
-                    await self._stop.wait()
-                    intake.cancel_scope.cancel()
+                self._nursery = nursery
+                task_status.started()
+                self.accepts = True
+                await self._stop.wait()
                 nursery.cancel_scope.deadline = trio.current_time() + GRACE
 
-    async def _accept(
-        self, incoming: trio.MemoryReceiveChannel[Connection], nursery: trio.Nursery
-    ) -> None:
-        async for connection in incoming:
-            nursery.start_soon(self._answer, connection, name=describe(connection))
-
     async def _answer(self, connection: Connection) -> None:
+        if self._stop.is_set():  # a server that stops takes nothing more from its backlog
+            return
         assert self.app is not None
         answering.set(connection)
         try:
