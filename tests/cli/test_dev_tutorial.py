@@ -147,7 +147,8 @@ def test_each_step_shows_what_the_text_says_and_no_error(
     expect(page.locator("main li").first).to_have_text("Persuasion")
     wait_for(server, "New on the list: Persuasion")
 
-    save("test_books.py")
+    (project / "tests/test_notes.py").unlink()
+    save("tests/test_books.py")
     (project / "pages/probe.fxl").unlink()
     into_production(browser, project)
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ from fxtrio.cli import main
 from fxtrio.cli.init import StarterClash, StarterUnwritable, starter, write_starter
 from fxtrio.config import load_config
 from fxtrio.routes import scan
+
+PLUGINS = ("-p", "pytest_trio.plugin", "-p", "fxtrio.simulation.pytest_plugin")
 
 
 def init(name: str, *options: str) -> Result:
@@ -115,6 +120,22 @@ def test_the_starter_tells_agents_the_commands(working_folder: Path) -> None:
     docs = "https://github.com/fxtrio/fxtrio/tree/main/docs"
     for name in ("AGENTS.md", "README.md", "pages/layout.fxl"):
         assert docs in (root / name).read_text()
+
+
+@pytest.mark.parametrize("options", [(), ("--database",)])
+def test_the_tests_of_a_new_project_pass(working_folder: Path, options: tuple[str, ...]) -> None:
+    init("shop", *options)
+
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *PLUGINS],
+        cwd=working_folder / "shop",
+        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+    assert "3 passed" in done.stdout, done.stdout
 
 
 def test_the_next_steps_are_printed() -> None:
