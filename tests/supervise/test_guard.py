@@ -178,8 +178,8 @@ async def test_is_disconnected_turns_true(guarded: bool) -> None:
         assert await server.get("/asked") == (b"true" if guarded else b"false")
 
 
-@pytest.mark.parametrize("guarded", [False, True])
-@pytest.mark.parametrize("path", [b"/big", b"/ask"])
+# Without the guard, connections of `/big` are left only where the client is slower than the server.
+@pytest.mark.parametrize(("guarded", "path"), [(False, b"/ask"), (True, b"/ask"), (True, b"/big")])
 async def test_a_client_that_leaves_further_requests_behind_leaves_no_connection(
     guarded: bool, path: bytes
 ) -> None:
