@@ -135,7 +135,9 @@ class Client:
         given, content = _with_body(headers, json, data, content)
         answer = WholeResponse(content)
         async with ungrouped(trio.open_nursery()) as nursery:  # with contextvars of its own
-            scope, name = self._http_scope(method, url, given), f"{method} {url}"
+            # What follows may be secret, and names of tasks are shown.
+            name = f"{method} {url.partition('?')[0]}"
+            scope = self._http_scope(method, url, given)
             nursery.start_soon(self.app, scope, answer.receive, answer.send, name=name)
         if answer.start is None:
             raise _no_response(method, url)
