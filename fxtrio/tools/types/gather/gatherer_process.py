@@ -77,7 +77,9 @@ class GathererProcess:
         """
         changed = project.changed_python(before)
         pages = known.by_source()
-        if changed is None or not all(pages[source].kind == "page" for source in changed):
+        if changed is None or any(
+            source not in pages or pages[source].kind != "page" for source in changed
+        ):
             return await self.types(project)  # a layout is part of the types of others
         needed = {*changed, *(layout for source in changed for layout in pages[source].layouts)}
         imported = tuple(page for page in project.pages if page.module.source in needed)
