@@ -52,8 +52,8 @@ def test_a_folder_that_another_process_removes_as_abandoned_is_created_again(
 ) -> None:
     plain, made = tempfile.mkdtemp, []
 
-    def make(prefix: str) -> str:
-        made.append(plain(prefix=prefix))
+    def make(prefix: str, dir: Path) -> str:
+        made.append(plain(prefix=prefix, dir=dir))
         if len(made) == 1:
             Path(made[0]).rmdir()
         return made[-1]

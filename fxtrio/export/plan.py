@@ -69,7 +69,9 @@ def _needs_server(module: PageModule, text: Text) -> Finding | None:
 
 def placed(source: str, function: str, text: Text) -> str:
     """Return the place of a function of a source file."""
-    found = re.search(rf"^\s*(?:async\s+)?def {re.escape(function)}\b", text(source), re.MULTILINE)
+    found = re.search(
+        rf"^[ \t]*+(?:async[ \t]++)?def {re.escape(function)}\b", text(source), re.MULTILINE
+    )
     if found is None:
         return source
     line = text(source).count("\n", 0, found.end()) + 1

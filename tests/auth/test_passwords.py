@@ -94,6 +94,8 @@ async def test_hashing_has_threads_of_its_own_and_a_bounded_queue() -> None:
     class Slow:
         """Stands in for Argon2: a hash that takes as long as the test wants."""
 
+        type, memory_cost, time_cost, parallelism = Type.ID, 64, 1, 1
+
         def hash(self, password: str) -> str:
             running.append(1)
             if password == "slow":

@@ -4,6 +4,13 @@ from __future__ import annotations
 
 APART: dict[str, tuple[str, ...]] = {
     "patterns, settings and names of the app's own code": (
+        "plugins.admin_page:policy",
+        "plugins.mcp.plugin:_path",
+        "plugins.mcp.plugin:_urls",
+        "plugins.studio.plugin:_path",
+        "serve.pages.page:literal_target",
+        "serve.pages.site:_html_lines",
+        "serve.request.response.response:policy_of_document",
         "compression.precompressed:compress_build",
         "encode:_culprits",
         "encode:_warn_once.<locals>.warn",
@@ -43,7 +50,7 @@ APART: dict[str, tuple[str, ...]] = {
         "serve.pages.html.document:document_frame",
         "serve.pages.functions.endpoint_code:EndpointCode.function",
         "serve.pages.error_response:repeated_header",
-        "serve.request.csrf:_fixed_size",
+        "serve.request.csrf:_keyed",
         "serve.request.hooks:RouteHookInvalid.__init__",
         "serve.request.hooks:hooks_of.<locals>.named",
         "uploads:_covers",
@@ -124,6 +131,10 @@ APART: dict[str, tuple[str, ...]] = {
         "server.supervise.worker:main",
     ),
     "headers and bodies of responses, which the application writes": (
+        "plugins.mcp.calls:_Reader._value",
+        "plugins.studio.html:table",
+        "serve.pages.payload:payload_around",
+        "serve.request.response.response:headers_of",
         "compression.middleware:EncodingSend._encode",
         "compression.gzip_splice:deflate_pieces",
         "encode:NotSerializable.__init__",
@@ -155,6 +166,15 @@ APART: dict[str, tuple[str, ...]] = {
         "server.http2.send_queue:SendQueues.send",
     ),
     "it hands on what it is given, to what is measured": (
+        "develop.report.inside:Inside._page",
+        "plugins.mcp.calls:_scope",
+        "plugins.mcp.endpoint:_again",
+        "plugins.mcp.endpoint:_said",
+        "plugins.mcp.sdk:Tools.call",
+        "plugins.mcp.sdk:Tools.call.<locals>.report",
+        "plugins.studio.access:_scope",
+        "plugins.studio.access:find_route",
+        "plugins.studio.sections:_who",
         "develop.report.terminal:Terminal.line",
         "server.http1.websocket.stream:WsStream._take",
         "serve.cache.response_cache:ResponseCache.obtain",
@@ -164,6 +184,11 @@ APART: dict[str, tuple[str, ...]] = {
         "serve.pages.markdown.representation:match_page",
         "serve.request.bodies.starlette_bodies:_again",
     ),
+    "the path and query of a request, which the server bounds, each read once": (
+        "serve.pages.html.without_scripts:load_settled",
+        "serve.runtime_endpoints:RuntimeEndpoints._probe",
+    ),
+    "a query that a developer writes": ("plugins.studio.tables:first_rows",),
     "the first 40 characters, for an error": (
         "head:_Reader.handle_decl",
         "head:_Reader.handle_pi",

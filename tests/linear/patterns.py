@@ -32,6 +32,7 @@ _NOT_USES = {"pattern", "flags", "groups", "groupindex"}
 
 STAND_INS: dict[str, dict[str, Any]] = {
     "develop/report/overlay_errors.py": {"root": "/a/b", "function": "name"},
+    "export/plan.py": {"function": "name"},
     "tools/lsp/answers/exporters.py": {"name": "name", "word": "name"},
     "tools/lsp/answers/quick_fixes.py": {
         "bounded": r"(?<![\w$])name(?![\w$])",
