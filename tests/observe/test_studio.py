@@ -88,6 +88,17 @@ async def test_only_those_whom_the_guard_admits_see_it(root: Path) -> None:
     assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
+async def test_its_events_count_as_streams_of_the_process(root: Path) -> None:
+    chosen = {**settings(root), "limits": {"streams": 1}}
+    async with open_app(root, **chosen) as client:
+        async with client.stream("GET", "/_studio/events", headers=RIGHT) as first:
+            second = await client.get("/_studio/events", headers=RIGHT)
+
+    assert first.status == 200
+    assert second.status == 503
+    assert "limits.streams: 1 streams are open" in second.text
+
+
 async def test_no_page_shows_a_secret_and_each_is_small(root: Path) -> None:
     headers = {"authorization": f"Bearer {CANARY}"}
     async with open_app(root, **settings(root)) as client:

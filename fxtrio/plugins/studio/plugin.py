@@ -30,10 +30,10 @@ from fxtrio.plugins.studio.studio import (
     send_events,
 )
 from fxtrio.plugins.studio.timings import Timings
+from fxtrio.serve.event_streams.open_streams import OpenStreams, StreamsFull
 
 if TYPE_CHECKING:
     from fxtrio.app_handle import App
-    from fxtrio.serve.event_streams.open_streams import OpenStreams
 
 _OF_ONE = {"cache-control": "no-store", "content-security-policy": POLICY}
 
@@ -141,7 +141,12 @@ class _Events(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond."""
         streams: OpenStreams = scope["app"].lifetime.running.streams
-        with streams.admit("studio") as admitted, self._plugin.watching():
+        try:
+            admission = streams.admit("studio")
+        except StreamsFull as error:
+            await PlainTextResponse(f"{error}\n", 503)(scope, receive, send)
+            return
+        with admission as admitted, self._plugin.watching():
 
             async def pause() -> bool:
                 with admitted.until(trio.current_time() + PAUSE):
