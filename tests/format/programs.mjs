@@ -12,6 +12,8 @@ const { parseSync, transformSync } = await import(
 
 const FORM = new Set(['start', 'end', 'loc', 'range', 'raw', 'extra', 'shorthand']);
 
+const HELPERS = /^(react\/jsx-runtime$|@oxc-project\/runtime\/)/;
+
 function plain(key, value) {
   if (FORM.has(key)) return undefined;
   if (typeof value === 'bigint') return `${value}n`;
@@ -56,8 +58,8 @@ const programs = texts.map((text) => {
   });
   if (errors.length > 0) return { error: String(errors[0].message) };
   const { program } = parseSync('page.jsx', code, { lang: 'jsx', preserveParens: false });
-  // Where the import stands depends on empty statements.
-  const own = program.body.filter((one) => one.source?.value !== 'react/jsx-runtime');
+  // Where the compiler puts its own imports depends on empty statements.
+  const own = program.body.filter((one) => !HELPERS.test(one.source?.value));
   return { program: JSON.stringify(own, plain) };
 });
 process.stdout.write(JSON.stringify(programs));

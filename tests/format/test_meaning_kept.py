@@ -71,6 +71,11 @@ def test_pages_of_examples_docs_and_starter_keep_their_meaning(tmp_path: Path) -
     assert refused <= {"tests/compile/cases/ambiguous.fxl"}, "which has problems in its split"
 
 
+def test_imports_of_helpers_may_stand_anywhere(tmp_path: Path) -> None:
+    page = "X = 1\n;;;\nimport a from 'b'\n@a({\n})\nexport class C {}\n"
+    assert_well_formatted(tmp_path, {"pages/a.fxl": page})
+
+
 @settings(
     max_examples=amount(2, long=6),
     # Each example starts processes, so they are many pages, and the failure names the one.
