@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from pathlib import Path
 
 import httpx
@@ -15,7 +14,6 @@ from tests.e2e.support import REPOSITORY, UNCOMPRESSED, serving
 from tests.ports import free_port
 
 
-@pytest.mark.skipif(shutil.which("npm") is None, reason="needs npm")
 @pytest.mark.nightly
 def test_an_app_with_tailwind_is_built_and_served_by_its_dockerfile(tmp_path: Path) -> None:
     context, folder = tmp_path / "shop", tmp_path / "image"
