@@ -153,6 +153,7 @@ export class Browsers {
    *   this machine, or how long ago (ms)
    */
   #recall(socket, { asked, age }) {
+    if (typeof asked !== 'number' && typeof age !== 'number') return;
     const since = typeof asked === 'number' ? asked : Date.now() - Number(age);
     for (const { at, payload } of this.#kept) if (at >= since) this.#tell(socket, payload);
   }

@@ -48,7 +48,9 @@ export class Mistakes {
     if (this.#thread === null && !('toolchain' in order)) {
       return Promise.resolve({ problems: [], unknown: true });
     }
-    const thread = (this.#thread ??= new Worker(THREAD, { workerData: /** @type {Order} */ (order).toolchain }));
+    const thread = (this.#thread ??= new Worker(THREAD, {
+      workerData: /** @type {Order} */ (order).toolchain,
+    }));
     return new Promise((resolve, reject) => {
       const done = (/** @type {any} */ found) => {
         thread.off('error', failed);

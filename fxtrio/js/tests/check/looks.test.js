@@ -69,7 +69,11 @@ test('an order of what has changed is answered as a whole one would be', async (
   const { root, write, file } = await makeProject(t);
   write('_card.jsx');
   const looks = new ProjectLooks(await loadTools(TOOLCHAIN));
-  const other = { ...file, path: 'pages/other.fxl', text: 'export default () => <p>{absent}</p>;\n' };
+  const other = {
+    ...file,
+    path: 'pages/other.fxl',
+    text: 'export default () => <p>{absent}</p>;\n',
+  };
   const messages = (/** @type {any} */ given) => {
     const { problems, unknown } = looks.answer(given);
     return unknown ? 'unknown' : problems.map(({ path: place, message }) => [place, message]);

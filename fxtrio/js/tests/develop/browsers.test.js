@@ -135,6 +135,7 @@ test('a document learns of changes since it was asked for, however late it conne
 });
 
 test('a document that is older than a change learns of it, and others do not', async () => {
+  const clock = mock.method(Date, 'now', () => 90_000);
   const browsers = new Browsers();
   const browser = connect(browsers);
   const other = connect(browsers);
@@ -149,5 +150,6 @@ test('a document that is older than a change learns of it, and others do not', a
   for (const age of [null, 'x', {}, undefined]) {
     await other.say({ type: 'custom', event: 'fx:loaded', data: { age } });
   }
+  clock.mock.restore();
   assert.equal(other.told.length, before[1]);
 });
