@@ -28,6 +28,8 @@ _ASKING: dict[Form, tuple[bytes, bytes]] = {
     "text": (b"accept", b"*/*"),
 }
 
+_UNANSWERED = "has no response, since a middleware calls neither the app nor 'send'"
+
 _OWN_VARY = frozenset({NAVIGATION.decode(), "accept", "accept-encoding"})
 
 
@@ -36,6 +38,8 @@ class Captured:
     """The app's answer to one request."""
 
     status: int
+    """0 where there was no response."""
+
     headers: Headers
     body: bytes
     findings: tuple[Finding, ...]
@@ -75,6 +79,9 @@ async def capture(app: ASGIApp, place: Place, path: str, form: Form, *, source: 
             parts.append(bytes(message.get("body", b"")))
 
     await app(_scope(place, path, form, audience), receive, send)
+    if not started:
+        remedy = "Call the app, or send a response of its own"
+        return Captured(0, Headers(), b"", (Finding(source, f"{path} {_UNANSWERED}", remedy),))
     headers = Headers(raw=list(started[0].get("headers", ())))
     body = b"".join(parts)
     status = started[0]["status"]
@@ -83,8 +90,6 @@ async def capture(app: ASGIApp, place: Place, path: str, form: Form, *, source: 
 
 
 def _scope(place: Place, path: str, form: Form, audience: ExportAudience) -> Scope:
-    host, _, port = place.host.partition(":")
-    default = 443 if place.scheme == "https" else 80
     whole = place.base_url + path if path != "/" or not place.base_url else place.base_url
     return {
         "type": "http",
@@ -92,7 +97,7 @@ def _scope(place: Place, path: str, form: Form, audience: ExportAudience) -> Sco
         "http_version": "1.1",
         "method": "GET",
         "scheme": place.scheme,
-        "server": (host, int(port) if port.isdigit() else default),
+        "server": place.server,
         "client": None,
         "root_path": place.root,
         "path": whole,
@@ -108,7 +113,7 @@ def _findings(
     audience: ExportAudience, status: int, headers: Headers, body: bytes, source: str
 ) -> Iterator[Finding]:
     """Yield each reason why an answer can be no file."""
-    if not audience.admitted and audience.hook and (status in REDIRECTS or status >= 400):
+    if not audience.admitted and audience.hook:
         to = f" and {headers['location']!r}" if "location" in headers else ""
         cause = f"the route hook {audience.hook} answers it with {status}{to}"
         yield Finding(source, cause, f"Files are open to everybody. {SERVER}")

@@ -7,7 +7,7 @@ request of nobody. Called by `fx export`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import AbstractAsyncContextManager
 from functools import cache, partial
 from pathlib import Path
@@ -226,6 +226,8 @@ class _Export:
         assert function is not None  # `plan_export` has looked
         try:
             values = await function()
+            if isinstance(values, Iterator):  # whose code runs only now
+                values = list(values)
         except BaseException as raised:
             error = application_error(raised)
             log.error("%s: paths() failed", place, exc_info=trimmed(error))
@@ -272,12 +274,12 @@ class _Export:
         source = "404.html" if view is None else self.manifest.views[view].module
         answer = await capture(self.app, self.place, _NOT_FOUND, "html", source=source)
         html = answer.body
-        if view is None or answer.status != 404:
+        if view is None or answer.findings or answer.status != 404:  # a page may have all URLs
+            self.left_out += answer.findings if view is not None else ()
             message = "This page could not be found."
             home = self.place.url("/") if "/" in self.pages else ""
             html = error_document(404, message, home=home)
         else:
-            self.findings += answer.findings
             self.not_found = Page(_NOT_FOUND, self._sources(view), _document(html))
         self.files.add_missing(_NOT_FOUND[1:], self._secured(html), owner=source)
 
@@ -327,7 +329,9 @@ class _Export:
 
     def _check_links(self) -> None:
         pages = {
-            path: Page(path, page.target.sources, page.document or _document(b""))
+            path: Page(
+                path, page.target.sources, page.document, page.moved.location if page.moved else ""
+            )
             for path, page in self.pages.items()
         }
         if self.not_found is not None:
@@ -345,9 +349,3 @@ class _Export:
         check = LinkCheck(self.place, pages, files, left_out, self.text)
         broken, self.dangling = check.findings()
         self.findings += broken
-        for moved in self.moved:
-            path = site_files.target_of(moved, self.place)
-            if path is not None and path not in self.pages and f"/{path}" not in files:
-                source = self.pages[moved.path].target.sources[0]
-                cause = f"{moved.path} redirects to {moved.location!r}, which is not a page"
-                self.findings.append(Finding(source, cause, "Correct it"))

@@ -26,7 +26,11 @@ class Page:
     sources: tuple[str, ...]
     """Its file, then those of its layouts: where a link may be written."""
 
-    document: Document
+    document: Document | None
+    """None for one that only redirects."""
+
+    moved: str = ""
+    """The URL that it redirects to."""
 
 
 @attrs.frozen
@@ -52,12 +56,19 @@ class LinkCheck:
         for page in self.pages.values():
             for href, cause, remedy, known in self._causes(page):
                 place = self._place(page, href)
-                found = Finding(place, f"{href!r} {cause}", remedy)
+                to = "redirects to " if page.document is None else ""
+                which = ", which " if page.document is None else " "
+                found = Finding(place, f"{to}{href!r}{which}{cause}", remedy)
                 (missing if known else broken).setdefault(found, []).append(page.path)
         return list(map(_with_pages, broken.items())), list(map(_with_pages, missing.items()))
 
     def _causes(self, page: Page) -> Iterator[tuple[str, str, str, bool]]:
         """Yield URL, cause and remedy of each link that leads nowhere, and if that is known."""
+        if page.document is None:
+            found = self._wrong(page, page.moved)
+            if found is not None:
+                yield page.moved, *found
+            return
         for href in page.document.links:
             found = self._wrong(page, href)
             if found is not None:
@@ -112,7 +123,8 @@ class LinkCheck:
 
     def _wrong_fragment(self, page: Page, fragment: str) -> tuple[str, str, bool] | None:
         name = unquote(fragment).partition(_TEXT_FRAGMENT)[0]
-        if name in _TOP or name in page.document.ids:
+        # Browsers apply a fragment to where a redirect leads.
+        if name in _TOP or page.document is None or name in page.document.ids:
             return None
         return f"names {name!r}, which no element of {page.path} has as its id", "Correct it", False
 

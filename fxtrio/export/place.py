@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 import attrs
 
@@ -38,6 +38,12 @@ class Place:
     """The path in front of all URLs: ``root``, and the setting."""
 
     @property
+    def server(self) -> tuple[str, int]:
+        """Name or address of the host, without brackets, and its port."""
+        url = urlsplit(self.origin)
+        return url.hostname or "", url.port or (443 if self.scheme == "https" else 80)
+
+    @property
     def origin(self) -> str:
         """Scheme and host."""
         return f"{self.scheme}://{self.host}"
@@ -56,8 +62,8 @@ def place_of(site: str, base: str | None, *, base_url: str) -> Place:
 
     Raises PlaceInvalid.
     """
-    url = urlsplit(site)
-    if url.scheme not in ("http", "https") or not _HOST.fullmatch(url.netloc):
+    url = _origin(site)
+    if url is None:
         remedy = "Write scheme and host, such as 'https://example.com'"
         raise PlaceInvalid("--site", site, "is not an origin", remedy)
     if url.path.strip("/") or url.query or url.fragment:
@@ -70,3 +76,14 @@ def place_of(site: str, base: str | None, *, base_url: str) -> Place:
         cause = f"does not end with the setting baseUrl, {base_url!r}, which is part of every URL"
         raise PlaceInvalid("--base", whole, cause, "Let it, or remove the setting")
     return Place(url.scheme, url.netloc, whole.removesuffix(base_url), whole)
+
+
+def _origin(site: str) -> SplitResult | None:
+    """Return the parts of a URL with a scheme and a host that can be served; None for others."""
+    try:
+        url = urlsplit(site)
+        is_port = url.port != 0  # of a number that is too large, this raises
+    except ValueError:
+        return None
+    is_origin = url.scheme in ("http", "https") and _HOST.fullmatch(url.netloc) is not None
+    return url if is_origin and is_port else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
-from urllib.parse import unquote, urlsplit
 
 import attrs
 
@@ -134,14 +133,3 @@ def caddy_config(place: Place, moved: Sequence[Moved], headers: Sequence[tuple[s
         "}",
     ]
     return "\n".join([*lines, ""]).encode()
-
-
-def target_of(moved: Moved, place: Place) -> str | None:
-    """Return the decoded path of the app that a redirect leads to; None for another site."""
-    url = urlsplit(moved.location)
-    if url.netloc and url.netloc != place.host:
-        return None
-    path = unquote(url.path)
-    if place.base_url and path != place.base_url and not path.startswith(place.base_url + "/"):
-        return None
-    return path.removeprefix(place.base_url).rstrip("/") or "/"

@@ -177,6 +177,50 @@ async def test_a_hook_that_refuses_a_page_is_named(tmp_path: Path) -> None:
     )
 
 
+async def test_a_hook_that_answers_itself_is_named_whatever_its_status(tmp_path: Path) -> None:
+    hook = """
+    from starlette.responses import HTMLResponse
+
+    def closed(request):
+        return HTMLResponse("<p>Closed</p>") if request.url.path == "/shop" else None
+    """
+    files = {"hooks.py": hook, "pages/index.fxl": PAGE, "pages/shop.fxl": PAGE}
+
+    [found] = await failures(tmp_path, files, route_middleware={"pages": ["hooks.closed"]})
+
+    assert found.startswith("pages/shop.fxl: the route hook hooks.closed answers it with 200.")
+
+
+async def test_middleware_that_sends_nothing_is_an_error_of_the_page(tmp_path: Path) -> None:
+    middleware = """
+    class Silent:
+        def __init__(self, app):
+            self.app = app
+
+        async def __call__(self, scope, receive, send):
+            if scope.get("path") != "/shop":
+                await self.app(scope, receive, send)
+    """
+    files = {"silent.py": middleware, "pages/index.fxl": PAGE, "pages/shop.fxl": PAGE}
+
+    [found] = await failures(tmp_path, files, middleware=["silent:Silent"])
+
+    assert found.startswith("pages/shop.fxl: /shop has no response, since a middleware")
+
+
+async def test_a_not_found_page_for_one_visitor_is_an_error_and_may_be_left_out(
+    tmp_path: Path,
+) -> None:
+    read = "@server\nasync def load(request):\n    return {'html': request.cookies.get('a')}\n\n"
+    files = {"pages/index.fxl": PAGE, "pages/not-found.fxl": read + PAGE}
+
+    [found] = await failures(tmp_path, files)
+    await export(tmp_path, files, allow_missing=True)
+
+    assert found.startswith("pages/not-found.fxl: its code, or a layout's, reads request.cookies")
+    assert b"This page could not be found." in contents(tmp_path / "out")["404.html"]
+
+
 PATHS = """
 async def paths():
     {body}
@@ -200,6 +244,7 @@ export default function Page() {{ return <p>1</p>; }}
         ("return [{'id': 'x' * 300}]", "paths() returned {'id': 'xxxxxx"),
         ("return [{'id': 'taken'}]", "paths() returned {'id': 'taken'}, but /taken is answered by"),
         ("raise KeyError('no')", "paths() failed: KeyError('no')"),
+        ("return ({'id': 1 // n} for n in (1, 0))", "paths() failed: ZeroDivisionError("),
     ],
 )
 async def test_paths_that_are_none_are_errors_with_their_place(

@@ -95,8 +95,46 @@ async def test_a_redirect_that_leads_nowhere_is_an_error(tmp_path: Path) -> None
     away = "from fx.runtime import redirect\n\n@server\nasync def load(request):\n"
     files = {"pages/index.fxl": f"{away}    raise redirect('/gone')\n\n{PAGE}"}
 
-    with pytest.raises(ExportFailed, match="/ redirects to '/gone', which is not a page"):
+    with pytest.raises(
+        ExportFailed, match="redirects to '/gone', which leads to no page and no file"
+    ):
         await export(tmp_path, files)
+
+
+AWAY = (
+    "from fx.runtime import redirect\n\n"
+    "@server\nasync def load(request):\n    raise redirect({!r})\n\n"
+)
+
+
+async def test_a_redirect_may_lead_to_a_file(tmp_path: Path) -> None:
+    files = {"pages/index.fxl": AWAY.format("/manual.pdf") + PAGE, "public/manual.pdf": ""}
+
+    exported = await export(tmp_path, files)
+
+    assert [moved.location for moved in exported.moved] == ["/manual.pdf"]
+
+
+async def test_a_redirect_to_a_page_that_is_left_out_is_reported_like_a_link(
+    tmp_path: Path,
+) -> None:
+    login = f"@action\nasync def sign_in(request): ...\n\n{PAGE}"
+    files = {"pages/index.fxl": AWAY.format("/login") + PAGE, "pages/login.fxl": login}
+
+    exported = await export(tmp_path, files, allow_missing=True)
+
+    [found] = exported.dangling
+    assert str(found).startswith("pages/index.fxl:5: redirects to '/login', which is left out")
+
+
+async def test_a_link_with_a_fragment_may_lead_to_a_redirect(tmp_path: Path) -> None:
+    files = {
+        "pages/index.fxl": shown('<a href="/old#x">x</a>'),
+        "pages/old.fxl": AWAY.format("/new") + PAGE,
+        "pages/new.fxl": shown('<p id="x">1</p>'),
+    }
+
+    assert (await export(tmp_path, files)).pages == ("/", "/new", "/old")
 
 
 async def test_a_link_out_of_the_base_is_an_error_where_the_site_has_such_a_page(
@@ -142,6 +180,8 @@ def test_damaged_html_is_read_in_linear_time(text: str) -> None:
         ("example.com", None, "--site 'example.com': is not an origin."),
         ("ftp://example.com", None, "--site 'ftp://example.com': is not an origin."),
         ("https://example.com/docs/", None, "Write --site https://example.com --base /docs."),
+        ("http://[::1", None, "--site 'http://[::1': is not an origin."),
+        ("https://a.test:99999", None, "--site 'https://a.test:99999': is not an origin."),
         ("https://example.com", "docs", "--base 'docs': is not a path."),
         ("https://example.com", "/a/../b", "--base '/a/../b': is not a path."),
         ("https://example.com", "/docs", "--base '/docs': does not end with the setting baseUrl"),
@@ -160,3 +200,8 @@ def test_the_base_has_the_setting_at_its_end() -> None:
     assert (place.root, place.base_url) == ("/docs", "/docs/shop")
     assert place.absolute("/a b") == "https://example.com:8443/docs/shop/a%20b"
     assert place_of("https://example.com", None, base_url="/shop").root == ""
+
+
+def test_the_address_of_a_host_has_no_brackets() -> None:
+    assert place_of("https://[::1]:8443", None, base_url="").server == ("::1", 8443)
+    assert place_of("http://example.com", None, base_url="").server == ("example.com", 80)
