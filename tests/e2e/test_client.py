@@ -189,6 +189,20 @@ SITE = {
 
         export default () => <p>x</p>;
     """,
+    "pages/titles/shop/react.fxl": """
+        import { Suspense, use, useState } from "react";
+        const value = new Promise((done) => setTimeout(done, 30, "late"));
+        const Late = () => <b>{use(value)}</b>;
+
+        export default function InTree() {
+          const [named, setNamed] = useState(true);
+          return <>
+            {named && <title>from React in a shop</title>}
+            <Suspense fallback=""><Late /></Suspense>
+            <button onClick={() => setNamed(!named)}>rename</button>
+          </>;
+        }
+    """,
     "pages/titles/shop/cart.fxl": """
         import { Head } from "fx/client";
 
@@ -363,6 +377,7 @@ TITLES = {
     "/titles/untitled": "The Shop",
     "/titles/shop": "Acme",
     "/titles/shop/orders": "Orders | Acme",
+    "/titles/shop/react": "from React in a shop",
     "/titles/shop/cart": "Cart | Acme",
     "/nowhere": "The Shop",
 }
@@ -385,6 +400,17 @@ def test_a_navigation_shows_the_title_of_a_page_without_one(site: Server, browse
             page.evaluate("(path) => { document.go(path) }", path)
             wait_until(page, f"location.pathname === '{path}'")
             wait_until(page, f"{ALL_TITLES}.join() === '{title}'")
+
+
+def test_a_title_of_react_replaces_others_while_it_is_rendered(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    page = visitor.page
+    hydrated(visitor, f"{site.url}/titles/shop/react")
+    for title in ("Acme", "from React in a shop", "Acme"):
+        page.get_by_role("button", name="rename").click()
+        wait_until(page, f"{ALL_TITLES}.join() === '{title}'")
 
 
 ENDED = """

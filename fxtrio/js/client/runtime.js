@@ -70,6 +70,7 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
     },
   });
   browser.start();
+  const head = openHead(state, rendered, nonce);
   return {
     base,
     nonce,
@@ -78,15 +79,22 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
     loads,
     modules,
     screen,
-    head: new HeadStore({
-      document,
-      values: rendered ? state.head : [],
-      own: state.head,
-      nonce,
-      lang: state.page.lang,
-    }),
+    head,
     scripts: new Scripts(document, nonce),
     auth: new AuthStore({ fetch, base, user: state.user, cookies: () => document.cookie }),
-    stop: () => browser.stop(),
+    stop() {
+      browser.stop();
+      head.stop();
+    },
   };
+}
+
+/**
+ * @param {import('./types.js').State} state of the document
+ * @param {boolean} rendered whether its head is that of the state
+ * @param {string} nonce
+ */
+function openHead({ head, page }, rendered, nonce) {
+  const values = rendered ? head : [];
+  return new HeadStore({ document, values, own: head, nonce, lang: page.lang });
 }

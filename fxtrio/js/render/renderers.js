@@ -6,7 +6,7 @@ import { createElement } from 'react';
 import { renderToPipeableStream, renderToString } from 'react-dom/server.node';
 
 import { RouteContext } from '../client/contexts.js';
-import { interleave, mergeHead, serializeHead, withoutFallback } from '../client/head/head.js';
+import { interleave, mergeHead, serializeHead, withoutTitles } from '../client/head/head.js';
 import { Inserted } from './inserted.js';
 import { movedFrom, moving } from './mounted.js';
 import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
@@ -145,7 +145,7 @@ class Collected {
   html({ head, nonce = '' }, hoisted) {
     if (head.length === 0 && this.#levels.length === 0) return '';
     const nodes = mergeHead(interleave(head, this.#levels));
-    return serializeHead(hoisted.includes('<title') ? withoutFallback(nodes) : nodes, nonce);
+    return serializeHead(hoisted.includes('<title') ? withoutTitles(nodes) : nodes, nonce);
   }
 }
 

@@ -16,9 +16,6 @@ _TEMPLATE = "data-template"
 DEFAULT_LANG: Final = "en"
 """Default of documents of apps that set none; payloads omit it."""
 
-_FALLBACK = "data-fx-fallback"
-"""Marks an element that is replaced by one that React itself renders into the head."""
-
 
 @attrs.frozen(eq=False)
 class ViewPlan:
@@ -106,7 +103,7 @@ def plan_view(
     chain = (*layouts, inner)
     loaders = tuple(code.loader for code in chain if code.loader is not None)
     levels: list[Sequence[HeadNode]] = [code.module.head for code in chain]
-    fallback = (["title", {_FALLBACK: ""}, name],) if name and not has_title(levels) else ()
+    fallback = (["title", {}, name],) if name and not has_title(levels) else ()
     levels[0] = (*fallback, *levels[0])
     static: bytes | None
     if any(code.head is not None for code in chain):

@@ -1,11 +1,13 @@
 /** Head nodes written into a document: only what differs changes, and only what is marked. */
 
-import { content, MARK, withoutFallback } from './head.js';
+import { content, MARK, withoutTitles } from './head.js';
 
 /** @typedef {import('../types.js').HeadNode} HeadNode */
 
 /** @type {ReadonlySet<HeadNode>} */
 const NONE = new Set();
+/** @type {WeakMap<Element, string | null>} the text of each title that is ours */
+const TITLES = new WeakMap();
 const VIEWPORT = 'width=device-width, initial-scale=1';
 
 /**
@@ -23,8 +25,9 @@ const VIEWPORT = 'width=device-width, initial-scale=1';
  */
 export function applyHead(document, nodes, { nonce = '', untrusted = NONE, remove = true } = {}) {
   const { head } = document;
-  const shown =
-    head.querySelector(`title:not([${MARK}])`) === null ? nodes : withoutFallback(nodes);
+  releaseTitles(head);
+  const titled = head.querySelector(`title:not([${MARK}])`) !== null;
+  const shown = titled ? withoutTitles(nodes) : nodes;
   /** @type {Map<string, Element[]>} */
   const present = new Map();
   for (const element of head.querySelectorAll(`[${MARK}]`)) {
@@ -42,11 +45,25 @@ export function applyHead(document, nodes, { nonce = '', untrusted = NONE, remov
   }
   if (remove) {
     for (const element of [...present.values()].flat()) element.remove();
-  } else if (nodes.some(([tag]) => tag === 'title')) {
-    removeOldTitles(head, nodes);
+  } else if (titled || nodes.some(([tag]) => tag === 'title')) {
+    removeOldTitles(head, shown);
   }
   if (head.querySelector('meta[name="viewport"]') === null) {
     head.append(create(document, ['meta', { name: 'viewport', content: VIEWPORT }, ''], ''));
+  }
+}
+
+/**
+ * Unmark titles whose text is not what was written: React has adopted them while it hydrated a
+ * `<title>` that came after the head, and removes them itself.
+ *
+ * @param {HTMLHeadElement} head
+ */
+function releaseTitles(head) {
+  for (const title of head.querySelectorAll(`title[${MARK}]`)) {
+    const text = TITLES.get(title);
+    if (text === undefined) TITLES.set(title, title.textContent);
+    else if (text !== title.textContent) title.removeAttribute(MARK);
   }
 }
 

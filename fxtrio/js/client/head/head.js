@@ -13,9 +13,6 @@
  */
 export const MARK = 'data-fx-head';
 
-/** Marks a node that gives way to what React itself puts into the head. */
-const FALLBACK = 'data-fx-fallback';
-
 /** What a title of a layout makes of those inside of it: `%s` stands for their text. */
 const TEMPLATE = 'data-template';
 
@@ -91,12 +88,12 @@ function both(before, [tag, attributes]) {
 }
 
 /**
- * Return nodes without a title that stands in for none: there is one of React's.
+ * Return nodes without titles: a `<title>` that React itself puts into the head replaces them.
  *
  * @param {readonly HeadNode[]} nodes
  */
-export function withoutFallback(nodes) {
-  return nodes.filter(([, attributes]) => attributes[FALLBACK] === undefined);
+export function withoutTitles(nodes) {
+  return nodes.filter(([tag]) => tag !== 'title');
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import { DocumentAttributes } from './attributes.js';
 import { applyHead } from './document.js';
-import { divideHead, interleave, mergeHead } from './head.js';
+import { divideHead, interleave, MARK, mergeHead } from './head.js';
 
 /** @typedef {import('../types.js').HeadNode} HeadNode */
 
@@ -19,6 +19,7 @@ export class HeadStore {
   #own;
   #nonce;
   #lang;
+  #observer;
 
   /**
    * @param {object} options
@@ -36,6 +37,15 @@ export class HeadStore {
     this.#lang = lang;
     const { roots } = divideHead(mergeHead(values));
     this.#attributes = new DocumentAttributes(document, roots, lang);
+    this.#observer = new MutationObserver((changes) => {
+      if (changes.some(isTitleOfReact)) this.#schedule();
+    });
+    this.#observer.observe(document.head, { childList: true });
+  }
+
+  /** Stop following what React does to the title. */
+  stop() {
+    this.#observer.disconnect();
   }
 
   /**
@@ -85,4 +95,11 @@ export class HeadStore {
       applyHead(this.#document, inner, { nonce: this.#nonce, untrusted, remove });
     });
   }
+}
+
+/** @param {MutationRecord} change of the children of the head */
+function isTitleOfReact({ addedNodes, removedNodes }) {
+  return [...addedNodes, ...removedNodes].some(
+    (node) => node instanceof HTMLTitleElement && !node.hasAttribute(MARK),
+  );
 }
