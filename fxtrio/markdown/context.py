@@ -23,23 +23,28 @@ class _Once:
     def __init__(self, get: Callable[[], Awaitable[Any]]) -> None:
         self._get = get
         self._values: list[Any] = []
-        self._running: trio.Event | None = None
+        self._running = False
+        self._ended: trio.Event | None = None  # of the run, where somebody waits for it
 
     async def value(self) -> Any:
         while not self._values:
-            if self._running is None:
+            if not self._running:
                 await self._run()
             else:
-                await self._running.wait()
+                if self._ended is None:
+                    self._ended = trio.Event()
+                await self._ended.wait()
         return self._values[0]
 
     async def _run(self) -> None:
-        self._running = running = trio.Event()
+        self._running = True
         try:
             self._values.append(await self._get())
         finally:
-            self._running = None
-            running.set()
+            self._running = False
+            ended, self._ended = self._ended, None
+            if ended is not None:
+                ended.set()
 
 
 @attrs.frozen(eq=False)

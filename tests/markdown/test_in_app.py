@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
+import trio
+from trio.testing import MockClock
 
 from fx.testing import Client, open_app
 from fxtrio.serve.pages.resources import Renderer
@@ -167,6 +169,35 @@ async def test_markdown_keeps_the_status_of_its_page(tmp_path: Path) -> None:
     assert (converted.status, converted.text) == (410, "# Gone with v0.9.4\n")
     assert (asked.status, asked.text) == (410, "# Gone with v0.9.4\n")
     assert (told.status, told.text) == (410, "v0.9.4")
+
+
+SLOW = """
+    import trio
+
+    @server(timeout=2)
+    async def load(request):
+        await trio.sleep(float(request.query_params["loader"]))
+        return {}
+
+    async def to_markdown(ctx):
+        await ctx.run_loader()
+        await trio.sleep(float(ctx.request.query_params["hook"]))
+        return "# Done"
+    """
+
+
+@pytest.mark.parametrize(
+    ("loader", "hook", "status", "seconds"),
+    [(1, 9, 200, 10), (60, 0, 504, 2), (1, 60, 504, 30)],
+)
+async def test_a_loader_s_deadline_limits_the_loader_and_not_its_hook(
+    tmp_path: Path, autojump_clock: MockClock, loader: int, hook: int, status: int, seconds: int
+) -> None:
+    write_tree(tmp_path, {"pages/slow.fxl": page(SLOW)})
+    async with open_app(tmp_path, llms={"enabled": True}) as client:
+        begin = trio.current_time()
+        response = await client.get(f"/slow.md?loader={loader}&hook={hook}")
+    assert (response.status, trio.current_time() - begin) == (status, seconds)
 
 
 async def test_the_base_of_an_optional_parameter_is_listed(tmp_path: Path) -> None:

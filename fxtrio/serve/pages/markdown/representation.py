@@ -75,7 +75,7 @@ class MarkdownRepresentation(msgspec.Struct, frozen=True):
                 return values
             running = True
             try:
-                loaded = await _loaded(page, missing)
+                loaded = await _loaded(page, missing, watched)
                 values.update(loaded.values)
                 if plan.inner.loader in missing:
                     status = loaded.status
@@ -119,9 +119,12 @@ class MarkdownRepresentation(msgspec.Struct, frozen=True):
         return failed(page.site, error, page.place)
 
 
-async def _loaded(page: PageEvent, loaders: Sequence[Any]) -> Loaded:
-    """Run loaders for a hook; a redirect or failure is raised in it."""
-    outcome = await load(loaders, page.request, page=page.place)
+async def _loaded(page: PageEvent, loaders: Sequence[Any], watched: Watched) -> Loaded:
+    """Run loaders for a hook; a redirect or failure is raised in it.
+
+    One runs at a time, so that a single loader may have its deadline from ``watched``.
+    """
+    outcome = await load(loaders, page.request, page=page.place, watched=watched)
     if isinstance(outcome, Loaded) and deferred_in(outcome.values):
         outcome = await settle(page, outcome)
     if isinstance(outcome, Redirect):
