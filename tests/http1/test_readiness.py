@@ -117,6 +117,39 @@ async def test_a_waiting_task_gets_an_error_when_the_socket_is_closed(others: in
             watch.close()
 
 
+async def test_a_socket_joins_the_set_once_there_is_a_crowd(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    readiness = Readiness()
+    waited: list[int] = []
+    wait_readable = trio.lowlevel.wait_readable
+
+    async def counted(fd: int) -> None:
+        waited.append(fd)
+        await wait_readable(fd)
+
+    monkeypatch.setattr(trio.lowlevel, "wait_readable", counted)
+    with pair() as (near, far), ExitStack() as stack, trio.fail_after(5):
+        watch = readiness.watch(near.fileno())
+        crowd = [stack.enter_context(pair())[0] for _ in range(20)]
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(readiness.run)
+            far.send(b"a")
+            await watch.wait()
+            assert os.read(near.fileno(), 10) == b"a"
+            others = [readiness.watch(one.fileno()) for one in crowd]
+            far.send(b"b")
+            await watch.wait()
+            assert os.read(near.fileno(), 10) == b"b"
+            for other in others:
+                other.close()
+            far.send(b"c")
+            await watch.wait()
+            nursery.cancel_scope.cancel()
+        assert waited.count(near.fileno()) == 1
+        watch.close()
+
+
 async def _expect_closed(watch: Watch) -> None:
     with pytest.raises(trio.ClosedResourceError):
         await watch.wait()
