@@ -333,6 +333,12 @@ def bench_http(session: nox.Session) -> None:
     _program(session, "benchmarks.http")
 
 
+@nox.session(name="bench-growth")
+def bench_growth(session: nox.Session) -> None:
+    """Measure how costs grow with rows, pages, connections, members, tasks; needs wrk."""
+    _program(session, "benchmarks.growth")
+
+
 @nox.session
 def ci(session: nox.Session) -> None:
     """Run everything a change must pass, the tests last; one failure hides no other."""

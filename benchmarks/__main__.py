@@ -52,13 +52,7 @@ def main() -> int:
 
 def _run(plan: Plan, contenders: tuple[Contender, ...], console: Console, *, markdown: bool) -> int:
     results = Results(plan, machine.facts(), datetime.now().astimezone(), contenders)
-    share = float(results.machine["busy_before"])
-    if share > machine.QUIET:
-        console.print(
-            f"The machine is not quiet: {share:.0%} of its cores are busy with other work. "
-            "Compare ratios within this run only.",
-            style="yellow",
-        )
+    report.warn_if_busy(results.machine, console)
     try:
         for family, contender in {c.family: c for c in contenders}.items():
             console.print(f"[dim]installing {family}[/dim]")

@@ -53,19 +53,26 @@ def find_wrk() -> str:
 
 
 def run_wrk(
-    base: str, call: Call, *, headers: Mapping[str, str], connections: int, seconds: float
+    base: str,
+    call: Call,
+    *,
+    headers: Mapping[str, str],
+    connections: int,
+    seconds: float,
+    pause: float = 0.0,
 ) -> Load:
     """Send ``call`` for ``seconds`` over ``connections`` and return what was measured.
 
-    wrk takes whole seconds: ``seconds`` is rounded up. Raises WrkFailed.
+    wrk takes whole seconds: ``seconds`` is rounded up. With ``pause`` each connection waits for a
+    random time after a response, that long on average (milliseconds). Raises WrkFailed.
     """
     whole = max(1, -int(-seconds // 1))
     command = [find_wrk(), "-t1", f"-c{connections}", f"-d{whole}s", "--timeout", "5s"]
     for name, value in {**call.headers, **headers}.items():
         command += ["-H", f"{name}: {value}"]
-    command += ["-s", str(SCRIPT), base + call.path, "--", call.method]
-    if call.body:
-        command.append(call.body)
+    command += ["-s", str(SCRIPT), base + call.path, "--", call.method, call.body]
+    if pause:
+        command.append(f"{pause:.3f}")
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=whole + 20)
     except subprocess.TimeoutExpired:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from benchmarks.judge import Judgement, judge
+from benchmarks.machine import QUIET
 from benchmarks.results import Key, Median, Medians, Results
 
 NONE = "-"
 RIVALS = ("pyxle", "pyxle-production")
 PLAIN = "starlette"
 """A server with templates and no framework, whose CPU time others are compared with."""
+
+
+def warn_if_busy(facts: Mapping[str, Any], console: Console) -> None:
+    """Say so when other work on the machine makes figures of different runs incomparable."""
+    share = float(facts["busy_before"])
+    if share > QUIET:
+        console.print(
+            f"The machine is not quiet: {share:.0%} of its cores are busy with other work. "
+            "Compare ratios within this run only.",
+            style="yellow",
+        )
 
 
 def show(results: Results, console: Console, *, markdown: bool = False) -> None:

@@ -1,9 +1,16 @@
 -- Sends one request over and over, and prints what came of it as one line of JSON.
--- wrk -s load.lua URL -- METHOD [BODY]
+-- wrk -s load.lua URL -- METHOD [BODY] [MILLISECONDS between two requests of a connection]
+
+local pause
 
 function init(args)
   wrk.method = args[1] or "GET"
-  wrk.body = args[2]
+  if args[2] ~= "" then wrk.body = args[2] end
+  pause = tonumber(args[3])
+  if pause then
+    -- Each connection sends at its own random moments, so that they do not come together.
+    delay = function() return math.floor(2 * pause * math.random() + 0.5) end
+  end
 end
 
 function done(summary, latency)
