@@ -28,7 +28,7 @@ async def test_a_hover_says_that_types_are_being_read(
         raise AssertionError
 
     documents, analyst = Documents(), Analyst(print)
-    views, knowledge = Views(documents, analyst), ProjectIndex(print, take)
+    views, knowledge = Views(documents), ProjectIndex(print, take)
     others = DelegatedServers(print, knowledge)
     answers = Answers(documents, views, analyst, knowledge, others)
     document = documents.take(TextDocument((tmp_path / "a.fxl").as_uri(), PAGE, 1))

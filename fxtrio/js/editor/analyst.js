@@ -4,7 +4,8 @@
  *
  * Requests take `{ root, path, text }` and
  * - `check`, with `python` and `actions`: returns the problems of one file, as `fx check` has them;
- * - `uses`: returns its uses of keys, actions and links, null when it does not parse;
+ * - `uses`: returns its uses of keys, actions and links, with `position` those there, with `name`
+ *   those of that name; while it does not parse those that it had before, null if it never did;
  * - `symbols`: returns what it declares, each with the `whole` range, null when it does not parse;
  * - `wanted`, with `position`: returns what is being written there, null when that is not known.
  * - `closing`, with `position`: returns what closes the tag that was just written, or null;
@@ -17,17 +18,16 @@
 import { loadTools, lookAt, readDeclarations } from '../check/checker.js';
 import { encodeMessage, MessageReader } from './messages.js';
 import { Origins } from './origins.js';
-import { offsetIn, rangesIn } from './places.js';
+import { movedTo, offsetIn, rangesIn } from './places.js';
 import { symbolsOf } from './symbols.js';
 import { closingAt, linkedAt } from './tags.js';
+import { Trees } from './trees.js';
 import { namesOf, wantedAt } from './unfinished.js';
 import { usesOf } from './uses.js';
 
-/** @typedef {import('../check/tree.js').Node} Node */
-/** @typedef {import('./keys.js').Origin} Origin */
 /** @typedef {{ root: string, path: string, text: string }} File */
 
-/** Files whose names are remembered. */
+/** Files whose texts are remembered. */
 const MOST_FILES = 200;
 
 const tools = await loadTools(process.argv[2]);
@@ -35,16 +35,66 @@ const tools = await loadTools(process.argv[2]);
 /** Names that declaration files make known, by project. @type {Map<string, Set<string>>} */
 const declared = new Map();
 
-/** Origins of names when a file was last whole. @type {Map<string, Map<string, Origin>>} */
-const known = new Map();
+/** Texts of files when they were last whole. @type {Map<string, string>} */
+const whole = new Map();
+
+const trees = new Trees((text) => {
+  const { errors, program } = tools.parse('client.tsx', text, { lang: 'tsx', range: true });
+  return errors.length > 0 ? null : /** @type {any} */ (program);
+});
 
 /**
  * @param {File} file
- * @returns {Node | null}
+ * @returns {import('./trees.js').Tree | null}
  */
-function parse({ path, text }) {
-  const { errors, program } = tools.parse(path, text, { lang: 'tsx', range: true });
-  return errors.length > 0 ? null : /** @type {any} */ (program);
+function read(file) {
+  const tree = trees.of(file.text);
+  if (tree === null) return null;
+  const key = keyOf(file);
+  whole.delete(key);
+  whole.set(key, file.text);
+  for (const oldest of whole.keys()) {
+    if (whole.size <= MOST_FILES) break;
+    whole.delete(oldest);
+  }
+  return tree;
+}
+
+/** @type {WeakMap<import('./trees.js').Tree, Origins>} */
+const analyzed = new WeakMap();
+
+/** @param {import('./trees.js').Tree} tree */
+function originsOf(tree) {
+  const known = analyzed.get(tree) ?? new Origins(tree, tools.analyze);
+  analyzed.set(tree, known);
+  return known;
+}
+
+/**
+ * Return uses in a file; where it does not parse, those that it had before, at places that are
+ * still there. Null where it never did.
+ *
+ * @param {File & { position?: import('./places.js').Position, name?: string }} file
+ * @returns {import('./uses.js').Use[] | null}
+ */
+function usesIn(file) {
+  const { text, position, name } = file;
+  const before = read(file) === null ? whole.get(keyOf(file)) : text;
+  const tree = before === undefined ? null : trees.of(before);
+  if (tree === null || before === undefined) return null;
+  const [back, forth] = [movedTo(text, before), movedTo(before, text)];
+  const offset = position && back(offsetIn(text, position));
+  if (offset === null) return [];
+  const nodes = offset === undefined ? tree.nodes : tree.around(offset);
+  const wanted = (/** @type {import('./uses.js').Use} */ use) =>
+    (offset === undefined || (use.start <= offset && offset <= use.end)) &&
+    (name === undefined || (use.name ?? use.origin?.at(-1)) === name);
+  return usesOf(originsOf(tree), nodes)
+    .filter(wanted)
+    .flatMap((use) => {
+      const [start, end] = [forth(use.start), forth(use.end)];
+      return start === null || end === null ? [] : [{ ...use, start, end }];
+    });
 }
 
 /** @type {Record<string, (file: any) => unknown>} */
@@ -57,24 +107,20 @@ const ANSWERS = {
     return lookAt(tools, root, names, file).problems;
   },
 
-  /** @param {File} file */
+  /** @param {File & { position?: import('./places.js').Position, name?: string }} file */
   uses(file) {
-    const program = parse(file);
-    if (program === null) return null;
-    const origins = new Origins(program, tools.analyze);
-    remember(file, namesOf(origins));
     const range = rangesIn(file.text);
-    return usesOf(program, origins).map((use) => ({ ...use, range: range(use) }));
+    return usesIn(file)?.map((use) => ({ ...use, range: range(use) }));
   },
 
   /** @param {File} file */
   symbols(file) {
-    const program = parse(file);
+    const tree = read(file);
     const range = rangesIn(file.text);
     return (
-      program &&
-      symbolsOf(program).map(({ name, kind, exported, whole, start, end }) => ({
-        ...{ name, kind, exported, range: range({ start, end }), whole: range(whole) },
+      tree &&
+      symbolsOf(tree.program).map(({ name, kind, exported, whole: all, start, end }) => ({
+        ...{ name, kind, exported, range: range({ start, end }), whole: range(all) },
       }))
     );
   },
@@ -82,21 +128,22 @@ const ANSWERS = {
   /** @param {File & { position: import('./places.js').Position }} file */
   wanted(file) {
     const { text, position } = file;
-    const names = known.get(keyOf(file)) ?? new Map();
-    const read = (/** @type {string} */ changed) => parse({ ...file, text: changed });
-    const found = wantedAt(read, tools.analyze, text, offsetIn(text, position), names);
+    const names = () => {
+      const tree = trees.of(whole.get(keyOf(file)) ?? '');
+      return namesOf(originsOf(/** @type {any} */ (tree)));
+    };
+    const found = wantedAt(trees, tools.analyze, text, offsetIn(text, position), names);
     return found && { ...found, range: rangesIn(text)(found) };
   },
 
   /** @param {File & { position: import('./places.js').Position }} file */
   closing(file) {
-    const read = (/** @type {string} */ changed) => parse({ ...file, text: changed });
-    return closingAt(read, file.text, offsetIn(file.text, file.position));
+    return closingAt(trees, file.text, offsetIn(file.text, file.position));
   },
 
   /** @param {File & { position: import('./places.js').Position }} file */
   linked(file) {
-    const found = linkedAt(parse(file), offsetIn(file.text, file.position));
+    const found = linkedAt(read(file), offsetIn(file.text, file.position));
     return found && found.map(rangesIn(file.text));
   },
 
@@ -109,19 +156,6 @@ const ANSWERS = {
 /** @param {File} file */
 function keyOf({ root, path }) {
   return `${root}\n${path}`;
-}
-
-/**
- * @param {File} file
- * @param {Map<string, Origin>} names
- */
-function remember(file, names) {
-  known.delete(keyOf(file));
-  known.set(keyOf(file), names);
-  for (const oldest of known.keys()) {
-    if (known.size <= MOST_FILES) break;
-    known.delete(oldest);
-  }
 }
 
 /**

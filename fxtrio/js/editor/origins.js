@@ -8,7 +8,6 @@
  */
 
 import { importedNames } from '../check/usage.js';
-import { walk } from '../check/tree.js';
 import { below, find, keyOfMember } from './keys.js';
 
 /**
@@ -50,31 +49,20 @@ const WRAPPERS = new Map([
 /** The origins of one file. */
 export class Origins {
   /**
-   * @param {Node} program
+   * @param {import('./trees.js').Tree} tree
    * @param {typeof import('eslint-scope').analyze} analyze
    */
-  constructor(program, analyze) {
+  constructor(tree, analyze) {
+    const { program, parents, elements } = tree;
+    this.tree = tree;
     /** What the file imports from `fx/client`. */
     this.imported = importedNames(program);
-    /** @type {Map<Node, Node>} a node to what holds it */
-    this.parents = new Map();
+    this.parents = parents;
     /** @type {Map<Node, any>} an identifier to its variable */
     this.variables = new Map();
-    /** @type {Map<string, Node[]>} elements by the name of their component */
-    this.elements = new Map();
+    this.elements = elements;
     this.page = componentOf(program);
     this.depth = 0;
-    walk(program, (node) => {
-      for (const value of Object.values(node)) {
-        for (const part of Array.isArray(value) ? value : [value]) {
-          if (typeof part?.type === 'string') this.parents.set(part, node);
-        }
-      }
-      if (node.type === 'JSXOpeningElement' && node.name.type === 'JSXIdentifier') {
-        const { name } = node.name;
-        this.elements.set(name, [...(this.elements.get(name) ?? []), node]);
-      }
-    });
     const options = { ecmaVersion: 2025, sourceType: 'module', jsx: true, fallback: 'iteration' };
     const scopes = analyze(/** @type {any} */ (program), /** @type {any} */ (options));
     for (const scope of scopes.scopes) {

@@ -44,3 +44,23 @@ export function rangesIn(text) {
   };
   return ({ start, end }) => ({ start: positionOf(start), end: positionOf(end) });
 }
+
+/**
+ * Return what leads from places in a text to the same ones in another text of the file: null for a
+ * place between those where the two are equal.
+ *
+ * @param {string} text
+ * @param {string} other
+ * @returns {(offset: number) => number | null}
+ */
+export function movedTo(text, other) {
+  const most = Math.min(text.length, other.length);
+  let start = 0;
+  while (start < most && text[start] === other[start]) start += 1;
+  let end = 0;
+  while (end < most - start && text.at(-1 - end) === other.at(-1 - end)) end += 1;
+  return (offset) => {
+    if (offset < start || text === other) return offset;
+    return offset > text.length - end ? offset + other.length - text.length : null;
+  };
+}

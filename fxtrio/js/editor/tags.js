@@ -1,9 +1,7 @@
 /** Pairs of tags: the end that a tag lacks, and the two names that are changed together. Pure. */
 
-import { walk } from '../check/tree.js';
-
 /** @typedef {import('../check/tree.js').Node} Node */
-/** @typedef {(text: string) => Node | null} Parse null for a syntax error */
+/** @typedef {import('./trees.js').Tree} Tree */
 
 /** How far back a tag may begin (characters), and how many tags are tried. */
 const FAR = 2000;
@@ -16,23 +14,23 @@ const OPENING = /<([A-Za-z_$][\w$.:-]*)?/g;
  *
  * It is right when the file is whole with it and is not without it.
  *
- * @param {Parse} parse
+ * @param {import('./trees.js').Trees} trees
  * @param {string} text
  * @param {number} offset behind what was just written
  * @returns {string | null}
  */
-export function closingAt(parse, text, offset) {
+export function closingAt(trees, text, offset) {
   const before = text.slice(Math.max(0, offset - FAR), offset);
   const isEnd = before.endsWith('</');
   if (!isEnd && (!before.endsWith('>') || /[=/]>$/.test(before))) return null;
-  if (!isEnd && parse(text) !== null) return null;
+  if (!isEnd && trees.of(text) !== null) return null;
   const names = [...before.matchAll(OPENING)].map(([, name]) => name ?? '').reverse();
   const tried = isEnd ? new Set(names.slice(1)) : new Set(names);
   for (const name of [...tried].slice(0, MOST_TRIED)) {
     const closing = isEnd ? `${name}>` : `</${name}>`;
-    const program = parse(text.slice(0, offset) + closing + text.slice(offset));
+    const tree = trees.of(text.slice(0, offset) + closing + text.slice(offset));
     const start = isEnd ? offset - 2 : offset;
-    if (program !== null && closesAt(program, start, isEnd)) return closing;
+    if (tree !== null && closesAt(tree, start, isEnd)) return closing;
   }
   return null;
 }
@@ -40,36 +38,31 @@ export function closingAt(parse, text, offset) {
 /**
  * Whether a closing tag starts at an offset, and behind `>` right at its opening one.
  *
- * @param {Node} program
+ * @param {Tree} tree
  * @param {number} start
  * @param {boolean} isEnd
  */
-function closesAt(program, start, isEnd) {
-  let found = false;
-  walk(program, (node) => {
+function closesAt(tree, start, isEnd) {
+  return tree.around(start).some((node) => {
     const ends = tagsOf(node);
-    if (ends?.closing.start === start) found = isEnd || ends.opening.end === start;
+    return ends?.closing.start === start && (isEnd || ends.opening.end === start);
   });
-  return found;
 }
 
 /**
  * Return the names of the two tags of an element if one of them is at `offset`, null for none.
  *
- * @param {Node | null} program
+ * @param {Tree | null} tree
  * @param {number} offset
  * @returns {{ start: number, end: number }[] | null}
  */
-export function linkedAt(program, offset) {
-  if (program === null) return null;
-  /** @type {Node[] | null} */
-  let found = null;
-  walk(program, (node) => {
+export function linkedAt(tree, offset) {
+  for (const node of tree?.around(offset) ?? []) {
     const { opening, closing } = tagsOf(node) ?? {};
     const names = [opening?.name, closing?.name];
-    if (names.some((name) => name && name.start <= offset && offset <= name.end)) found = names;
-  });
-  return found;
+    if (names.some((name) => name && name.start <= offset && offset <= name.end)) return names;
+  }
+  return null;
 }
 
 /** @param {Node} node */

@@ -1,6 +1,5 @@
 /** What is being written at a place, in code that may not be whole yet. Pure. */
 
-import { walk } from '../check/tree.js';
 import { Origins } from './origins.js';
 import { usesOf } from './uses.js';
 
@@ -34,14 +33,14 @@ const ROOTS = new Set(['data', 'layoutData', 'params']);
 /**
  * Return what is being written at `offset` of `text`, null where nothing is known.
  *
- * @param {(text: string) => Node | null} parse null for a syntax error
+ * @param {import('./trees.js').Trees} trees
  * @param {typeof import('eslint-scope').analyze} analyze
  * @param {string} text
  * @param {number} offset
- * @param {Map<string, Origin>} known origins of names, from when the file was whole
+ * @param {() => Map<string, Origin>} known returns origins of names, from when the file was whole
  * @returns {Wanted | null}
  */
-export function wantedAt(parse, analyze, text, offset, known) {
+export function wantedAt(trees, analyze, text, offset, known) {
   const before = text.slice(Math.max(0, offset - 2000), offset);
   const written = /[\w$]*$/.exec(before)?.[0].length ?? 0;
   const after = /^[\w$]*/.exec(text.slice(offset))?.[0].length ?? 0;
@@ -50,9 +49,9 @@ export function wantedAt(parse, analyze, text, offset, known) {
   if (quoted !== null) return quoted;
   if (!mayBeKey(before.slice(0, before.length - written))) return null;
   const blank = BLANK + text.slice(start, end);
-  const program = parse(text.slice(0, start) + blank + text.slice(end));
-  const found = program === null ? null : inTree(program, analyze, start, blank);
-  return found === null ? inChain(before, known, start, end) : { ...found, start, end };
+  const tree = trees.of(text.slice(0, start) + blank + text.slice(end));
+  const found = tree === null ? null : inTree(tree, analyze, start, blank);
+  return found === null ? inChain(before, known(), start, end) : { ...found, start, end };
 }
 
 /**
@@ -79,21 +78,25 @@ function inQuotes(before, offset) {
 }
 
 /**
- * @param {Node} program
+ * @param {import('./trees.js').Tree} tree
  * @param {typeof import('eslint-scope').analyze} analyze
  * @param {number} start of the blank
  * @param {string} blank
  * @returns {Pick<Wanted, 'kind' | 'origin'> | null}
  */
-function inTree(program, analyze, start, blank) {
-  const origins = new Origins(program, analyze);
-  const node = nodeAt(program, start, blank);
-  const parent = node === null ? undefined : origins.parents.get(node);
+function inTree(tree, analyze, start, blank) {
+  const nodes = tree.around(start);
+  const node = nodes.find(
+    (one) => one.type === 'Identifier' && one.start === start && one.name === blank,
+  );
+  if (node === undefined) return null;
+  const origins = new Origins(tree, analyze);
+  const parent = origins.parents.get(node);
   if (parent?.type === 'MemberExpression') return keyWanted(origins.of(parent.object));
   // In a pattern, or in what an action is called with.
   const around = parent === undefined ? undefined : origins.parents.get(parent);
   if (parent?.type !== 'Property' || around === undefined) return null;
-  const use = usesOf(program, origins).find((one) => one.start === start);
+  const use = usesOf(origins, nodes).find((one) => one.start === start);
   return keyWanted(use?.origin?.slice(0, -1) ?? null);
 }
 
@@ -103,23 +106,6 @@ function inTree(program, analyze, start, blank) {
  */
 function keyWanted(origin) {
   return origin === null ? null : { kind: 'key', origin };
-}
-
-/**
- * Return the identifier `name` that starts at an offset.
- *
- * @param {Node} root
- * @param {number} start
- * @param {string} name
- * @returns {Node | null}
- */
-function nodeAt(root, start, name) {
-  /** @type {Node | null} */
-  let found = null;
-  walk(root, (node) => {
-    if (node.type === 'Identifier' && node.start === start && node.name === name) found = node;
-  });
-  return found;
 }
 
 /**

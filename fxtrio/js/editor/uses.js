@@ -1,6 +1,5 @@
 /** Where the UI half of a file speaks of what its Python half and other files define. Pure. */
 
-import { walk } from '../check/tree.js';
 import { below, keyOfMember, keyOfProperty } from './keys.js';
 
 /**
@@ -27,16 +26,16 @@ import { below, keyOfMember, keyOfProperty } from './keys.js';
 const GOES = new Set(['navigate', 'prefetch', 'invalidate', 'useLoader']);
 
 /**
- * Return all uses in a file, by place.
+ * Return the uses in a file, by place.
  *
- * @param {Node} program
  * @param {Origins} origins those of its expressions
+ * @param {Node[]} nodes which of its nodes are looked at, each with all that it holds
  * @returns {Use[]}
  */
-export function usesOf(program, origins) {
+export function usesOf(origins, nodes = origins.tree.nodes) {
   /** @type {Use[]} */
   const uses = [];
-  walk(program, (node) => {
+  nodes.forEach((node) => {
     switch (node.type) {
       case 'MemberExpression':
         uses.push(...memberUses(node, origins));
@@ -60,7 +59,8 @@ export function usesOf(program, origins) {
     }
   });
   const keys = new Set(uses.map(({ start }) => start));
-  for (const node of origins.variables.keys()) {
+  for (const node of nodes) {
+    if (!origins.variables.has(node)) continue;
     const origin = keys.has(node.start) ? null : origins.of(node);
     if (origin !== null) uses.push({ kind: 'variable', origin, ...textOf(node) });
   }

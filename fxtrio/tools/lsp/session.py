@@ -71,7 +71,7 @@ class EditorSession:
         self.documents = Documents()
         self.analyst = Analyst(self.report)
         self._questions = Questions()
-        self.views = Views(self.documents, self.analyst)
+        self.views = Views(self.documents)
         self._knowledge = ProjectIndex(self.report, self._take)
         self._others = DelegatedServers(self.report, self._knowledge)
         self._answers = Answers(

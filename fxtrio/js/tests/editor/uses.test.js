@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { MessageReader, encodeMessage } from '../../editor/messages.js';
 import { offsetIn, rangesIn } from '../../editor/places.js';
 import { Origins } from '../../editor/origins.js';
+import { Trees } from '../../editor/trees.js';
 import { namesOf, wantedAt } from '../../editor/unfinished.js';
 import { usesOf } from '../../editor/uses.js';
 import { loadTools } from '../../check/checker.js';
@@ -17,8 +18,13 @@ function parse(text) {
   return errors.length > 0 ? null : /** @type {any} */ (program);
 }
 
-/** @param {any} program */
-const usesIn = (program) => usesOf(program, new Origins(program, tools.analyze));
+const trees = new Trees(parse);
+
+/** @param {string} text */
+const originsIn = (text) => new Origins(/** @type {any} */ (trees.of(text)), tools.analyze);
+
+/** @param {string} text */
+const usesIn = (text) => usesOf(originsIn(text));
 
 /**
  * Return the uses in a page, as `text=origin`.
@@ -27,7 +33,7 @@ const usesIn = (program) => usesOf(program, new Origins(program, tools.analyze))
  */
 function uses(text) {
   const whole = `import { Form, Link, navigate, useAction, useParams } from 'fx/client';\n${text}`;
-  return usesIn(parse(whole))
+  return usesIn(whole)
     .filter(({ kind }) => kind !== 'variable')
     .map((use) => {
       const named = use.origin?.join('.') ?? use.name ?? use.href;
@@ -116,12 +122,12 @@ test('uses: default exports by name, in memo, and as arrows', () => {
 
 test('what is wanted in whole and in broken files', () => {
   const whole = page('const { as } = data; return as.map((one) => one.b);');
-  const names = namesOf(new Origins(parse(whole), tools.analyze));
+  const names = namesOf(originsIn(whole));
   /** @param {string} text with a mark at the place */
   const wanted = (text) => {
     const offset = text.indexOf('|');
     const plain = text.replace('|', '');
-    const found = wantedAt(parse, tools.analyze, plain, offset, names);
+    const found = wantedAt(trees, tools.analyze, plain, offset, () => names);
     return found && [found.kind, found.origin?.join('.'), plain.slice(found.start, found.end)];
   };
 
@@ -140,9 +146,8 @@ test('no half-written file is too much', () => {
   const text = page(CASES.map(([, body]) => `async () => { ${body} };`).join('\n'));
   for (let offset = 0; offset <= text.length; offset += 3) {
     for (const half of [text.slice(0, offset), text.slice(offset), `${text.slice(0, offset)}\n}`]) {
-      const program = parse(half);
-      if (program !== null) usesIn(program);
-      wantedAt(parse, tools.analyze, half, Math.min(offset, half.length), new Map());
+      if (trees.of(half) !== null) usesIn(half);
+      wantedAt(trees, tools.analyze, half, Math.min(offset, half.length), () => new Map());
     }
   }
 });

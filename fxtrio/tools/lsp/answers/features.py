@@ -287,8 +287,8 @@ class Answers:
         setting = await self._setting(document)
         if setting is None:
             return None, None
-        uses = await self._views.uses(document, setting.view)
-        return setting, thing_at(setting, uses, position)
+        uses = await self._analyst.uses(setting.view, position=position)
+        return setting, thing_at(setting, uses or (), position)
 
     async def _home(self, setting: Setting, thing: Thing) -> PageView | None:
         """Return the file that has an action."""
@@ -308,11 +308,8 @@ class Answers:
         text = await read_text_of(file)
         return self._setting_of(await self._views.look(file, text)) if text else None
 
-    async def _uses(self, view: PageView) -> tuple[Use, ...]:
-        document = self._documents.get(view.root / view.path)
-        if document is not None:
-            return await self._views.uses(document, view)
-        return await self._analyst.uses(view) or ()
+    async def _uses(self, view: PageView, name: str) -> tuple[Use, ...]:
+        return await self._analyst.uses(view, name=name) or ()
 
     async def _places(self, file: Path) -> Places:
         document = self._documents.get(file)

@@ -45,7 +45,9 @@ class ProjectLook:
     setting: Callable[[str], Awaitable[Setting | None]]
     """The setting of a source; None when it cannot be read."""
 
-    uses: Callable[[PageView], Awaitable[tuple[Use, ...]]]
+    uses: Callable[[PageView, str], Awaitable[tuple[Use, ...]]]
+    """What a UI half names by a name."""
+
     places: Callable[[Path], Awaitable[Places]]
     """The lines of any file."""
 
@@ -98,7 +100,7 @@ async def _key_sites(
         other = await around.setting(source)
         if other is None:
             continue
-        for use in await around.uses(other.view):
+        for use in await around.uses(other.view, thing.name):
             if use.kind == "key" and targets & places_of_keys(keys_at(other.types, use.origin)):
                 file = other.view.root / source
                 yield NamingPlace(file, use.range, shorthand=use.shorthand)
@@ -130,7 +132,7 @@ async def _action_sites(
                 yield _site(other.view.root, spot, index == 0)
         elif thing.name not in other.view.checked.ui:
             continue
-        for use in await around.uses(other.view):
+        for use in await around.uses(other.view, thing.name):
             if use.kind != "action" or use.name != thing.name:
                 continue
             found = thing_of(other, use)

@@ -9,7 +9,6 @@ import trio
 
 from fxtrio.tools.lsp.documents.documents import PAGE_SUFFIX, Document, Documents, project_of
 from fxtrio.tools.lsp.documents.page import PageView, view_of
-from fxtrio.tools.lsp.processes.ui_analysis import Analyst, Use
 
 
 @attrs.define
@@ -18,21 +17,16 @@ class _CachedPage:
 
     document: Document
     view: PageView
-    uses: tuple[Use, ...] | None = None
-    """Those of the newest text that could be parsed."""
-
-    uses_of: PageView | None = None
 
 
 class Views:
     """Analyses of the open pages; those of closed ones are dropped."""
 
-    def __init__(self, documents: Documents, analyst: Analyst) -> None:
+    def __init__(self, documents: Documents) -> None:
         self.folders: tuple[Path, ...] = ()
         """What the editor has open."""
 
         self._documents = documents
-        self._analyst = analyst
         self._pages: dict[Path, _CachedPage] = {}
         self._looking = trio.Lock()
 
@@ -50,9 +44,8 @@ class Views:
                 return cached.view
             before = None if cached is None else cached.view
             view = await self.look(document.file, document.text, document.version, before)
-            uses, uses_of = (cached.uses, cached.uses_of) if cached is not None else (None, None)
             if self._documents.get(document.file) is document:
-                self._pages[document.file] = _CachedPage(document, view, uses, uses_of)
+                self._pages[document.file] = _CachedPage(document, view)
             return view
 
     async def look(
@@ -66,18 +59,6 @@ class Views:
         root = self.root_of(file)
         path = file.relative_to(root).as_posix()
         return await trio.to_thread.run_sync(view_of, root, path, text, version, before)
-
-    async def uses(self, document: Document, view: PageView) -> tuple[Use, ...]:
-        """Return the uses in the UI half of a view; while it does not parse, those from before."""
-        cached = self._pages.get(document.file)
-        if cached is not None and cached.uses_of is view and cached.uses is not None:
-            return cached.uses
-        found = await self._analyst.uses(view)
-        if cached is None:
-            return found or ()
-        if found is not None:
-            cached.uses, cached.uses_of = found, view
-        return cached.uses or ()
 
     def forget(self, file: Path) -> None:
         """Forget a file that was closed."""

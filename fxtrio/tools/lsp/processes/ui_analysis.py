@@ -106,9 +106,17 @@ class Analyst:
             checked[file] = ui, found
         return [ui_problem(one, view.source) for one in found or ()]
 
-    async def uses(self, view: PageView) -> tuple[Use, ...] | None:
-        """Return the uses in a UI half, by place; None while it does not parse."""
-        found = await self._ask("uses", view, {})
+    async def uses(
+        self, view: PageView, *, position: Position | None = None, name: str | None = None
+    ) -> tuple[Use, ...] | None:
+        """Return the uses at a position, or of a name; a large page has more than a thousand.
+
+        While the half does not parse, they are those that it had before, as far as their places
+        are still there. None where it never did.
+        """
+        wanted = {"position": position, "name": name}
+        given = {key: value for key, value in wanted.items() if value is not None}
+        found = await self._ask("uses", view, given)
         return None if found is None else tuple(_use(one) for one in found)
 
     async def symbols(self, view: PageView) -> list[dict[str, Any]]:
