@@ -14,6 +14,7 @@ from playwright.sync_api import Browser, Response, expect
 
 from fxtrio.develop.processes.messages import VARIABLE
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
+from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, nodes_of, visit
 
 pytestmark = pytest.mark.browser
@@ -182,3 +183,14 @@ def test_what_a_page_has_used_that_is_gone_goes_as_well_without_complaints(
 
     assert refused == []
     expect(page.locator("fx-overlay")).to_have_count(0)
+
+
+@pytest.mark.shared_dev
+@pytest.mark.parametrize("name", ["requests", "tree", "cache", "routes", "settings"])
+def test_pages_of_studio_are_accessible(browser: Browser, server: Server, name: str) -> None:
+    page = open_home(browser, server)
+    page.goto(f"{server.url}/__fx/{name}")
+    for summary in page.locator("summary").all()[:3]:
+        summary.click()
+
+    assert_accessible(page)

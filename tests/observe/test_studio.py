@@ -126,9 +126,9 @@ async def test_it_says_who_may_see_a_url_and_why(root: Path) -> None:
         index = (await client.get("/_studio/routes?url=/", headers=RIGHT)).text
         missing = (await client.get("/_studio/routes?url=/no<b>", headers=RIGHT)).text
 
-    assert "a visitor who is not signed in may not see it" in members
+    assert "A visitor who is not signed in may not see it." in members
     assert "redirects to /login" in members
-    assert "everybody may see it" in index
+    assert "Everybody may see it." in index
     assert "no page or endpoint has this path" in missing
     assert "<b>" not in missing
 

@@ -19,6 +19,9 @@ from fxtrio.serve.request.response.response import ResponseDraft
 LIMIT = 5.0
 """How long all hooks may take (seconds)."""
 
+ALLOWS = "allows the request"
+"""What is said of a hook that returns None."""
+
 
 @attrs.frozen
 class Found:
@@ -70,7 +73,7 @@ async def ask_hooks(
             if refusal is not None:
                 yield hook.name, f"responds with {refusal.status_code}"
                 return
-            yield hook.name, "lets it pass"
+            yield hook.name, ALLOWS
         return
     yield "", f"the hooks took longer than {LIMIT:g} s"
 

@@ -59,6 +59,15 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
     return f"<section><h2>{escape(title)}</h2>{shown}</section>\n"
 
 
+def counts(title: str, values: Iterable[tuple[str, object]]) -> str:
+    """Return a section with names and their values, such as numbers, as tiles."""
+    tiles = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{_cell(value)}</dd></div>" for name, value in values
+    )
+    shown = f'<dl class="tiles">{tiles}</dl>' if tiles else '<p class="empty">None.</p>'
+    return f"<section><h2>{escape(title)}</h2>{shown}</section>\n"
+
+
 def _cell(value: object) -> str:
     text = "" if value is None else str(value)
     return escape(text if len(text) <= _LONGEST else text[:_LONGEST] + "…")

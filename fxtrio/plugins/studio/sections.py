@@ -18,7 +18,7 @@ from fxtrio.errors import shown_path
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Loop, take_tree
 from fxtrio.plugins.studio import html, tables
-from fxtrio.plugins.studio.access import ask_hooks, find_route
+from fxtrio.plugins.studio.access import ALLOWS, ask_hooks, find_route
 from fxtrio.plugins.studio.settings import shown_settings
 from fxtrio.plugins.studio.timings import Timings
 from fxtrio.plugins.studio.waterfall import requests_html
@@ -76,12 +76,10 @@ async def tree(asked: Asked) -> str:
 async def jobs(asked: Asked) -> str:
     """Return what waits and runs in memory, and the durable jobs by queue and state."""
     app = asked.app
-    content = html.table("In memory", ("What", "Count"), _counts(app.tasks.statistics()))
+    content = html.counts("In memory", _counts(app.tasks.statistics()))
     if app.jobs is None:
         return content + html.note("There are no durable jobs.")
-    content += html.table(
-        "Durable, in this process", ("What", "Count"), _counts(app.jobs.statistics())
-    )
+    content += html.counts("Durable, in this process", _counts(app.jobs.statistics()))
     plugin = next((one for one in app.config.plugins if one.name == "jobs"), None)
     if plugin is None:
         return content + html.note("The plugin 'jobs' shows them with their errors.")
@@ -96,7 +94,7 @@ async def channels(asked: Asked) -> str:
     statistics = getattr(broker, "statistics", None)
     listed = getattr(broker, "subscriptions", None)
     counts = [] if statistics is None else _counts(statistics())
-    content = html.table("Traffic", ("What", "Count"), counts)
+    content = html.counts("Traffic", counts)
     if listed is None:
         return content
     found = sorted(listed().items(), key=lambda item: -item[1])
@@ -109,12 +107,12 @@ async def cache(asked: Asked) -> str:
     """Return what is stored, rendered and lent."""
     app = asked.app
     content = "".join(
-        html.table(name.capitalize(), ("What", "Value"), _counts(statistics()))
+        html.counts(name.capitalize(), _counts(statistics()))
         for name, statistics in app.statistics.items()
     )
     pools = {} if app.database is None else app.database.statistics()
     for name, pool in pools.items():
-        content += html.table(f"Database pool {name}", ("What", "Value"), _counts(pool))
+        content += html.counts(f"Database pool {name}", _counts(pool))
     return content or html.note("Nothing is cached.")
 
 
@@ -122,7 +120,7 @@ async def routes(asked: Asked) -> str:
     """Return the routes with their hooks, and who may see a URL."""
     site, application = asked.known.site, asked.known
     url = asked.query.get("url", "")
-    content = html.ask("url", "Who may see the page at this path?", url, "Ask the hooks")
+    content = html.ask("url", "Who may see this path?", url, "Check")
     if url:
         content += await _who(asked, "/" + url.removeprefix(site.base_url).lstrip("/"))
     before = site.hooks.before
@@ -153,12 +151,12 @@ async def _who(asked: Asked, path: str) -> str:
         return html.note(f"{path}: no page or endpoint has this path.")
     said = [one async for one in ask_hooks(asked.known, found, path, asked.scope)]
     verdict = (
-        "everybody may see it"
-        if all(word == "lets it pass" for _, word in said)
-        else ("a visitor who is not signed in may not see it")
+        "Everybody may see it."
+        if all(word == ALLOWS for _, word in said)
+        else "A visitor who is not signed in may not see it."
     )
-    content = html.note(f"{path} is {found.pattern} of {found.source}: {verdict}.")
-    return content + html.table("Hooks, as a stranger meets them", ("Hook", "Response"), said)
+    content = html.note(f"{path} matches {found.pattern} ({found.source}). {verdict}")
+    return content + html.table("Hooks for this visitor", ("Hook", "Response"), said)
 
 
 async def settings(asked: Asked) -> str:
@@ -175,7 +173,9 @@ async def database(asked: Asked) -> str:
     is_postgres = asked.app.config.database.url.startswith("postgres")
     sql = asked.query.get("sql", "")
     names = await tables.names(found, is_postgres=is_postgres)
-    content = html.ask("sql", "Query, rolled back when its rows are shown", sql, "Run", long=True)
+    content = html.ask(
+        "sql", "SQL query, in a transaction that is rolled back", sql, "Run", long=True
+    )
     if sql:
         try:
             rows = await tables.first_rows(found, sql, is_postgres=is_postgres)
@@ -185,7 +185,7 @@ async def database(asked: Asked) -> str:
             heads = list(rows[0]) if rows else []
             content += html.table("Rows", heads, [list(row.values()) for row in rows])
     listed = [(name, f'select * from "{name}"') for name in names]
-    return content + html.table("Tables", ("Table", "Its rows"), listed)
+    return content + html.table("Tables", ("Table", "Query"), listed)
 
 
 Section = Callable[[Asked], Awaitable[str]]
@@ -214,13 +214,13 @@ def _counts(statistics: Any) -> list[tuple[str, object]]:
     if not attrs.has(type(statistics)):
         return [("count", statistics)]
     found = attrs.asdict(statistics)
-    return [
-        (
-            name.replace("_", " "),
-            json.dumps(value, default=str) if isinstance(value, dict) else value,
-        )
-        for name, value in found.items()
-    ]
+    return [(name.replace("_", " "), _shown(value)) for name, value in found.items()]
+
+
+def _shown(value: object) -> object:
+    if isinstance(value, dict):
+        return json.dumps(value, default=str)
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else value
 
 
 def _place(function: Any) -> str:

@@ -7,6 +7,7 @@ from html import escape
 from typing import Any
 
 _WIDTH = 100.0  # of the bars, in the units of their SVG
+_NO_PARTS = "<p><small>No hook, loader, action or query ran for it.</small></p>"
 
 
 def requests_html(timings: Sequence[dict[str, Any]]) -> str:
@@ -19,16 +20,27 @@ def _request(timing: dict[str, Any]) -> str:
     ends = [part["start"] + (part["ms"] or 0) for part in timing["parts"]]
     whole = max([timing["ms"] or 0.0, *ends, 0.01])
     rows = "".join(_part(part, whole) for part in timing["parts"])
-    said = f"{timing['kind']} {timing['name']}" if timing["kind"] != "request" else timing["name"]
-    head = f"{escape(said)} <b>{timing['status'] or ''}</b> {_time(timing['ms'])}"
+    head = f'<span class="took">{_time(timing["ms"])}</span>{_name(timing)} {_status(timing)}'
     notes = "".join(_repeated(query) for query in timing["repeated"])
     if timing["omitted"]:
         notes += f"<p>{timing['omitted']} more parts are not shown.</p>"
-    table = f'<table class="parts">{rows}</table>' if rows else ""
+    table = f'<table class="parts">{rows}</table>' if rows else _NO_PARTS
     # Within the details, since browsers open them around the target of a link.
     inner = f'<div id="r{escape(timing["request"])}">{notes}{table}</div>'
     name = escape(f"{timing['kind']}-{timing['request']}")
     return f'<details id="{name}" class="request"><summary>{head}</summary>{inner}</details>'
+
+
+def _name(timing: dict[str, Any]) -> str:
+    name = escape(timing["name"])
+    if timing["kind"] != "request":
+        return f"{timing['kind']} {name}"
+    return name if " " in name else f"{name} <small>no route</small>"
+
+
+def _status(timing: dict[str, Any]) -> str:
+    status = timing["status"] or ""
+    return f"<b{' class=failed' if str(status).startswith('5') else ''}>{status}</b>"
 
 
 def _part(part: dict[str, Any], whole: float) -> str:
