@@ -1,4 +1,4 @@
-"""Who has which bench when. What the functions change, they change in the transaction around.
+"""Who has which bench when. The functions write in the transaction of their caller.
 
 An hour is written as ``2026-11-23T09``, in the time of the workshop.
 """
@@ -20,7 +20,7 @@ ZONE = ZoneInfo("Europe/Berlin")
 BENCHES = {"lathe": "Lathe", "laser": "Laser cutter", "printer": "3D printer", "loom": "Loom"}
 HOURS = range(9, 18)
 HOLD = 600
-"""How long a slot is kept for somebody who has not confirmed (seconds)."""
+"""How long a slot is held for somebody who has not confirmed (seconds)."""
 
 NOTICE = 3600
 """How long before its hour somebody is reminded of a booking (seconds)."""
@@ -119,7 +119,7 @@ async def remind(booking: str) -> None:
 
 
 def tell(hour: str) -> None:
-    """Let everybody who looks at the board know, once the change is kept."""
+    """Notify all open boards once the change is committed."""
     db.after_commit(enqueue, publish, "board", {"day": hour[:10]})
 
 

@@ -13,7 +13,8 @@ APART = "docs/reference/runtime-api.md"
 """The contract, which is quoted."""
 
 
-OTHERS = {"node_modules", "tests"}
+OTHERS = {"node_modules", "tests", ".fx"}
+READ = {".fxl", ".jsx", ".py", ".sql"}
 
 
 def without_code(text: str) -> str:
@@ -32,6 +33,19 @@ def test_the_documentation_uses_the_terms_of_the_field() -> None:
         for one in find(name(page), without_code(page.read_text("utf-8")))
     ]
 
+    assert found == []
+
+
+def test_projects_for_readers_use_them_too() -> None:
+    files = [
+        path
+        for folder in ("fxtrio/starter", "examples")
+        for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in READ and OTHERS.isdisjoint(path.parts)
+    ]
+    found = [str(one) for file in files for one in find(name(file), file.read_text("utf-8"))]
+
+    assert len(files) > 50
     assert found == []
 
 

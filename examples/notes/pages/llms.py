@@ -1,4 +1,4 @@
-"""What agents are told about the app as a whole."""
+"""Describes the app to agents, in /llms.txt."""
 
 
 def llms_txt(ctx):

@@ -1,4 +1,4 @@
-/** What to do first. It is shown by `fx dev` alone: delete it with the line that shows it. */
+/** The first steps. Only `fx dev` shows them: delete this file, and its line in the page. */
 
 const DOCS = "https://github.com/fxtrio/fxtrio/blob/main/docs";
 const STEPS = [
