@@ -116,7 +116,7 @@ def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
     expect(page.locator("h1")).to_have_text("Notes")
 
     edit(project, "    text = str(body", '    raise KeyError("boom")\n    text = str(body')
-    wait_for(server, "1 modules run")
+    wait_for(server, "1 module run")
     page.get_by_role("button", name="Add").click()
     expect(overlay.locator("p")).to_have_text("KeyError: 'boom'")
     expect(overlay.get_by_role("link", name=OPEN)).to_have_text(place_of(project, "raise KeyError"))

@@ -132,7 +132,7 @@ def test_a_socket_whose_handler_has_changed_is_opened_again(
 
     text = room.read_text("utf-8")
     room.write_text(text.replace('f"{text} {number}"', 'f"{text} again"'), "utf-8")
-    wait_for(server, "1 modules run")
+    wait_for(server, "1 module run")
 
     expect(page.locator("#seen")).to_have_text("2")  # the data was fetched anew
     expect(page.locator("#status")).to_have_text("open")

@@ -53,7 +53,8 @@ class Terminal:
         for problem in applied.problems:
             self._say("✗", "red", problem)
         if not applied.problems:
-            swapped = f", {applied.modules} modules run" if applied.modules else ""
+            count = applied.modules
+            swapped = f", {count} {'module' if count == 1 else 'modules'} run" if count else ""
             self._say("✓", "green", f"updated in {seconds * 1000:.0f} ms{swapped}")
 
     def failed(self, failure: Failure) -> None:
