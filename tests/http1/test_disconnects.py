@@ -187,6 +187,7 @@ async def test_a_slow_reader_gets_everything_and_holds_nobody_up() -> None:
     ("app", "data"),
     [
         (echo, GET),
+        (echo, b"GET / HTTP/1.1\r\n\r\n"),
         (websocket_apps.echo, upgrade()),
         (websocket_apps.echo, upgrade() + frame(TEXT, b"a")),
         (websocket_apps.echo, upgrade() + frame(TEXT, b"\xff")),
@@ -194,7 +195,7 @@ async def test_a_slow_reader_gets_everything_and_holds_nobody_up() -> None:
         (websocket_apps.echo, upgrade() + frame(0xB, b"a")),
         (websocket_apps.echo, upgrade() + close_frame(1000)),
     ],
-    ids=["http", "left", "message", "no text", "no reason", "no opcode", "closed"],
+    ids=["http", "rejected", "left", "message", "no text", "no reason", "no opcode", "closed"],
 )
 async def test_an_ended_connection_needs_no_garbage_collector(app: App, data: bytes) -> None:
     def connections() -> int:

@@ -17,6 +17,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from fx.testing import open_app
 from fxtrio.send_budget import process_unsent
+from tests.serve.test_deferred_values import open_renderer
 from tests.trees import write_tree
 
 LOADED: list[ref[object]] = []
@@ -90,9 +91,7 @@ async def test_nothing_of_a_page_waits_for_the_garbage_collector(
     monkeypatch.setattr(
         "fxtrio.serve.pages.html.large.IN_HAND", 0
     )  # nor waits for room with its data
-    files = {
-        "pages/shown/error.fxl": "export default function Failed() {\n  return <p>oh</p>;\n}\n"
-    }
+    files = {"pages/shown/error.fxl": BOUNDARY}
     for number, loader in enumerate(LOADERS.values()):
         files[f"pages/plain/n{number}.fxl"] = files[f"pages/shown/n{number}.fxl"] = page(loader)
     write_tree(tmp_path, files)
@@ -108,6 +107,31 @@ async def test_nothing_of_a_page_waits_for_the_garbage_collector(
                         assert len(LOADED) == 1
                         if LOADED[0]() is not None:
                             kept.add((what, url, *navigation))
+    assert kept == set()
+
+
+async def test_nothing_of_a_page_whose_client_leaves_waits_for_the_garbage_collector(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    loader = "return {'loaded': loaded, 'later': defer(trio.sleep_forever)}"
+    text = page(loader).replace("import trio", "import trio\nfrom fx.runtime import defer", 1)
+    files = {"pages/index.fxl": text, "pages/waits/index.fxl": page("await trio.sleep_forever()")}
+    files["pages/waits/loading.fxl"] = BOUNDARY
+    write_tree(tmp_path, files)
+    kept = set()
+    async with open_app(tmp_path, open_renderer=open_renderer) as client:
+        for url in ("/", "/waits"):
+            for headers in ({}, {"x-fx-navigation": "1"}):
+                with no_garbage_collection():
+                    LOADED.clear()
+                    with trio.move_on_after(2):
+                        async with client.stream("GET", url, headers=headers) as response:
+                            async for _ in response:
+                                pass
+                    await trio.testing.wait_all_tasks_blocked()
+                    assert len(LOADED) == 1
+                    if LOADED[0]() is not None:
+                        kept.add((url, *headers))
     assert kept == set()
 
 
@@ -147,4 +171,52 @@ async def test_nothing_of_a_websocket_waits_for_the_garbage_collector(tmp_path: 
                 assert len(LOADED) == 1
                 if LOADED[0]() is not None:
                     kept.add(what)
+    assert kept == set()
+
+
+ACTIONS = {
+    "an ActionError": 'raise ActionError("no")',
+    "a streamed action that ends": "yield 1",
+    "one that fails": 'yield 1\nawait trio.sleep(0)\nraise ActionError("no")',
+    "one with a defect": "yield 1\nraise RuntimeError('a defect')",
+    "one whose client leaves": "yield 1\nawait trio.sleep_forever()",
+    "one whose client leaves a nursery": """\
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            yield 1
+            await trio.sleep_forever()""",
+    "one whose value comes too late": "yield 1\nawait trio.sleep(3600)",
+    "one that yields in a timeout": """\
+        for _ in range(3):
+            with trio.move_on_after(1):
+                yield "x" * 100_000""",
+}
+
+
+@pytest.mark.parametrize("kind", ["action", "stream"])
+async def test_nothing_of_a_stream_waits_for_the_garbage_collector(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock, kind: str
+) -> None:
+    functions = {}
+    for number, body in enumerate(ACTIONS.values()):
+        if "yield" in body or kind == "action":
+            functions[f"n{number}"] = indent(f"request.state.of = Loaded()\n{dedent(body)}", "    ")
+    imports = f"{IMPORTS}from fx.runtime import stream\n\n"
+    text = "\n\n".join(f"@{kind}\nasync def {one}(request):\n{functions[one]}" for one in functions)
+    write_tree(tmp_path, {"pages/index.fxl": f"{imports}{text}{UI}"})
+    left = [name for name in functions if "forever" in functions[name]]
+    kept = set()
+    async with open_app(tmp_path) as client:
+        for name in functions:
+            method, url = ("POST" if kind == "action" else "GET"), f"/api/__{kind}s/index/{name}"
+            with no_garbage_collection():
+                LOADED.clear()
+                async with client.stream(method, url) as response:
+                    with trio.move_on_after(5 if name in left or kind == "stream" else 3600):
+                        async for _ in response:
+                            pass
+                await trio.testing.wait_all_tasks_blocked()
+                assert len(LOADED) == 1
+                if LOADED[0]() is not None:
+                    kept.add(list(ACTIONS)[int(name.removeprefix("n"))])
     assert kept == set()

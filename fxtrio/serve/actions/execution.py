@@ -43,8 +43,12 @@ async def execute(target: Target, request: ActionRequest, background: Background
             value = await action.function(request, *arguments)
         return _checked(action, value, background, development=development)
     except BaseException as raised:
-        error = unwrap(application_error(raised), target.event.draft, action.place)
-        return failure(error, action.place, development=development)
+        # No local variable holds the error: this frame is in its traceback.
+        return failure(
+            unwrap(application_error(raised), target.event.draft, action.place),
+            action.place,
+            development=development,
+        )
 
 
 async def _transact(

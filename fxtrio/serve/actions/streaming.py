@@ -115,8 +115,8 @@ class _ActionStream:
                 values, writer, self._open_stream, place=self._place, timeout=action.timeout
             )
         self._note_invalidated(self.target.event.draft.take_revalidated())
-        if values.error is not None:
-            return self._failed(values.error)
+        if (error := values.take_error()) is not None:
+            return self._failed(error)
         if is_complete:
             return self._complete()
         if self._open_stream.is_closing:
@@ -134,8 +134,8 @@ class _ActionStream:
 
     def log_error(self) -> None:
         """Log what the action raised when its client had disconnected."""
-        if self._values.error is not None:
-            self._failed(self._values.error)
+        if (error := self._values.take_error()) is not None:
+            self._failed(error)
 
     async def _open(self) -> AsyncGenerator[Any, None]:
         action = self.target.found.action

@@ -37,6 +37,7 @@ class Generated:
     __slots__ = (
         "_batch",
         "_encoded",
+        "_error",
         "_generator",
         "_is_abandoned",
         "_is_over",
@@ -47,7 +48,6 @@ class Generated:
         "_reader",
         "_size",
         "direct",
-        "error",
         "written_at",
     )
 
@@ -88,11 +88,14 @@ class Generated:
         self._reader: trio.lowlevel.Task | None = None
         """The task that waits for a value."""
 
-        self.error: BaseException | None = None
-        """What the generator has raised."""
+        self._error: BaseException | None = None
 
     async def run(self) -> None:
-        """Run the generator to its end. Raises only what ends the task itself: a cancellation."""
+        """Run the generator to its end. Raises only what ends the task itself: a cancellation.
+
+        Can be called once.
+        """
+        step: Coroutine[Any, Any, Any] | None
         try:
             generator = await self._opened()
             step = generator.__anext__()
@@ -112,10 +115,19 @@ class Generated:
         except StopAsyncIteration:
             pass
         except BaseException as raised:  # application code
-            self.error = application_error(raised)
+            self._error = application_error(raised)
         finally:
             self._is_over = True
+            # Without cycles a stream is freed when it ends: what is called may hold this object,
+            # and what was thrown into the generator has this frame in its traceback.
+            del self._opened, self._encoded
+            step = None
             self._wake_reader()
+
+    def take_error(self) -> BaseException | None:
+        """Return what the generator has raised, and forget it: its traceback holds this object."""
+        error, self._error = self._error, None
+        return error
 
     @coroutine
     def _next(self, step: Coroutine[Any, Any, Any]) -> Generator[Any, Any, Any]:
@@ -130,7 +142,10 @@ class Generated:
                 except BaseException as raised:  # for the generator, which waits
                     trap = step.throw(raised)
                 else:
-                    trap = step.send(resumed)
+                    try:
+                        trap = step.send(resumed)
+                    finally:
+                        del resumed  # of a cancellation, whose traceback has this frame
         except StopIteration as returned:
             return returned.value
 

@@ -86,7 +86,7 @@ class _Stream:
         return NOTHING
 
     async def _end(self, writer: EventWriter, *, is_complete: bool) -> Answer:
-        error = self._values.error
+        error = self._values.take_error()
         if error is None:
             await writer.end(end_of(b'{"ok":true}') if is_complete else _retry(uniform(*RESTART)))
             return NOTHING
@@ -111,8 +111,8 @@ class _Stream:
 
     def log_error(self) -> None:
         """Log what the stream raised when its client had disconnected."""
-        if self._values.error is not None:
-            known = unwrap(self._values.error, self._event.draft, self._code.place)
+        if (error := self._values.take_error()) is not None:
+            known = unwrap(error, self._event.draft, self._code.place)
             failure(known, self._code.place, development=self._site.development)
 
     async def _open(self) -> AsyncGenerator[Any, None]:

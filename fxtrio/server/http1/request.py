@@ -53,6 +53,12 @@ class _Rejected(Exception):
         self.rejection = RejectedRequest(status, reason)
 
 
+def _rejection_in(error: httptools.HttpParserCallbackError) -> RejectedRequest | None:
+    """Return what a callback has raised. The frame of the caller is in the error's traceback."""
+    cause = error.__context__
+    return cause.rejection if isinstance(cause, _Rejected) else None
+
+
 class Request:
     """One request as far as it has been read. Header names are lower case."""
 
@@ -117,10 +123,10 @@ class RequestReader:
             self._data = b""  # which would stay as long as what the connection is upgraded to
             return
         except httptools.HttpParserCallbackError as error:
-            cause = error.__context__
-            if not isinstance(cause, _Rejected):
+            rejection = _rejection_in(error)
+            if rejection is None:
                 raise
-            self.rejection = cause.rejection
+            self.rejection = rejection
             return
         except httptools.HttpParserInvalidMethodError as error:
             # Readable but unknown; only told apart when it is at the beginning of a read.

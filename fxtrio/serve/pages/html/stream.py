@@ -255,7 +255,10 @@ class _PageStream:
                     nursery.cancel_scope.cancel("the render failed")
         if failure is None:
             await self._finish(left=document.cancelled_caught)
-        return failure
+        try:
+            return failure
+        finally:
+            del failure  # this frame is in its traceback: they would hold each other
 
     def _opened(self, scope: trio.CancelScope) -> AbstractContextManager[None]:
         """Let the browser end a document that may still wait for data."""
@@ -272,8 +275,11 @@ class _PageStream:
     def _known(self, raised: BaseException) -> BaseException:
         """Return the application's error, as the client sees it."""
         page = self._page
-        known: BaseException = unwrap(application_error(raised), page.event.draft, page.place)
-        return known
+        try:
+            known: BaseException = unwrap(application_error(raised), page.event.draft, page.place)
+            return known
+        finally:
+            del raised  # this frame may be in its traceback: they would hold each other
 
     async def _deliver_deferred(self, deferred: DeferredLoader, parts: RenderParts) -> None:
         """Deliver the outcome of the deferred loader to the render."""
