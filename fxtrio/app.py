@@ -243,6 +243,7 @@ class Application(Starlette):
             self.spans,
             name=config.name or self._root.name,
             development=self.site.development,
+            observed=any(plugin.observed for plugin in self.plugins),
         )
 
     @asynccontextmanager

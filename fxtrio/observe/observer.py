@@ -33,6 +33,9 @@ _PATIENCE = 5.0  # for one that asks to read the answer, in seconds
 _MOST = 64 * 1024 * 1024  # bytes of an answer
 _PEER = struct.Struct("3i")
 
+_observed: trio.lowlevel.RunVar[Loop | None] = trio.lowlevel.RunVar("fx-observed", None)
+"""The loop that a block observes already, for those who ask for the same within it."""
+
 
 class ProcessNotObserved(FxtrioError):
     """A process does not answer for its tree."""
@@ -48,8 +51,13 @@ class ProcessNotObserved(FxtrioError):
 def open_observer() -> Iterator[Loop]:
     """Let others ask for the tree of the calling thread's loop, for as long as the block lasts.
 
-    The signal is the process's: a second block, of another app or loop, leaves it to the first.
+    A block within another one of the same loop gives the loop of that one. The signal is the
+    process's: a block of another loop leaves it to the first.
     """
+    around = _observed.get()
+    if around is not None:
+        yield around
+        return
     births = Births()
     trio.lowlevel.add_instrument(births)
     loop = Loop.here(births)
@@ -68,9 +76,11 @@ def open_observer() -> Iterator[Loop]:
         if registered:
             faulthandler.register(SIGNAL, file=asked, all_threads=False)
         thread.start()
+        token = _observed.set(loop)
         try:
             yield loop
         finally:
+            _observed.reset(token)
             if registered:
                 faulthandler.unregister(SIGNAL)
             os.close(stop)

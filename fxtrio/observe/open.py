@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from math import inf
 
 from fxtrio.config import ObservabilityConfig
+from fxtrio.observe.observer import open_observer
 from fxtrio.observe.stalls import watch_loop
 from fxtrio.observe.tracing import open_tracing
 from fxtrio.spans import Spans
@@ -14,12 +15,19 @@ from fxtrio.spans import Spans
 
 @asynccontextmanager
 async def open_observability(
-    config: ObservabilityConfig, spans: Spans, *, name: str, development: bool
+    config: ObservabilityConfig,
+    spans: Spans,
+    *,
+    name: str,
+    development: bool,
+    observed: bool,
 ) -> AsyncIterator[None]:
     """Watch the loop and trace, as the settings say. ``name`` is the app's.
 
-    In development single steps are watched instead, by `fx dev`. Raises ExtraMissing.
+    With ``observed``, `fx tree` may ask from now on: also while the app starts. In development
+    single steps are watched instead of the loop, by `fx dev`. Raises ExtraMissing.
     """
-    with watch_loop(inf if development else config.stall):
+    observer = open_observer() if observed else nullcontext()
+    with observer, watch_loop(inf if development else config.stall):
         async with open_tracing(config.tracing, spans, name):
             yield

@@ -8,6 +8,7 @@ URLs and ids of requests; no arguments and no variables.
 
 from __future__ import annotations
 
+import gc
 import sys
 import threading
 import time
@@ -32,6 +33,14 @@ MOST = 20_000
 _DEEPEST = 200  # frames of one task, and nurseries within nurseries
 _APART = 3
 """Tasks of one owner that do the same are shown one by one up to this many (count)."""
+
+_FRAMES = ("cr_frame", "gi_frame", "ag_frame")
+"""Where coroutines, generators and async generators have their frame."""
+
+_WRAPPERS = frozenset(
+    {"async_generator_asend", "async_generator_athrow", "coroutine_wrapper", "anext_awaitable"}
+)
+"""What ``__anext__``, ``aclose``, ``coroutine.__await__`` and ``anext`` with a default return."""
 
 
 @attrs.define(eq=False, kw_only=True)
@@ -242,26 +251,24 @@ def _awaited(task: trio.lowlevel.Task) -> Iterator[tuple[FrameType, int]]:
 def _chain(coroutine: Any) -> Iterator[tuple[FrameType, int]]:
     """Yield the frames of a coroutine and of what it awaits, as far as those can be seen."""
     for _ in range(_DEEPEST):
-        frame = getattr(coroutine, "cr_frame", None) or getattr(coroutine, "gi_frame", None)
-        frame = frame or getattr(coroutine, "ag_frame", None)
+        frames = (getattr(coroutine, name, None) for name in _FRAMES)
+        frame = next(filter(None, frames), None)
         if frame is not None:
             yield frame, frame.f_lineno
         elif coroutine is None:
             return
         inner = getattr(coroutine, "cr_await", None) or getattr(coroutine, "gi_yieldfrom", None)
         if inner is None:
-            inner = _generator_of(coroutine)
+            inner = _wrapped_by(coroutine)
         coroutine = inner
 
 
-def _generator_of(coroutine: Any) -> Any:
-    """Return the async generator that an ``asend`` or ``athrow`` belongs to; they do not say."""
-    if type(coroutine).__name__ not in ("async_generator_asend", "async_generator_athrow"):
-        return getattr(coroutine, "ag_await", None)
-    import gc
-
-    for found in gc.get_referents(coroutine):
-        if hasattr(found, "ag_frame"):
+def _wrapped_by(awaited: Any) -> Any:
+    """Return what one of the interpreter's own awaitables wraps, since those do not say."""
+    if type(awaited).__name__ not in _WRAPPERS:
+        return getattr(awaited, "ag_await", None)
+    for found in gc.get_referents(awaited):
+        if type(found).__name__ in _WRAPPERS or any(hasattr(found, name) for name in _FRAMES):
             return found
     return None
 

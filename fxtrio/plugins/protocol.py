@@ -68,6 +68,9 @@ class Plugin(Generic[Given]):
     `fx build` only mention it.
     """
 
+    observed: ClassVar[bool] = False
+    """Whether `fx tree` may ask the process from the first step of its start, before `open`."""
+
     of_setting: ClassVar[str] = ""
     """The setting that opens it, for plugins of the framework that nobody names in ``plugins``."""
 

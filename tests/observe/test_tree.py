@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
-from math import inf
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Iterator
+from contextlib import aclosing, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
-from fx.testing import open_app
-from fxtrio.db.migrations.files import Migration
-from fxtrio.db.migrations.runner import _run
+from fx.testing import open_app, open_server
+from fxtrio.db import Database
+from fxtrio.observe.observer import ProcessNotObserved, ask_process
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Births, Loop, TaskNode, Tree, take_tree
 from fxtrio.plugins.observe.plugin import _Named
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.testing import real_server
 from tests.trees import page, write_tree
 
 CANARY = "s3cret-canary"
@@ -162,25 +167,162 @@ async def test_whatever_hangs_is_named_with_its_line_and_what_it_works_for(
     assert CANARY not in json.dumps(tree.as_dict())
 
 
-async def test_a_migration_that_hangs_is_named_with_its_file() -> None:
-    class Stuck:
-        run_script = staticmethod(trio.sleep)
+async def test_a_request_has_what_is_left_of_its_deadline(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    hanging = "import trio\n\n@server\nasync def load(request):\n    await trio.sleep_forever()\n"
+    root = write_tree(tmp_path, {"pages/index.fxl": page(hanging)})
+    async with open_app(root, timeouts={"loader": 10}) as client, trio.open_nursery() as nursery:
+        client.app.spans.add(_Named())
+        nursery.start_soon(client.get, "/")
+        await trio.sleep(4)
+        tree = take_tree(Loop.here(), 1)
+        nursery.cancel_scope.cancel()
 
-    stuck: Any = Stuck()
-    until: Any = inf
-    migration = Migration(1, "notes", "0001_notes.sql", until, *_rest())
+    (node,) = [node for node in nodes(tree.root) if node.at.endswith("pages/index.fxl:5 load")]
+    assert node.left == 6
+
+
+SERVED = """
+    import trio
+    from fx.runtime import defer
+
+    async def later():
+        await trio.sleep_forever()  # deferred
+
+    @server
+    async def load(request):
+        if "hang" not in request.query_params:
+            return {"late": defer(later)}
+        request.app.state.hangs.set()
+        await trio.sleep_forever()  # loader
+
+    async def websocket(ws):
+        await ws.accept()
+        await trio.sleep_forever()  # socket
+    """
+
+
+@pytest.mark.parametrize("h2", [False, True], ids=["HTTP/1.1", "HTTP/2"])
+async def test_the_server_hides_no_line_of_what_hangs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, h2: bool
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(real_server, "ServeOptions", partial(ServeOptions, h2c=h2))
+    root = write_tree(tmp_path, {"pages/index.fxl": page(SERVED)})
+    async with open_server(root) as server:
+        client = httpx.AsyncClient(base_url=server.url, trust_env=False, http1=not h2, http2=h2)
+        hangs = server.app.state.hangs = trio.Event()
+        with trio.fail_after(20):
+            async with client, trio.open_nursery() as nursery:
+                nursery.start_soon(client.get, "/?hang=1")
+                async with client.stream("GET", "/"), server.websocket("/"):
+                    await hangs.wait()
+                    tree = take_tree(Loop.here(), 1)
+                nursery.cancel_scope.cancel()
+
+    for remark in ("loader", "deferred", "socket"):
+        assert node_at(tree, line(root, "pages/index.fxl", remark))
+
+
+STARTING = """
+    import contextlib
+    import trio
+    from fxtrio.plugins import Plugin
+
+    class Stuck(Plugin):
+        name = "stuck"
+
+        @contextlib.asynccontextmanager
+        async def open(self, app):
+            await trio.sleep_forever()  # opens
+            yield
+    """
+
+
+@pytest.mark.parametrize("what", ["migration", "plugin"])
+async def test_what_hangs_while_the_app_starts_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    def never(*_: object) -> Awaitable[None]:  # without a frame, which would be the innermost one
+        waits: Awaitable[None] = trio.sleep_forever()  # noqa: ASYNC105
+        return waits
+
+    if what == "migration":
+        monkeypatch.setattr(Database, "run_script", never)
+    files = {
+        "pages/index.fxl": page(""),
+        f"starting_{what}.py": STARTING,
+        "migrations/0001_notes.sql": f"insert into notes values ('{CANARY}');",
+    }
+    if what == "plugin":
+        del files["migrations/0001_notes.sql"]
+    root = write_tree(tmp_path, files)
+    plugins = [f"starting_{what}:Stuck", "observe"]
+
+    async def start() -> None:
+        async with open_app(root, plugins=plugins, database={"url": "sqlite:///app.db"}):
+            raise AssertionError("it has started")
+
+    place = "migrations/0001_notes.sql:1" if what == "migration" else f"starting_{what}.py:10 open"
+    with trio.fail_after(20):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(start)
+            text = ""
+            while place not in text:
+                await trio.lowlevel.checkpoint()
+                with suppress(ProcessNotObserved):
+                    text = (await trio.to_thread.run_sync(ask_process, os.getpid())).decode()
+            nursery.cancel_scope.cancel()
+    assert CANARY not in text
+
+
+class Wrapped:
+    """Awaited by the ``__await__`` of a coroutine, as a connection of our server is."""
+
+    def __await__(self) -> Generator[Any, None, None]:
+        return forever().__await__()
+
+
+async def forever() -> None:
+    await trio.sleep_forever()  # wrapped
+
+
+async def endless() -> AsyncGenerator[int, None]:
+    await trio.sleep_forever()  # generated
+    yield 1
+
+
+async def by_its_await() -> None:
+    await Wrapped()
+
+
+async def by_anext() -> None:
+    async with aclosing(endless()) as values:
+        await anext(values, None)
+
+
+async def by_a_loop() -> None:
+    async with aclosing(endless()) as values:
+        async for _ in values:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("wait", "function"),
+    [(by_its_await, "forever"), (by_anext, "endless"), (by_a_loop, "endless")],
+)
+async def test_what_the_interpreter_wraps_is_looked_into(
+    wait: Callable[[], Awaitable[None]], function: str
+) -> None:
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(_run, stuck, migration)
+        nursery.start_soon(wait, name="wrapped")
         await wait_all_tasks_blocked()
         tree = take_tree(Loop.here(), 1)
         nursery.cancel_scope.cancel()
 
-    assert node_at(tree, "migrations/0001_notes.sql:1")
-
-
-def _rest() -> tuple[Any, ...]:
-    """Return what a migration has besides, which is not looked at."""
-    return (None,) * (len(Migration.__attrs_attrs__) - 4)
+    (node,) = [node for node in nodes(tree.root) if node.name == "wrapped"]
+    assert node.at.endswith(f" {function}")
 
 
 async def test_tasks_have_an_age_and_what_is_left_of_their_deadline(

@@ -73,6 +73,7 @@ class ObservePlugin(Plugin[ObserveSettings]):
     """Answers for the tree of this process. It has no service."""
 
     name = "observe"
+    observed = True
     Settings = ObserveSettings
     _asked: tuple[Loop, Guard] | None = None
 

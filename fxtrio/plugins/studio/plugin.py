@@ -58,6 +58,7 @@ class StudioPlugin(Plugin[StudioSettings]):
     """Shows the running app. It has no service."""
 
     name = "studio"
+    observed = True
     Settings = StudioSettings
     _open: tuple[Guard, Timings, Loop] | None = None
     _watchers = 0

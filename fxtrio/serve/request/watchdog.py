@@ -158,11 +158,18 @@ class Watched:
         self.deadline = deadline
         if self._watcher is not None:
             self._watcher.deadline = deadline
+            self._show_deadline()
+
+    def _show_deadline(self) -> None:
+        """Let trio know the deadline as well, by which the tree of tasks shows what is left."""
+        if self._scope is not None:
+            self._scope.deadline = self.deadline
 
     async def wait_reason(self) -> None:
         """Wait for the client to leave or the deadline to pass, then cancel the work."""
         if self._done:  # between being started and running
             return
+        self._show_deadline()
         with trio.CancelScope(deadline=self.deadline) as self._watcher:
             if self.receive is None:
                 await trio.sleep_forever()
