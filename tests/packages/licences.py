@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import cache
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,15 @@ def licence_of(name: str) -> str:
     return _SPELLINGS.get(said, said)
 
 
+@cache
+def requirements_of(name: str) -> tuple[Requirement, ...]:
+    """Return what an installed distribution requires, whatever the marker.
+
+    Raises PackageNotFoundError for one of another system, or left out of this environment.
+    """
+    return tuple(map(Requirement, distribution(name).requires or []))
+
+
 def python_packages() -> dict[str, tuple[str, str]]:
     """Return the licence of each package, and the extra that brings it ("" for all)."""
     found: dict[str, tuple[str, str]] = {}
@@ -78,12 +88,12 @@ def python_packages() -> dict[str, tuple[str, str]]:
                 continue
             seen.add((name, wanted))
             try:
-                requirements = distribution(name).requires or []
-            except PackageNotFoundError:  # of another system, or left out of this environment
+                requirements = requirements_of(name)
+            except PackageNotFoundError:
                 continue
-            if name != "fxtrio":
-                found.setdefault(name, (licence_of(name), extra))
-            for one in map(Requirement, requirements):
+            if name not in found and name != "fxtrio":
+                found[name] = licence_of(name), extra
+            for one in requirements:
                 if one.marker is None or one.marker.evaluate({"extra": wanted}):
                     unread += [(normal(one.name), more) for more in ["", *one.extras]]
     return found

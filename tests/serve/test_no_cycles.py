@@ -70,8 +70,7 @@ LOADERS = {
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    gc.collect()
-    gc.disable()
+    gc.disable()  # without a collection before: that is slow where all tests share a process
     logging.disable()  # pytest keeps what is logged, with its tracebacks
     try:
         yield
