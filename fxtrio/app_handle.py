@@ -30,8 +30,8 @@ class AuthenticatorTaken(FxtrioError):
 
     def __init__(self, registered: object, other: object) -> None:
         super().__init__(
-            f"plugins: {type(other).__qualname__} and {type(registered).__qualname__} both say who "
-            "is signed in. Take one of them out of 'plugins'."
+            f"plugins: {type(other).__qualname__} and {type(registered).__qualname__} both "
+            "authenticate visitors. Remove one of them from 'plugins'."
         )
 
 

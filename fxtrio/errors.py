@@ -234,7 +234,7 @@ class ClientDisconnected(FxtrioError, ConnectionError):
     """An application sends to a client that has disconnected. It may let this pass."""
 
     def __init__(self) -> None:
-        super().__init__("send: the client has left. End the response, or let this error pass.")
+        super().__init__("send: the client has disconnected. You need not catch this error.")
 
 
 class AppNotRunning(FxtrioError):
@@ -294,7 +294,7 @@ class MessageTooLarge(FxtrioError, ValueError):
     def __init__(self, channel: str, size: int, limit: int) -> None:
         super().__init__(
             f"publish({channel!r}): the message has {size:,} bytes, more than the {limit:,} of "
-            "realtime.maxPublish. Publish where to fetch it instead, or raise the setting."
+            "realtime.maxPublish. Publish a URL or an id instead, or raise the setting."
         )
         self.channel = channel
         self.size = size

@@ -57,7 +57,7 @@ class NodeMissing(FxtrioError):
     def __init__(self, minimum: str, rejected: tuple[str, ...] = ()) -> None:
         found = f" ({'; '.join(rejected)})" if rejected else ""
         super().__init__(
-            f"node: version {minimum} or newer is needed, and there is none{found}. "
+            f"node: version {minimum} or newer is required, and was not found{found}. "
             'Install it from https://nodejs.org, or run: pip install "fxtrio[node]"'
         )
         self.minimum = minimum

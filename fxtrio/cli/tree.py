@@ -23,8 +23,8 @@ class TreeUnavailable(FxtrioError):
 
     def __init__(self, url: str, cause: str) -> None:
         super().__init__(
-            f"{url}: {cause}. Name the path of the observe plugin, and what its guard wants to "
-            "see by --header."
+            f"{url}: {cause}. Pass the URL of the observe plugin, and the header that its guard "
+            "checks with --header."
         )
 
 

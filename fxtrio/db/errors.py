@@ -38,8 +38,8 @@ class PoolerUnsuitable(DatabaseError):
     def __init__(self, place: str, what: str) -> None:
         super().__init__(
             f"{place}: a pooler in front of PostgreSQL lends connections for one "
-            f"transaction, where LISTEN, which {what} need, hears nothing. Name the server "
-            "itself, or let the pooler lend whole sessions."
+            f"transaction, so LISTEN, which {what} need, receives nothing. Name the server "
+            "itself, or use the pooler's session mode."
         )
 
 
@@ -47,7 +47,9 @@ class DatabaseClosed(DatabaseError):
     """A database is used after its block ended."""
 
     def __init__(self) -> None:
-        super().__init__("fx.db: the app whose database this was has ended. Ask that of a new one.")
+        super().__init__(
+            "fx.db: the app has ended, and its database is closed. Open the app again."
+        )
 
 
 class DatabaseBusy(DatabaseError, Busy):
@@ -108,8 +110,8 @@ class IsolationTooLate(DatabaseError):
 
     def __init__(self, wanted: str, outer: str) -> None:
         super().__init__(
-            f"db.transaction: {wanted!r} is asked for inside of a transaction that is "
-            f"{outer!r}. Ask for it where the outer one begins."
+            f"db.transaction: {wanted!r} was requested inside a transaction that is "
+            f"{outer!r}. Request it where the outer one begins."
         )
 
 
@@ -132,7 +134,7 @@ class CommitUnknown(DatabaseError):
     def __init__(self, cause: str) -> None:
         super().__init__(
             f"db.transaction: the connection was lost during COMMIT ({cause}), so the "
-            "transaction may have been committed, or not. Look before you repeat it."
+            "transaction may have been committed, or not. Check the data before you repeat it."
         )
 
 
@@ -144,7 +146,7 @@ class ArgumentRefused(DatabaseError, ActionError, LoaderError, ValueError):
     """
 
     def __init__(self, number: int, what: str) -> None:
-        Exception.__init__(self, f"fx.db: ${number} is {what}. Check it before it comes here.")
+        Exception.__init__(self, f"fx.db: ${number} is {what}. Check it before you pass it.")
         self.number = number
         self.message = "A value cannot be stored."
         self.status_code = 400
@@ -167,8 +169,8 @@ class CopyOpen(DatabaseError):
 
     def __init__(self) -> None:
         super().__init__(
-            "db.copy: the block of a COPY asks something else in the same transaction, which "
-            "takes no other statement meanwhile. Ask before the block, or after it."
+            "db.copy: the block of a COPY runs another statement in the same transaction, which "
+            "accepts none until the COPY ends. Run it before the block, or after it."
         )
 
 
@@ -177,7 +179,7 @@ class RowMismatch(DatabaseError):
 
     def __init__(self, row: type, missing: Sequence[str], columns: Sequence[str]) -> None:
         super().__init__(
-            f"{row.__qualname__}: the query gives no {', '.join(map(repr, missing))}. Its "
+            f"{row.__qualname__}: the query returns no {', '.join(map(repr, missing))}. Its "
             f"columns are {', '.join(map(repr, columns))}: name them with 'as'."
         )
         self.missing = tuple(missing)

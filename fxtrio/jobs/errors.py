@@ -45,8 +45,8 @@ class JobKeyInvalid(JobError, ValueError):
 
     def __init__(self, name: str, key: object) -> None:
         super().__init__(
-            f"{name}.enqueue: 'unique' gave {key!r:.100}. Return text without NUL and half "
-            "surrogate pairs, or None."
+            f"{name}.enqueue: 'unique' returned {key!r:.100}. Return a string without NUL "
+            "and lone surrogates, or None."
         )
 
 

@@ -42,8 +42,8 @@ class ProcessNotObserved(FxtrioError):
 
     def __init__(self, process: int, cause: str) -> None:
         super().__init__(
-            f"process {process}: {cause}. Name one that 'fx dev' has started, or one of 'fx serve' "
-            'whose project has the plugin "observe".'
+            f"process {process}: {cause}. Pass the number of a process of 'fx dev', or of "
+            "'fx serve' in a project with the plugin 'observe'."
         )
 
 

@@ -35,7 +35,7 @@ class PluginFailed(FxtrioError):
         first = first_of(error)
         super().__init__(
             f"plugin {name!r}: {stage}: {type(first).__name__}: {str(first).rstrip('.')}. "
-            "Mend the cause, or take the plugin out of 'plugins' in fx.config.json."
+            "Correct the cause, or remove the plugin from 'plugins' in fx.config.json."
         )
         self.name = name
         self.stage = stage

@@ -37,8 +37,8 @@ class ReceiveBufferFull(FxtrioError):
 
     def __init__(self, dropped: int) -> None:
         super().__init__(
-            f"receive(): {dropped} messages came and were dropped before this first call. "
-            "Receive sooner, or not at all."
+            f"receive(): {dropped} messages arrived and were dropped before this first "
+            "call. Start to receive earlier."
         )
         self.dropped = dropped
 

@@ -20,7 +20,7 @@ class AnswerUnreadable(FxtrioError):
 
     def __init__(self, call: str, status: int, media: str, body: bytes, remedy: str) -> None:
         super().__init__(
-            f"{call}: the answer has status {status} and is {media}: "
+            f"{call}: the response has status {status} and is {media}: "
             f"{body[:60].decode(errors='replace')!r}. {remedy}."
         )
         self.call = call

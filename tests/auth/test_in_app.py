@@ -255,7 +255,7 @@ async def test_only_what_a_plugin_registers_says_who_connections_belong_to(
             async with open_app(tmp_path, **auth):
                 raise AssertionError("must not start")
         said = "".join(traceback.format_exception(failed.value))
-        assert "AuthService and Database both say who is signed in" in said
+        assert "AuthService and Database both authenticate visitors" in said
         return
     async with open_app(tmp_path, **auth) as client:
         await service(client).add_user(EMAIL, PASSWORD)

@@ -103,7 +103,7 @@ def test_a_symbolic_link_stays_one(project: Path) -> None:
 def test_a_concurrent_save_is_not_overwritten(tmp_path: Path) -> None:
     page = tmp_path / "a.fxl"
     page.write_text("mine\n")
-    with pytest.raises(ChangedMeanwhile, match="has changed"):
+    with pytest.raises(ChangedMeanwhile, match="it changed while"):
         write(FileText(page, b"theirs\n", b"formatted\n"))
     assert page.read_text() == "mine\n"
     assert list(tmp_path.iterdir()) == [page]
@@ -147,7 +147,7 @@ def test_a_broken_setting_of_prettier_is_reported(project: Path) -> None:
     (project / ".prettierrc.json").write_text("{")
     result = fx("pages/a.fxl")
     assert result.exit_code == 1
-    assert "prettier: it formats nothing." in result.stderr
+    assert "prettier: it failed, and formatted nothing." in result.stderr
     assert ".prettierrc.json" in result.stderr
     assert (project / "pages/a.fxl").read_text() == UGLY
 

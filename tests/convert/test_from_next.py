@@ -91,7 +91,7 @@ def test_another_project_is_named_as_such(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"dependencies": {"react": "19"}}', "utf-8")
     result = CliRunner().invoke(main, ["from-next", "--root", str(tmp_path)])
     assert result.exit_code == 1
-    assert "this is no project of Next.js" in " ".join(result.stderr.split())
+    assert "this is not a project of Next.js" in " ".join(result.stderr.split())
 
 
 def test_pages_of_the_older_router_stay_where_they_are(tmp_path: Path) -> None:

@@ -135,7 +135,7 @@ def test_it_overwrites_nothing(tmp_path: Path) -> None:
 
 
 def test_another_project_is_named_as_such(tmp_path: Path) -> None:
-    assert "this is no project of Pyxle" in refused(tmp_path.resolve())
+    assert "this is not a project of Pyxle" in refused(tmp_path.resolve())
 
 
 def test_a_write_that_fails_changes_nothing(

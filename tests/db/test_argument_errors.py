@@ -122,6 +122,6 @@ async def test_a_key_of_a_job_that_cannot_be_stored_is_rejected(db: Database, ke
     async def send() -> None: ...
 
     async with running(db, send, workers=0):
-        with pytest.raises(JobKeyInvalid, match=r"send\.enqueue: 'unique' gave"):
+        with pytest.raises(JobKeyInvalid, match=r"send\.enqueue: 'unique' returned"):
             await send.enqueue()
     assert await db.value("select count(*) from fx_jobs") == 0

@@ -291,7 +291,7 @@ class TestOnPostgres:
         assert runs == 1
 
     async def test_more_isolation_inside_a_transaction_is_rejected(self, db: Database) -> None:
-        with pytest.raises(IsolationTooLate, match="'serializable' is asked for inside"):
+        with pytest.raises(IsolationTooLate, match="'serializable' was requested inside"):
             async with db.transaction():
                 async with db.transaction(isolation="serializable"):
                     raise AssertionError

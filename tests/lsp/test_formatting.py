@@ -134,5 +134,5 @@ async def test_a_formatter_that_is_missing_is_reported(monkeypatch: pytest.Monke
 
     monkeypatch.setattr(formatting, "format_files", format_files)
     document = Document("file:///p/a.fxl", Path("/p/a.fxl"), 1, "")
-    with pytest.raises(JsonRpcException, match="ruff: there is none"):
+    with pytest.raises(JsonRpcException, match="ruff: it formats Python, and is not installed"):
         await formatting.formatting_edits(document, Path("/p"), print)

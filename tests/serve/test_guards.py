@@ -328,7 +328,7 @@ async def test_a_hook_that_is_none_is_named_with_what_it_may_return(
     answers = await ask_everything(project, f"{name}.{hook}")
     said = (
         f"route hook '{name}.{hook}': {cause} Make it a function of the request that "
-        "returns None to let it pass, or a Response or redirect(…) to answer it."
+        "returns None to let it continue, or a Response or redirect(…) to respond to it."
     )
     errors = [record for record in caplog.records if record.levelname == "ERROR"]
     assert {(record.getMessage(), record.exc_info) for record in errors} == {(said, None)}

@@ -66,7 +66,7 @@ async def test_load_page_says_what_it_got_instead_of_a_page(
     with pytest.raises(AnswerUnreadable) as caught:
         await client.load_page(url)
     assert str(caught.value) == (
-        f"load_page({url!r}): the answer has {answer}. Name the URL of a page, or use get()."
+        f"load_page({url!r}): the response has {answer}. Name the URL of a page, or use get()."
     )
 
 

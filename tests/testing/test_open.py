@@ -96,7 +96,7 @@ PLUGIN = """
     [
         (
             {"fx.config.json": '{"plugins": ["stand_alone:Shop"]}', "stand_alone.py": PLUGIN},
-            "plugin 'shop': could not start: KeyError: 'bread'. Mend the cause",
+            "plugin 'shop': could not start: KeyError: 'bread'. Correct the cause",
             'prices = {}["bread"]',
         ),
         (

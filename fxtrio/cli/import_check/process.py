@@ -25,7 +25,7 @@ class TrialCrashed(FxtrioError):
     def __init__(self, code: int | None, output: str) -> None:
         super().__init__(
             f"fx check: the process that imports the project ended with {code}. "
-            f"Report this with the lines below; --static does without it.\n{output}"
+            f"Report this with the lines below; --static works without it.\n{output}"
         )
         self.code = code
         self.output = output

@@ -53,8 +53,8 @@ _UNAVAILABLE = ("08", "53", "57P", "58", "25006")
 and a server that only reads, such as one that is about to take over."""
 _PREPARES = (
     "a pooler in front of it lends connections for one transaction, where prepared "
-    "statements of several clients meet. Set 'database.prepare' to false, or let the pooler "
-    "lend whole sessions"
+    "statements of several clients meet. Set 'database.prepare' to false, or use the pooler's "
+    "session mode"
 )
 
 log = logging.getLogger("fx.db")

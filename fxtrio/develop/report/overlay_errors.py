@@ -141,7 +141,7 @@ def shown_error(error: BaseException, title: str, root: Path) -> Shown:
 
 def _explanation_of(error: BaseException) -> str:
     documented = isinstance(error, FxtrioError)
-    return f"'fx docs {type(error).__name__}' says more." if documented else ""
+    return f"See 'fx docs {type(error).__name__}'." if documented else ""
 
 
 def _remedy_of(error: BaseException) -> str:

@@ -24,7 +24,7 @@ class AuthInTransaction(FxtrioError):
     def __init__(self) -> None:
         super().__init__(
             "auth: log_in, register, confirm and change_password count attempts, and a "
-            "transaction that fails would forget them. Call them before or after "
+            "rollback would discard that count. Call them before or after "
             "'db.transaction()', and in an action without 'transaction=True'."
         )
 
@@ -57,8 +57,8 @@ class AuthStorageUnavailable(FxtrioError):
 
     def __init__(self, cause: str) -> None:
         super().__init__(
-            f"auth: the database does not work: {cause}. See that it runs, has room on its disk, "
-            "may be written, and is held by no other program."
+            f"auth: the database does not work: {cause}. Check that it runs and is writable, that "
+            "its disk has space, and that no other program locks it."
         )
         self.cause = cause
 

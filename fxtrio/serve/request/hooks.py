@@ -35,7 +35,7 @@ class RouteHookInvalid(ValueRefused):
         end = "" if cause.endswith("?") else "."
         super().__init__(
             f"route hook {name!r}: {cause}{end} Make it a function of the request that "
-            "returns None to let it pass, or a Response or redirect(…) to answer it."
+            "returns None to let it continue, or a Response or redirect(…) to respond to it."
         )
         self.name = name
         self.cause = cause

@@ -25,7 +25,7 @@ class CertificateUnusable(FxtrioError):
     def __init__(self, files: Sequence[str], cause: str) -> None:
         super().__init__(
             f"TLS, with {', '.join(files)}: {cause}. "
-            "Name PEM files with a certificate, the key that belongs to it, and authorities."
+            "Name PEM files with a certificate, its private key, and certificate authorities."
         )
         self.files = tuple(files)
 

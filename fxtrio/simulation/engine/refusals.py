@@ -36,8 +36,8 @@ class NotSimulated(FxtrioError):
 
     def __init__(self, place: str, what: str) -> None:
         super().__init__(
-            f"{place}: {what}, which a simulation cannot repeat. Put something in its place for "
-            "the test, or test it with 'open_app'."
+            f"{place}: {what}, which a simulation cannot repeat. Replace it in the test, or "
+            "test it with 'open_app'."
         )
         self.place = place
 

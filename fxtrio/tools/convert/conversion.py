@@ -22,8 +22,8 @@ class NothingToConvert(FxtrioError):
 
     def __init__(self, root: Path, framework: str, sign: str) -> None:
         super().__init__(
-            f"{root}: this is no project of {framework}: there is no {sign}. Name the project with "
-            "--root."
+            f"{root}: this is not a project of {framework}: it has no {sign}. Name the project "
+            "with --root."
         )
 
 

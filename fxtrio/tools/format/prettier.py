@@ -28,7 +28,9 @@ class PrettierFailed(FxtrioError):
     """Prettier cannot work, for example because of the project's settings or plug-ins."""
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"prettier: it formats nothing. Its message is below.\n{cause}")
+        super().__init__(
+            f"prettier: it failed, and formatted nothing. Its message is below.\n{cause}"
+        )
         self.cause = cause
 
 

@@ -34,7 +34,7 @@ class ChangedMeanwhile(FxtrioError):
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{shown_path(path)}: it has changed while it was formatted, and stays as it is now. "
+            f"{shown_path(path)}: it changed while it was formatted, so it was not overwritten. "
             "Run the command again."
         )
         self.path = path

@@ -27,7 +27,7 @@ class RuffMissing(FxtrioError):
 
     def __init__(self) -> None:
         super().__init__(
-            "ruff: there is none, and it formats Python. Run \"pip install 'fxtrio[format]'\"."
+            "ruff: it formats Python, and is not installed. Run \"pip install 'fxtrio[format]'\"."
         )
 
 
@@ -35,7 +35,7 @@ class RuffFailed(FxtrioError):
     """Ruff cannot work, for example because of the project's settings."""
 
     def __init__(self, output: str) -> None:
-        super().__init__(f"ruff: it formats nothing. Its message is below.\n{output}")
+        super().__init__(f"ruff: it failed, and formatted nothing. Its message is below.\n{output}")
         self.output = output
 
 

@@ -40,7 +40,7 @@ class NotImported(FxtrioError):
     def __init__(self, source: str, error: BaseException) -> None:
         cause = f"{type(error).__name__}: {error}".rstrip(".")
         super().__init__(
-            f"{source}: it cannot be imported: {cause}. Run 'fx check', and correct what it says."
+            f"{source}: it cannot be imported: {cause}. Run 'fx check', and correct its errors."
         )
         self.source = source
 

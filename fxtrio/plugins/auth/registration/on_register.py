@@ -31,7 +31,7 @@ class OnRegisterUnusable(FxtrioError):
     def __init__(self, name: str) -> None:
         super().__init__(
             f"the auth plugin: 'onRegister' is {name!r}, which is not an async function of a user. "
-            "Write 'async def on_register(user)', or with the fields of the form behind it: "
+            "Write 'async def on_register(user)', or with a model of the form's other fields: "
             "'async def on_register(user, profile: Profile)'."
         )
 

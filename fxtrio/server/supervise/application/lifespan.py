@@ -26,7 +26,7 @@ class LifespanEnded(FxtrioError):
     def __init__(self) -> None:
         super().__init__(
             "lifespan: it ended while the server runs. "
-            "Await the shutdown message, and mend what the log shows above."
+            "Await the shutdown message, and correct what the log shows above."
         )
 
 
