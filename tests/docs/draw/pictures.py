@@ -112,8 +112,8 @@ def page_file() -> Canvas:
     targets = (
         (20, "Python module\nin the server process", 120),
         (90, "Types\nchecked by fx typecheck", 120),
-        (160, "Bundle of the browser\nhydrates and navigates", 194),
-        (230, "Bundle of the render worker\nrenders HTML", 194),
+        (160, "Browser bundle\nhydrates and navigates", 194),
+        (230, "Server bundle\nfor the render worker", 194),
     )
     for y, text, start in targets:
         kind = "ours" if start == 120 else "lasts"
@@ -134,9 +134,9 @@ def shutdown() -> Canvas:
         "All of it takes timeouts.shutdown, 30 seconds, at most.",
     )
     steps = (
-        ("readyz: 503", "", 110),
-        ("Intake stops", "", 120),
-        ("Requests finish", "\nWebSockets: 1001", 190),
+        ("readyz: 503", "", 124),
+        ("Intake stops", "", 128),
+        ("Requests finish", "\nWebSockets: 1001", 168),
         ("Jobs drain", "\nthe rest is cancelled", 180),
         ("Plugins, Node", "\nclose", 140),
     )
@@ -167,7 +167,7 @@ def machines() -> Canvas:
         "jobs. All machines share PostgreSQL, with rows, accounts, sessions and durable jobs, and "
         "Redis, with channels, presence and rate limits.",
     )
-    canvas.box(20, 140, 120, 56, "Load balancer")
+    canvas.box(10, 140, 136, 56, "Load balancer")
     for y, name in ((20, "machine 1"), (180, "machine 2")):
         canvas.frame(200, y, 340, 136, name)
         canvas.box(216, y + 32, 150, 40, "Server process", "ours")
@@ -176,7 +176,7 @@ def machines() -> Canvas:
         canvas.box(390, y + 84, 134, 40, "Render worker")
         canvas.line((366, y + 52), (390, y + 52))
         canvas.line((366, y + 104), (390, y + 104))
-        canvas.arrow((140, 168), (170, 168), (170, y + 68), (200, y + 68))
+        canvas.arrow((146, 168), (170, 168), (170, y + 68), (200, y + 68))
         canvas.arrow((540, y + 68), (570, y + 68), (570, 98), (600, 98))
         canvas.arrow((540, y + 68), (570, y + 68), (570, 238), (600, 238))
     canvas.box(600, 60, 200, 76, "PostgreSQL\nrows, accounts, sessions,\ndurable jobs", "lasts")
