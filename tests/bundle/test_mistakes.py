@@ -198,6 +198,33 @@ def test_a_mistake_in_a_stylesheet_is_shown(tmp_path: Path) -> None:
     assert "p { color: red;" in str(problem) and "} } }" in str(problem)
 
 
+@pytest.mark.parametrize("name", ["package.json", "tsconfig.json"])
+def test_a_json_file_that_cannot_be_read_is_reported_once_with_its_place(
+    tmp_path: Path, name: str
+) -> None:
+    project = Project(tmp_path)
+    project.write(name, '{\n  "a" 1\n}\n')
+    project.page("pages/index.fxl", PAGE)
+    project.page("pages/other.fxl", "import '../components/x';\n" + PAGE)
+    project.write("components/x.tsx", "export const x: number = 1;\n")
+    [problem] = project.problems()
+    assert (problem.path, problem.line) == (name, 2)
+    assert problem.message.startswith("it cannot be read as JSON: ")
+    assert "acktrace" not in str(problem)
+
+
+def test_what_the_configuration_of_postcss_throws_is_reported_without_its_stack(
+    tmp_path: Path,
+) -> None:
+    project = Project(tmp_path)
+    project.write("postcss.config.mjs", "throw new Error('no plug-ins today');\n")
+    project.write("pages/a.css", "p { color: red; }\n")
+    project.page("pages/index.fxl", "import './a.css';\n" + PAGE)
+    [problem] = project.problems()
+    cause = "the configuration of PostCSS fails: Error: no plug-ins today."
+    assert problem.message == f"{cause} Correct postcss.config."
+
+
 def test_a_mistake_in_a_component_file_is_reported_with_its_place(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page("pages/index.fxl", "import '../components/card.tsx';\n" + PAGE)

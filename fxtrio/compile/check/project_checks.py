@@ -17,6 +17,7 @@ from fxtrio.config import Config
 from fxtrio.config.json_positions import key_places
 
 _PACKAGE = "package.json"
+_REMEDY_OF_JSON = "Correct this line, or the one before it"
 _PLAIN_RANGE = re.compile(r"[\^~=v]*(\d+)(\.(\d+|x|\*))*(-[\w.]+)?")
 _VITE = re.compile(r"vite\.config\.[cm]?[jt]s")
 _READS_VITE = re.compile(r"\b(vitest|storybook)\b")
@@ -61,11 +62,11 @@ def _read_package(root: Path) -> tuple[str, dict[str, Any]] | Problem:
         text, package = "", {}
     except json.JSONDecodeError as error:
         place = error.lineno, error.colno
-        return Problem(_PACKAGE, *place, "it cannot be read as JSON", "Correct it")
+        return Problem(_PACKAGE, *place, "it cannot be read as JSON", _REMEDY_OF_JSON)
     except (OSError, UnicodeDecodeError) as error:
         return Problem(_PACKAGE, 1, 1, f"it cannot be read: {error}", "Check the file")
     if not isinstance(package, dict):
-        return Problem(_PACKAGE, 1, 1, "it is not a JSON object", "Correct it")
+        return Problem(_PACKAGE, 1, 1, "it is not a JSON object", "Write {…} around what it says")
     return text, package
 
 

@@ -30,14 +30,10 @@ import { makeServer } from './server.js';
 import { Site } from './site.js';
 import { pagesThatNeed } from './updates/users.js';
 import { Views } from './views.js';
+import { Stacks } from '../worker/stacks.js';
 
 /** @typedef {import('./packages/discovery.js').Packages} Packages */
 /** @typedef {import('./settings.js').Settings} Settings */
-
-/** @param {unknown} error */
-function report(error) {
-  writeLog(Level.ERROR, error instanceof Error ? (error.stack ?? error.message) : String(error));
-}
 
 /**
  * @param {import('node:net').Server} server
@@ -133,6 +129,8 @@ async function begin(settings) {
 async function main() {
   replaceConsole();
   refuseSignals();
+  const stacks = new Stacks();
+  const report = (/** @type {unknown} */ error) => writeLog(Level.ERROR, stacks.text(error));
   process.on('unhandledRejection', report);
   process.on('uncaughtException', report);
   const say = (/** @type {object} */ message) =>

@@ -24,6 +24,15 @@ const DRAWN_PLACE = /╭─\[ (.+):(\d+):(\d+) \]/;
 const UNRESOLVED =
   /(?:Could not resolve|failed to resolve import) ['"]([^'"]+)['"](?: (?:in|from) "?([^"\n]+?)"?\.?$)?/m;
 
+/** What bundlers say of a JSON file that they cannot read: path, cause, line and column from 1. */
+const BROKEN_JSON = [
+  /JSONError \{ path: "([^"]+)", message: "([^"]+?)(?: at line \d+ column \d+)?", line: (\d+), column: (\d+) \}/,
+  /Failed to load tsconfig '([^']+)': (.+?) at line (\d+) column (\d+)/,
+];
+
+/** What Vite puts in front of what a configuration file throws; it may do so repeatedly. */
+const POSTCSS_CONFIG = 'Failed to load PostCSS config';
+
 /**
  * An error that a plug-in of ours throws: about an import of `importer`.
  *
@@ -64,6 +73,8 @@ function flatten(error) {
  */
 function problemOf(error, plan, parse) {
   const raw = String(error?.message ?? error).replace(COLOURS, '');
+  const broken = brokenJson(raw, plan);
+  if (broken !== null) return broken;
   const message = missingExport(error, plan, parse) ?? messageOf(raw, plan);
   const told = { message, path: '', line: 0, column: 0 };
   const place = placeOf(error, raw, plan);
@@ -83,6 +94,29 @@ function problemOf(error, plan, parse) {
     column: [...line.slice(0, found.column)].length + 1, // UTF-16 units to characters
     frame: frameOf(text, found.line, found.column),
   };
+}
+
+/**
+ * Return the problem of a JSON file that a bundler cannot read, which it reports once for each
+ * module.
+ *
+ * @param {string} raw
+ * @param {Plan} plan
+ * @returns {Problem | null}
+ */
+function brokenJson(raw, plan) {
+  for (const form of BROKEN_JSON) {
+    const found = raw.match(form);
+    if (found === null) continue;
+    const [, file, cause, line, column] = found;
+    const source = relativePath(file, plan);
+    const message = `it cannot be read as JSON: ${cause}. Correct this line, or the one before it.`;
+    const place = { line: Number(line), column: Math.max(1, Number(column)) };
+    const text = textOf(source, plan);
+    const frame = text === null ? '' : frameOf(text, place.line, place.column - 1);
+    return { message, path: source, ...place, frame };
+  }
+  return null;
 }
 
 /**
@@ -175,15 +209,26 @@ function find(text, specifier) {
 function messageOf(raw, plan) {
   const missing = raw.match(UNRESOLVED)?.[1];
   if (missing !== undefined) return `'${missing}' cannot be found. ${remedyFor(missing)}`;
+  const prefix = raw.lastIndexOf(POSTCSS_CONFIG);
+  if (prefix !== -1) return postcssMessage(raw.slice(prefix + POSTCSS_CONFIG.length));
   const help = raw.match(/Help\S*:\s*(.*)/)?.[1];
   const lines = raw.split('\n').filter((line) => !DRAWING.test(line) && line.trim() !== '');
   const told = lines
     .join(' ')
+    .replace(/ Stack backtrace: .*/, '')
     .replace(CODE, '')
     .replace(/^Error: /, '')
     .trim();
   const message = told.replaceAll(`${plan.root}/`, '');
   return help === undefined ? message : `${message.replace(/\.$/, '')}. ${help}.`;
+}
+
+/** @param {string} text where was looked, the name of an error in brackets, its message and stack */
+function postcssMessage(text) {
+  const end = text.startsWith(' (') ? '): ' : ': ';
+  const [line] = text.slice(text.indexOf(end) + end.length).split('\n', 1);
+  const cause = line.replace(/^\[(\w+)\] /, '$1: ');
+  return `the configuration of PostCSS fails: ${cause}. Correct postcss.config.`;
 }
 
 /** @param {string} missing what could not be imported */

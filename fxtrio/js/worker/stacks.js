@@ -19,13 +19,25 @@ const CAUSES = 3; // errors of a `cause` chain that are shown below an error
 /** A place in a stack: the URL of a module, a line and a column, both from 1. */
 const PLACE = /(file:\/\/\S+?):(\d+):(\d+)/g;
 
-/** The URL of this folder: frames of the worker itself tell an application nothing. */
-const OWN = new URL('.', import.meta.url).href;
+/**
+ * The URLs of the folders of the worker and of `fx dev`: their own frames tell an application
+ * nothing.
+ */
+const OWN = ['.', '../develop/'].map((folder) => new URL(folder, import.meta.url).href);
 
 /** Frames of what loads modules in `fx dev`, which tell an application nothing either. */
 const LOADER = /[( ]node:\w|\/node_modules\/(?:vite|rolldown)\//;
 
+/** Frames of packages that come with the framework, such as PostCSS. */
+const TOOLCHAIN = /\/toolchain-[0-9a-f]+\/node_modules\//;
+
+/** Frames without a place, such as `at async Promise.all (index 0)`. */
+const PLACELESS = /^\s+at async \S+ \(index \d+\)$/;
+
 const FRAME = /^\s+at /;
+
+// eslint-disable-next-line no-control-regex -- colours, which bundlers write into messages
+const COLOURS = /\x1b\[[0-9;]*m/g;
 
 /** Describes errors. Keeps the source maps of the modules it has met. */
 export class Stacks {
@@ -45,7 +57,7 @@ export class Stacks {
         return { name: 'Error', message: shorten(String(thrown), MESSAGE_LIMIT), stack: '' };
       }
       const name = shorten(String(thrown.name), 128);
-      const own = String(thrown.message);
+      const own = String(thrown.message).replace(COLOURS, '');
       const remedy = remedyFor(name, own, state);
       const stack = this.#chain(thrown);
       if (remedy === '') {
@@ -87,10 +99,10 @@ export class Stacks {
     /** @type {unknown} */
     let next = error;
     while (next instanceof Error && stacks.length <= CAUSES) {
-      const lines = String(next.stack ?? '').split('\n');
-      const telling = lines.filter(
-        (line) => !FRAME.test(line) || (!line.includes(OWN) && !LOADER.test(line)),
-      );
+      const lines = String(next.stack ?? '')
+        .replace(COLOURS, '')
+        .split('\n');
+      const telling = lines.filter((line) => !FRAME.test(line) || !isOurs(line));
       const mapped = telling.map((line) =>
         line.replace(PLACE, (...match) => this.#original(match)),
       );
@@ -122,14 +134,19 @@ export class Stacks {
   }
 }
 
+/** @param {string} line a frame */
+function isOurs(line) {
+  return OWN.some((url) => line.includes(url)) || LOADER.test(line) || PLACELESS.test(line);
+}
+
 /**
  * Return the lines of a stack without the frames of React's renderer, which are below every
- * component; all of them when there are no others.
+ * component, and of the packages of the framework; all of them when there are no others.
  *
  * @param {string[]} lines
  */
 function withoutRenderer(lines) {
-  const own = lines.filter((line) => !RENDERER.test(line));
+  const own = lines.filter((line) => !RENDERER.test(line) && !TOOLCHAIN.test(line));
   return own.some((line) => FRAME.test(line)) ? own : lines;
 }
 

@@ -131,7 +131,10 @@ class JobsPlugin(Plugin[JobsSettings]):
         if "auth" not in itertools.takewhile(
             lambda name: name != self.name, (each.name for each in self.config.plugins)
         ):
-            found["guard"] = "is needed, as 'auth' does not precede it in 'plugins'"
+            found["guard"] = (
+                "is needed, as 'auth' does not precede it in 'plugins'. Name a function that "
+                "decides who may see the page"
+            )
         elif not settings.users:
             found["users"] = "is needed: the addresses of those who may see the page"
         return found

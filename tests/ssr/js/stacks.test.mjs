@@ -62,6 +62,23 @@ test('frames of the renderer are left out, unless there are no others', () => {
   assert.equal(new Stacks().describe(error).stack, error.stack);
 });
 
+test('frames of the framework and colours are left out', () => {
+  const own = new URL('../../../fxtrio/js/develop/views.js', import.meta.url).href;
+  const error = new Error('broken');
+  error.stack = [
+    '\x1b[31mError: \x1b[0mbroken',
+    '    at Once (/app/postcss.config.mjs:1:65)',
+    '    at runAsync (/root/.cache/toolchain-f241e72b/node_modules/postcss/lib/lazy.js:296:26)',
+    '    at async Promise.all (index 0)',
+    `    at async #load (${own}:87:22)`,
+    '    at process.processTimers (node:internal/timers:519:7)',
+  ].join('\n');
+  error.message = '\x1b[31mbroken\x1b[0m';
+  const { message, stack } = new Stacks().describe(error);
+  assert.equal(message, 'broken');
+  assert.equal(stack, 'Error: broken\n    at Once (/app/postcss.config.mjs:1:65)');
+});
+
 test('a chain of causes that is a circle ends', () => {
   const error = new Error('round');
   error.cause = error;
