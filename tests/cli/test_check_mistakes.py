@@ -336,8 +336,7 @@ AROUND = {
     ),
     "a package.json that is none": (
         {"package.json": '{\n  "a": 1,\n}'},
-        "package.json:3:1: it cannot be read as JSON. Correct this line, or the one "
-        "before it.",
+        "package.json:3:1: it cannot be read as JSON. Correct this line, or the one before it.",
     ),
     "settings of Pyxle": (
         {"pyxle.config.json": "{}"},

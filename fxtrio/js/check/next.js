@@ -74,6 +74,11 @@ const COMMON = new Set(['dynamic', 'runtime', 'metadata', 'viewport', 'revalidat
 const VALUES = /^(auto|force-(dynamic|static)|error|edge|nodejs|experimental-edge)$/;
 
 const ASYNC = 'a component cannot be asynchronous: it runs in browsers, too';
+const PROMISE = "'params' is no promise here";
+const SEARCH_PARAMS = [
+  "pages have no property 'searchParams'",
+  "Read 'request.query_params' in the loader, or call useSearchParams()",
+];
 const METHOD = /^(GET|POST|PUT|PATCH|DELETE|HEAD|OPTIONS)$/;
 const DOCUMENT = new Set(['html', 'head', 'body']);
 
@@ -211,14 +216,60 @@ function componentMistakes(component, tell) {
   }
   const [props] = component.params;
   for (const { key, promise } of promisedProps(component)) {
-    if (key.name !== 'params') continue;
-    tell(promise, "'params' is no promise here", "Leave out 'Promise<…>', 'await' and 'use'");
+    if (key.name === 'params') tell(promise, PROMISE, "Leave out 'Promise<…>', 'await' and 'use'");
   }
   for (const property of props?.type === 'ObjectPattern' ? props.properties : []) {
-    if (property.key?.name !== 'searchParams') continue;
-    const message = "pages have no property 'searchParams'";
-    tell(property, message, "Read 'request.query_params' in the loader, or call useSearchParams()");
+    if (property.key?.name === 'searchParams') tell(property, ...SEARCH_PARAMS);
   }
+  walk(component.body, (node) => {
+    if (isProperty(node, props, 'searchParams')) tell(node.property, ...SEARCH_PARAMS);
+    const awaited = awaitedIn(node);
+    if (awaited === undefined || !isParams(awaited, props)) return;
+    tell(awaited, PROMISE, "Leave out 'await', 'use' and 'then'");
+  });
+}
+
+/**
+ * Return what an expression waits for, as a promise.
+ *
+ * @param {Node} node
+ * @returns {Node | undefined}
+ */
+function awaitedIn({ type, argument, callee, arguments: given }) {
+  if (type === 'AwaitExpression') return argument;
+  if (type !== 'CallExpression') return undefined;
+  if (callee.name === 'use' || callee.property?.name === 'use') return given[0];
+  return callee.type === 'MemberExpression' && callee.property.name === 'then'
+    ? callee.object
+    : undefined;
+}
+
+/**
+ * Whether an expression is the `params` of a page, by the first parameter of its component.
+ *
+ * @param {Node} node
+ * @param {Node | undefined} props
+ */
+function isParams(node, props) {
+  if (props?.type !== 'ObjectPattern') return isProperty(node, props, 'params');
+  return props.properties.some(
+    (/** @type {Node} */ { key, value }) =>
+      key?.name === 'params' && node.type === 'Identifier' && node.name === value.name,
+  );
+}
+
+/**
+ * @param {Node} node
+ * @param {Node | undefined} props the first parameter of a component
+ * @param {string} name
+ */
+function isProperty(node, props, name) {
+  return (
+    props?.type === 'Identifier' &&
+    node.type === 'MemberExpression' &&
+    node.object.name === props.name &&
+    node.property.name === name
+  );
 }
 
 /**

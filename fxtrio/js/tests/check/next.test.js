@@ -145,3 +145,19 @@ test('parameters that are said to be a promise are named', () => {
   }
   assert.deepEqual(told(page('{ params }: { params: { id: string } }')), []);
 });
+
+test('parameters that are waited for are named, and so is a property searchParams', () => {
+  const page = (/** @type {string} */ props, /** @type {string} */ body) =>
+    told(`export default function Page(${props}) {\n  ${body}\n}\n`).map((one) =>
+      one.replace(/^[^|]*\| /, ''),
+    );
+  const promise = ["'params' is no promise here"];
+  assert.deepEqual(page('{ params }', 'const { id } = use(params);'), promise);
+  assert.deepEqual(page('{ params: all }', 'const { id } = React.use(all);'), promise);
+  assert.deepEqual(page('props', 'props.params.then(show);'), promise);
+  assert.deepEqual(page('props', 'return <p>{props.searchParams.q}</p>;'), [
+    "pages have no property 'searchParams'",
+  ]);
+  assert.deepEqual(page('{ params, data }', 'use(data.late); return params.id;'), []);
+  assert.deepEqual(page('props', 'use(props.data.params); props.data.searchParams;'), []);
+});
