@@ -69,6 +69,13 @@ def test_every_page_can_be_reached_from_the_index() -> None:
     assert sorted(name(page) for page in DOCS.rglob("*.md") if page not in found) == []
 
 
+@pytest.mark.parametrize("guide", sorted(DOCS.glob("guides/*.md")), ids=name)
+def test_a_guide_ends_with_what_to_read_next(guide: Path) -> None:
+    last = guide.read_text("utf-8").rstrip().splitlines()[-1]
+    assert last.startswith("Next: ")
+    assert _LINK.search(last) or _LINK_TO_HEADING.search(last)
+
+
 def test_the_first_release_is_a_page_of_what_fxtrio_is() -> None:
     """A merge that keeps the lines of both sides may bring back a list of changes."""
     text = CHANGELOG.read_text(encoding="utf-8")
