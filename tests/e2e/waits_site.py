@@ -204,17 +204,37 @@ SITE = {
         async def plain(request):
             return {}
 
+        @action
+        async def count(request):
+            for number in range(3):
+                yield number
+
+        @action
+        async def fail(request):
+            raise ActionError("no")
+
         import { useState, useTransition } from "react";
-        import { navigate, prefetch, refresh, useAction, useAuth } from "fx/client";
+        import { navigate, prefetch, refresh, useAction, useAuth, useLoader } from "fx/client";
 
         export default function Waits({ data }) {
           const [pending, start] = useTransition();
           const [ended, setEnded] = useState("");
           const forward = useAction("forward");
           const plain = useAction("plain", { optimistic: { step: "soon" } });
-          const { login, logout } = useAuth();
+          const count = useAction("count", { reduce: (all, one) => all + one, initial: 0 });
+          const fail = useAction("fail", { throws: true });
+          const cart = useLoader("/cart");
+          const auth = useAuth();
+          const { login, logout } = auth;
           const awaited = {
             refresh: () => refresh(),
+            only: () => refresh({ only: ["step"] }),
+            loader: () => cart.refresh(),
+            streamed: () => count(),
+            fail: () => fail().catch(() => {}),
+            everywhere: () => auth.logoutEverywhere(),
+            register: () => auth.register({ email: "a@b.c", password: "x" }),
+            session: () => auth.refresh(),
             navigate: () => navigate("/waits?step=navigated"),
             redirect: () => forward(),
             optimistic: () => plain(),
@@ -244,6 +264,7 @@ SITE = {
                 </button>
               ))}
               <p id="ended">{pending ? "pending" : ended}</p>
+              <p id="counted">{count.data}</p>
             </>
           );
         }

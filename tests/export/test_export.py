@@ -49,6 +49,27 @@ async def test_each_page_is_a_folder_with_its_document_and_its_payload(tmp_path:
     assert b"This page could not be found." in files["404.html"]
 
 
+async def test_deferred_values_are_settled(tmp_path: Path) -> None:
+    late = """
+    from fx.runtime import defer
+
+    async def find():
+        return "late"
+
+    @server
+    async def load(request):
+        return {"html": "early", "late": defer(find)}
+
+    export default function Page({ data }) { return <p>{data.html}</p>; }
+    """
+    await export(tmp_path, {"pages/index.fxl": late})
+
+    files = contents(tmp_path / "out")
+    data = {"html": "early", "late": "late"}
+    assert json.loads(files["__fx.json"])["props"]["data"] == data
+    assert json.dumps(data, separators=(",", ":")).encode() in files["index.html"]
+
+
 async def test_an_export_is_the_same_again_and_whatever_the_number_of_jobs(tmp_path: Path) -> None:
     await export(tmp_path, SITE, llms=True)
     first = contents(tmp_path / "out")

@@ -19,7 +19,7 @@ from trio.testing import MockClock
 
 from fx.testing import open_app
 from fxtrio.runtime import defer
-from fxtrio.ssr.errors import SsrDown
+from fxtrio.ssr.errors import RenderFailed, SsrDown
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.responses import AnswerUnreadable
 from tests.trees import page, write_tree
@@ -94,9 +94,19 @@ class Parts:
         await self.send.send(b"<i>%b failed</i>" % name.encode())
 
 
+class BrokenParts(Parts):
+    """A render that throws before its shell."""
+
+    async def __aiter__(self) -> AsyncIterator[Rendered]:
+        await trio.sleep(1)
+        raise RenderFailed("no shell")
+        yield
+
+
 @attrs.define
 class Renderer:
     is_down: bool = False
+    parts: type[Parts] = Parts
 
     async def render(self, page: int, payload: bytes) -> Rendered:
         if self.is_down:
@@ -107,7 +117,7 @@ class Renderer:
     async def stream(self, page: int, payload: bytes) -> AsyncIterator[Parts]:
         if self.is_down:
             raise SsrDown("Node is missing")
-        yield Parts(*trio.open_memory_channel[bytes](9))
+        yield self.parts(*trio.open_memory_channel[bytes](9))
 
 
 @asynccontextmanager
@@ -118,6 +128,11 @@ async def open_renderer() -> AsyncIterator[Renderer]:
 @asynccontextmanager
 async def open_no_renderer() -> AsyncIterator[Renderer]:
     yield Renderer(is_down=True)
+
+
+@asynccontextmanager
+async def open_broken_renderer() -> AsyncIterator[Renderer]:
+    yield Renderer(parts=BrokenParts)
 
 
 def project(root: Path, files: dict[str, str] | None = None, *, layout: bool = False) -> Path:
@@ -191,6 +206,16 @@ async def test_a_client_that_leaves_cancels_all(tmp_path: Path, autojump_clock: 
             await trio.sleep(0.2)
             events = client.app.state.events
             assert set(events[-2:]) == {"reviews is cancelled", "others is cancelled"}
+
+
+async def test_a_render_that_fails_cancels_all(tmp_path: Path, autojump_clock: MockClock) -> None:
+    root = write_tree(tmp_path, {"pages/index.fxl": page(BOOK)})
+    async with open_app(root, open_renderer=open_broken_renderer) as client:
+        response = await client.get("/")
+        events = client.app.state.events
+    assert response.status == 500
+    assert trio.current_time() == pytest.approx(2, abs=0.5)  # the loader and the render
+    assert set(events[-2:]) == {"reviews is cancelled", "others is cancelled"}
 
 
 @pytest.mark.parametrize(
@@ -292,6 +317,21 @@ async def test_for_head_a_deferred_failure_is_that_of_the_page(
         fine = await client.request("HEAD", "/")
         failed = await client.request("HEAD", "/?name=missing")
     assert (fine.status, fine.body) == (200, b"")
+    assert failed.status == 410
+
+
+async def test_markdown_gets_settled_values_and_their_failure(
+    tmp_path: Path, autojump_clock: MockClock
+) -> None:
+    hook = """
+    async def to_markdown(ctx):
+        return " ".join((await ctx.run_loader())["others"])
+    """
+    root = project(tmp_path, {"pages/index.fxl": page(BOOK + hook)})
+    async with open_app(root, llms={"enabled": True}) as client:
+        fine = await client.get("/index.md")
+        failed = await client.get("/index.md?name=missing")
+    assert (fine.status, fine.text) == (200, "others </script>\u2028")
     assert failed.status == 410
 
 
