@@ -19,6 +19,7 @@ def command(stdio: bool) -> None:
             "this is a language server: an editor starts it, and talks to it over stdin. To see "
             "in a terminal what it shows in editors, run 'fx check' and 'fx typecheck'."
         )
+    import gc
     import logging
 
     import trio
@@ -31,6 +32,7 @@ def command(stdio: bool) -> None:
         if str(error.name).partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         raise ExtraMissing("fx lsp", "lsp", "pygls") from None
+    gc.freeze()  # what imports have made stays
     logging.basicConfig(level=logging.WARNING)
     # It warns of normal events: notifications without a handler, and late cancellations.
     logging.getLogger("pygls").setLevel(logging.ERROR)

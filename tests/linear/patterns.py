@@ -43,10 +43,6 @@ STAND_INS: dict[str, dict[str, Any]] = {
     "tools/lsp/documents/name_ranges.py": {"name": "name"},
     "markdown/convert.py": {"name": "script"},
     "server/supervise/hidden.py": {"chosen": b"token|key"},
-    "tools/types/ui/source/default_export.py": {
-        "escaped": "name",
-        "declared": r"^(?:export\s++)?(?:const|let|var)\s++name\s*+(?=(?P<type>:)|=)",
-    },
     "tools/types/python/unknown_types.py": {"name": "name"},
 }
 """Values for the local variables that patterns are made of, by file."""

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from functools import lru_cache
 
 import attrs
 
@@ -58,7 +59,13 @@ def split_source(source: SourceText) -> Sections:
 
     Without problems, every line is in exactly one half, or is blank or a comment.
     """
-    text = source.text
+    return _split(source.text, source.path)
+
+
+# An editor has a text formatted that it was just told of, and gets back what it then tells.
+@lru_cache(maxsize=4)
+def _split(text: str, path: str) -> Sections:
+    source = read_text(text, path)
     nul = text.find("\0")
     if nul >= 0:
         blank = "\n" * text.count("\n")

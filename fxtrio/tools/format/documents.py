@@ -133,6 +133,8 @@ def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None
         message = "this line continues a statement above the other half"
         return _unformatted(source, lost.line, message, "End that statement with ';'")
     text = assemble(runs)
+    if text == source.text:
+        return Formatted(text)
     again = split_source(read_text(text, source.path))
     if again.problems or any(
         _lines(getattr(again, half)) != _lines("\n".join(_texts(runs, half))) for half in HALVES

@@ -106,7 +106,7 @@ async def format_ui(
     """
     if not texts:
         return {}
-    own = None if static else _own_home(root)
+    own = None if static else own_home(root)
     home = own or await ensure_installed(tool(_NAME), report)
     answers = await run(PrettierOrder(home, root, texts, static))
     if "failed" in answers:
@@ -119,7 +119,7 @@ async def format_ui(
     }
 
 
-def _own_home(root: Path) -> Path | None:
+def own_home(root: Path) -> Path | None:
     """Return the folder whose ``node_modules`` has the project's own prettier, if it has one."""
     for folder in (root, *root.parents):
         if (folder / "node_modules" / _NAME / "package.json").is_file():

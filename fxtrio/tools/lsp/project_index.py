@@ -85,6 +85,11 @@ class ProjectIndex:
             while root not in self._known:
                 await self._learned.wait()
 
+    async def wait_checked(self, root: Path) -> None:
+        """Wait until the types of a project have been checked once, if they are at all."""
+        while self.is_starting(root):
+            await self._learned.wait()
+
     def is_starting(self, root: Path) -> bool:
         """Whether the types of a project are still being read for the first time."""
         return root not in self._known or (self.imports and root not in self._checked)
@@ -129,12 +134,15 @@ class ProjectIndex:
                 del self._stale[root]
                 config, _ = await trio.to_thread.run_sync(read_config, root)
                 known = self._known[root] = await self._find(root, config)
-                self._learned.set()
-                self._learned = trio.Event()
+                self._tell()
                 if self.imports:
                     await self._check(root, config, known)
             self._wake = trio.Event()
             await self._wake.wait()
+
+    def _tell(self) -> None:
+        self._learned.set()
+        self._learned = trio.Event()
 
     async def _find(self, root: Path, config: Config) -> KnownProject:
         before = self._known.get(root)
@@ -161,6 +169,7 @@ class ProjectIndex:
                 return
             found = await self._checks.ui_problems(root, config, project, known.types)
             self._checked.add(root)
+            self._tell()
             if found is not None:
                 await self._take(root, "types", found)
             found = await self._checks.python_problems(root, project)

@@ -5,6 +5,7 @@ Started by `stdio`.
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Callable, Coroutine
 from pathlib import Path
@@ -19,6 +20,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.answers.completion import TRIGGERS
 from fxtrio.tools.lsp.answers.features import Answers
 from fxtrio.tools.lsp.answers.formatting import formatting_edits
+from fxtrio.tools.lsp.answers.prepared_formats import PreparedFormats
 from fxtrio.tools.lsp.checks.checking import Checking
 from fxtrio.tools.lsp.checks.live_types import LiveTypes
 from fxtrio.tools.lsp.checks.project_check import check_whole
@@ -40,6 +42,8 @@ CLOSE_TAG = "fx/closeTag"
 
 _PAGES = frozenset({".fxl", ".js", ".jsx", ".mjs", ".ts", ".tsx"})
 """Kinds of files that no Python code is in, but that of pages."""
+
+log = logging.getLogger("fx.lsp")
 
 Question = Callable[[Document, Position], Coroutine[Any, Any, Any]]
 """Answers about a place."""
@@ -87,6 +91,9 @@ class EditorSession:
             wait_for_turn=self._questions.wait_none,
         )
         self._prettier = WarmPrettier(self.report)
+        self._prepared = PreparedFormats(
+            self.documents, self.views.root_of, self._wait_idle, self._prepare_format
+        )
         self._options = Options()
         self._watches = False
         self._ready = trio.Event()
@@ -107,8 +114,22 @@ class EditorSession:
             nursery.start_soon(self._knowledge.run, name="lsp.knowledge")
             nursery.start_soon(self._others.run, name="lsp.others")
             nursery.start_soon(self._prettier.run, name="lsp.prettier")
+            nursery.start_soon(self._prepared.run, name="lsp.prepare")
             if self._watches:
                 nursery.start_soon(self._watch, name="lsp.watch")
+
+    async def _format(self, document: Document, report: Callable[[str], None]) -> Any:
+        root, static = self.views.root_of(document.file), not self._options.imports
+        run = self._prettier.format
+        await self.views.of(document)  # so that the page is divided into its halves once
+        return await formatting_edits(document, root, report, static=static, run=run)
+
+    async def _prepare_format(self, document: Document) -> Any:
+        return await self._format(document, log.debug)
+
+    async def _wait_idle(self, root: Path) -> None:
+        await self._knowledge.wait_checked(root)
+        await self._questions.wait_none()
 
     # What comes in ---------------------------------------------------------------------------
 
@@ -142,10 +163,7 @@ class EditorSession:
         @self.server.feature(types.TEXT_DOCUMENT_FORMATTING)
         def formatting(params: types.DocumentFormattingParams) -> Any:
             document = self.documents.at(params.text_document.uri)
-            root, static = self.views.root_of(document.file), not self._options.imports
-            run = self._prettier.format
-            edits = formatting_edits(document, root, self.report, static=static, run=run)
-            return self._questions.answer(edits)
+            return self._questions.answer(self._format(document, self.report))
 
         @self.server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
         def outline(params: types.DocumentSymbolParams) -> Any:
@@ -262,6 +280,7 @@ class EditorSession:
         if not self.checking.knows(root):
             self._refresh(root)
         self.checking.changed(document.file)
+        self._prepared.opened(document.file)
 
     def _refresh(self, root: Path, *, pages_only: bool = False) -> None:
         """Analyse a project again; see `ProjectIndex.refresh`."""

@@ -13,7 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping
 import attrs
 
 from fxtrio.tools.types.report.compiler import Diagnostic
-from fxtrio.tools.types.ui.source.default_export import PropsParameter, find_named
+from fxtrio.tools.types.ui.source.default_export import (
+    PropsParameter,
+    find_named,
+    read_declarations,
+)
 from fxtrio.tools.types.ui.source.jsx_positions import Element, UiPlaces
 
 PROBE = "/** @satisfies {never} */ ("
@@ -59,9 +63,9 @@ def own_components(text: str, places: UiPlaces) -> tuple[OwnComponent, ...]:
         if element.name[:1].isupper() and "." not in element.name:
             tags.setdefault(element.name, []).append(element)
     found = []
+    declared = read_declarations(text)
     for name, elements in tags.items():
-        declared = find_named(text, places, name)
-        parameter = declared.parameter
+        parameter = find_named(text, places, declared, name).parameter
         if parameter is None or parameter.typed or _is_used_otherwise(text, name):
             continue
         if any(one.spreads for one in elements):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Literal
 
 import attrs
@@ -20,6 +21,10 @@ _DEFAULT = re.compile(r"export\s++default\s++")
 _LIST = re.compile(r"export\s*+\{")
 _RENAMED = re.compile(rf"(?<![\w$])(?P<name>{_WORD})\s++as\s++default\b")
 _SPACE = re.compile(r"\s*+")
+_FUNCTIONS = re.compile(rf"^(?:export\s+)?(?:async\s+)?function\s+(?P<name>{_WORD})", re.MULTILINE)
+_VARIABLES = re.compile(
+    rf"^(?:export\s++)?(?:const|let|var)\s++(?P<name>{_WORD})\s*+(?=(?P<type>:)|=)", re.MULTILINE
+)
 _LONGEST_LIST = 10_000  # characters
 _DEEPEST = 5
 
@@ -50,21 +55,42 @@ class DefaultExport:
     """Of the component; "" when it has none."""
 
 
+@attrs.frozen(eq=False)
+class Declarations:
+    """Where a half declares functions and variables at the beginning of a line: the first of each.
+
+    To search the half for each name would take as many times as long as it has components.
+    """
+
+    functions: Mapping[str, re.Match[str]]
+    variables: Mapping[str, re.Match[str]]
+
+
+def read_declarations(text: str) -> Declarations:
+    """Return the declarations of a half."""
+    functions, variables = (
+        {found["name"]: found for found in reversed([*pattern.finditer(text)])}
+        for pattern in (_FUNCTIONS, _VARIABLES)
+    )
+    return Declarations(functions, variables)
+
+
 def find_default(text: str, places: UiPlaces) -> DefaultExport:
     """Return what a UI half exports by default."""
+    declared = read_declarations(text)
     for offset in places.exports:
         found = _DEFAULT.match(text, offset)
         if found is not None:
-            return _at(text, places, found.end(), 0)
+            return _at(text, places, declared, found.end(), 0)
         renamed = _renamed(text, offset)
         if renamed is not None:
-            return _named(text, places, renamed["name"], 0)
+            return _named(text, places, declared, renamed["name"], 0)
     return DefaultExport(None, "")
 
 
-def find_named(text: str, places: UiPlaces, name: str) -> DefaultExport:
+def find_named(text: str, places: UiPlaces, declared: Declarations, name: str) -> DefaultExport:
     """Return the same of what a half calls ``name``, if that is a function."""
-    return _named(text, places, name, 0)
+    return _named(text, places, declared, name, 0)
 
 
 def _renamed(text: str, offset: int) -> re.Match[str] | None:
@@ -76,7 +102,9 @@ def _renamed(text: str, offset: int) -> re.Match[str] | None:
     return _RENAMED.search(text, found.end(), end) if end >= 0 else None
 
 
-def _at(text: str, places: UiPlaces, offset: int, depth: int) -> DefaultExport:
+def _at(
+    text: str, places: UiPlaces, declared: Declarations, offset: int, depth: int
+) -> DefaultExport:
     """Return the component of an expression."""
     if depth > _DEEPEST or text.startswith("class", offset):
         return DefaultExport(None, "")
@@ -88,33 +116,35 @@ def _at(text: str, places: UiPlaces, offset: int, depth: int) -> DefaultExport:
         close = places.pairs.get(found.end() - 1)
         if close is not None and re.match(r"\)\s*(?::[^=]*)?=>", text[close:]):
             return DefaultExport(_first(text, places, found.end() - 1), "")
-        return _at(text, places, found.end(), depth + 1)
+        return _at(text, places, declared, found.end(), depth + 1)
     found = _BARE_ARROW.match(text, offset)
     if found is not None:
         parameter = PropsParameter(found.start("name"), found.end("name"), "bare", typed=False)
         return DefaultExport(parameter, "")
     found = _WRAPPED.match(text, offset)
     if found is not None:
-        inner = _at(text, places, found.end(), depth + 1)
+        inner = _at(text, places, declared, found.end(), depth + 1)
         return DefaultExport(inner.parameter, "")
     found = _NAME.match(text, offset)
-    return _named(text, places, found["name"], depth + 1) if found else DefaultExport(None, "")
+    if found is None:
+        return DefaultExport(None, "")
+    return _named(text, places, declared, found["name"], depth + 1)
 
 
-def _named(text: str, places: UiPlaces, name: str, depth: int) -> DefaultExport:
+def _named(
+    text: str, places: UiPlaces, declared: Declarations, name: str, depth: int
+) -> DefaultExport:
     """Return the component ``name`` of the half."""
-    escaped = re.escape(name)
-    found = re.search(rf"^(?:export\s+)?(?:async\s+)?function\s+{escaped}\b", text, re.MULTILINE)
+    found = declared.functions.get(name)
     if found is not None:
         start = text.find("function", found.start())
-        return attrs.evolve(_at(text, places, start, depth + 1), name=name)
-    declared = rf"^(?:export\s++)?(?:const|let|var)\s++{escaped}\s*+(?=(?P<type>:)|=)"
-    found = re.search(declared, text, re.MULTILINE)
+        return attrs.evolve(_at(text, places, declared, start, depth + 1), name=name)
+    found = declared.variables.get(name)
     equals = text.find("=", found.end()) if found is not None else -1
     value = _SPACE.match(text, equals + 1)
     if found is None or equals < 0 or value is None:
         return DefaultExport(None, "")
-    inner = _at(text, places, value.end(), depth + 1)
+    inner = _at(text, places, declared, value.end(), depth + 1)
     if found["type"] and inner.parameter is not None:
         inner = attrs.evolve(inner, parameter=attrs.evolve(inner.parameter, typed=True))
     return attrs.evolve(inner, name=name)
