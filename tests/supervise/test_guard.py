@@ -212,7 +212,10 @@ async def test_frames_before_the_handshake_is_answered_end_one_connection_in_ord
             await client.send(frame(1, b"early"))
             if guarded:  # a reset may overtake the response
                 with suppress(trio.BrokenResourceError):
-                    await client.read_all()
+                    await client.more()
+                    # A busy machine accepts before the frame has come, which is no early one then.
+                    if not client.buffer.startswith(b"HTTP/1.1 101 "):
+                        await client.read_all()
         with trio.fail_after(30):
             while guarded and await server.get("/connections") != b"1":  # noqa: ASYNC110
                 await trio.sleep(0.05)
