@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 def command(root: Path, analyze: bool, budget: int | None, as_json: bool) -> None:
     """Build the project for production, into .fx/build.
 
-    The new build replaces the old one in the last step: a build that fails
-    leaves the old one as it was.
+    The new build replaces the old one in the last step: if the build
+    fails, the old one remains.
     """
     load_env_files(root)
     build = run_build(root, load_config(root), budget=budget, quiet=as_json)

@@ -68,7 +68,7 @@ def new(root: Path, each: bool, name: str) -> None:
 
 @command.command
 @root_option
-@click.option("--compatible", is_flag=True, help="Run nothing when one is marked as incompatible.")
+@click.option("--compatible", is_flag=True, help="Run nothing if one is marked as incompatible.")
 def up(root: Path, compatible: bool) -> None:
     """Run the pending migrations.
 

@@ -32,7 +32,7 @@ _ENDS = (signal.SIGTERM, signal.SIGHUP)  # the second: the terminal is closed
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port, or the next that is free; 0 takes any.",
+    help="The port, or the next free one; 0 for any free port.",
 )
 @click.option(
     "--inspect",
@@ -46,7 +46,7 @@ def command(root: Path, app: str | None, host: str, port: int, inspect: int | No
     """Serve the project while you work on it.
 
     Saved changes appear at once: pages keep their state, and only changed code runs again.
-    Errors are shown here and in the browser. Ctrl-C ends the server.
+    Errors are shown here and in the browser. Ctrl-C stops the server.
     """
     from fxtrio.cli.standard_streams import open_closed_descriptors
     from fxtrio.config import load_config, load_env_files

@@ -22,7 +22,7 @@ from fxtrio.tools.documentation.topics import (
 @click.option("--path", is_flag=True, help="Print the folder of the files, to search them.")
 @click.option("--all", "whole", is_flag=True, help="Print all pages as one text: llms-full.txt.")
 def command(words: tuple[str, ...], path: bool, whole: bool) -> None:
-    """Read the documentation of this version, without a network.
+    """Read the documentation of this version, offline.
 
     Without TOPIC the pages are listed. With the name of one it is printed, as Markdown: 'fx docs
     actions'; with the name of an error class its section: 'fx docs LoaderError'. Other words are

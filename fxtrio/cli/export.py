@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--site",
     required=True,
     metavar="URL",
-    help="Scheme and host of the site, for whole URLs: https://example.com.",
+    help="Scheme and host of the site: https://example.com.",
 )
 @click.option(
     "--base",
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option(
     "--allow-missing",
     is_flag=True,
-    help="Leave out pages that need a server, and say which.",
+    help="Leave out pages that need a server, and list them.",
 )
 @click.option(
     "--jobs",
@@ -58,8 +58,8 @@ def command(
 ) -> None:
     """Write the pages as files into OUT, for hosts that run no code.
 
-    The project is built first. Whatever cannot be a file, and each link that leads nowhere, is an
-    error, and OUT is replaced in the last step: an export that fails leaves it as it was.
+    The project is built first. Pages that cannot be files and links that lead nowhere are
+    errors. OUT is replaced in the last step: if the export fails, OUT remains unchanged.
     """
     # Heavy, and `fx --help` needs none of it.
     from fxtrio.export import place_of

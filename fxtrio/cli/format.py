@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     "--stdin-filename",
     type=click.Path(path_type=Path),
     metavar="NAME",
-    help="Format the standard input, as if it were this file, to the standard output.",
+    help="Format standard input as this file, and print the result.",
 )
 def command(
     paths: tuple[Path, ...], root: Path, check: bool, diff: bool, stdin_filename: Path | None

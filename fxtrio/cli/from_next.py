@@ -12,7 +12,7 @@ from fxtrio.cli.conversion import conversion_options, convert
 @click.command
 @conversion_options
 def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
-    """Convert a project of Next.js, with --write.
+    """Convert a Next.js project, with --write.
 
     Without it, only the plan is shown. Files, imports, metadata, the document and calls of the
     router are converted. Remaining manual steps, such as all server code, are listed with their

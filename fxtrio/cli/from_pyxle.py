@@ -12,7 +12,7 @@ from fxtrio.cli.conversion import conversion_options, convert
 @click.command
 @conversion_options
 def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
-    """Convert a project of Pyxle, with --write.
+    """Convert a Pyxle project, with --write.
 
     Without it, only the plan is shown. Files, imports, settings, names of migrations and
     functions of asyncio are converted. Remaining manual steps are listed with their places in

@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 @click.command
 @root_option
 def command(root: Path) -> None:
-    """Offer tools to agents by the Model Context Protocol.
+    """Offer tools to coding agents with the Model Context Protocol.
 
-    Agents start it and use its standard streams. The tools give routes, mistakes with their
-    places, and the documentation of this version;
-    while 'fx dev' runs, also errors, logs, the data of pages, and screenshots.
+    Agents start it and use its standard input and output. The tools return routes, problems with
+    their places, and the documentation of this version; while 'fx dev' runs, also errors, logs,
+    the data of pages, and screenshots.
     """
     # Heavy, and extras.
     try:

@@ -20,11 +20,11 @@ from fxtrio.errors import shown_path
     help="Write to this file instead of the standard output.",
 )
 def command(root: Path, output: Path | None) -> None:
-    """Write OpenAPI 3.1 of the actions and endpoints.
+    """Write the OpenAPI 3.1 document of the actions and endpoints.
 
     Bodies, results and errors are described as the runtime reads and sends them. The
     project's Python code is imported in a separate process; nothing is opened or served.
-    Equal projects have equal documents.
+    The same project always gives the same document.
     """
     import trio
 

@@ -63,7 +63,7 @@ class SecretMissing(FxtrioError):
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,
-    help="The port to listen on; 0 takes a free one.",
+    help="The port to listen on; 0 for any free port.",
 )
 @click.option(
     "--bind",
@@ -94,12 +94,12 @@ class SecretMissing(FxtrioError):
 @click.option(
     "--ca-certs",
     type=click.Path(exists=True),
-    help="Authorities: clients need a certificate from one.",
+    help="Require client certificates from these authorities.",
 )
 @click.option(
     "--h2c",
     is_flag=True,
-    help="HTTP/2 without TLS, too, for a proxy that speaks it at once (prior knowledge).",
+    help="Allow HTTP/2 without TLS by prior knowledge, for a proxy that uses it.",
 )
 @click.option(
     "--proxy-headers",
@@ -116,7 +116,7 @@ class SecretMissing(FxtrioError):
 @click.option(
     "--root-path-stripped",
     is_flag=True,
-    help="The proxy takes that path off: one that begins with it has it twice.",
+    help="The proxy removes that path from the URLs of requests.",
 )
 @click.option(
     "--access-log",
@@ -131,13 +131,13 @@ class SecretMissing(FxtrioError):
     help="The level of the log.",
 )
 @click.option(
-    "--max-requests", type=click.IntRange(min=1), help="Replace a process after so many requests."
+    "--max-requests", type=click.IntRange(min=1), help="Replace a process after this many requests."
 )
 @click.option(
     "--max-requests-jitter",
     type=click.IntRange(min=0),
     default=0,
-    help="At most this many are added at random.",
+    help="Add a random number up to this.",
 )
 def command(root: Path, app: str | None, **given: Any) -> None:
     """Serve the build of 'fx build'.

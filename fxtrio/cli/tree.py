@@ -40,7 +40,7 @@ def command(
     """Show the tasks of a running app, and where each waits.
 
     It also names the owner of each and its age.
-    The process answers even while its event loop is blocked.
+    The process responds even while its event loop is blocked.
     """
     if (pid is None) == (url is None):
         raise click.UsageError("Name a process by --pid or a server by --url.")

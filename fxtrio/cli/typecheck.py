@@ -29,12 +29,12 @@ _GATHERER = "fxtrio.tools.types.gather.gatherer_child"
     is_flag=True,
     help="Also report types that cannot be inferred, and how to annotate them.",
 )
-@click.option("--no-python", is_flag=True, help="Do not run the project's own checker of Python.")
+@click.option("--no-python", is_flag=True, help="Do not run the project's own Python type checker.")
 @json_option
 def command(
     paths: tuple[Path, ...], root: Path, strict: bool, no_python: bool, as_json: bool
 ) -> None:
-    """Check the types of all pages, or of those in PATHS alone.
+    """Check the types of all pages, or only of those in PATHS.
 
     The client halves are checked against the server halves: the data of loaders,
     the arguments and results of actions, parameters and paths. Server halves are checked by

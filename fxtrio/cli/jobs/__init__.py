@@ -65,7 +65,9 @@ def work(root: Path, queues: tuple[str, ...], workers: int) -> None:
 @root_option
 @click.option("--state", type=click.Choice(_STATES), help="Only those in this state.")
 @click.option("--queue", help="Only those of this queue.")
-@click.option("--limit", type=click.IntRange(1), default=50, help="The most to print.")
+@click.option(
+    "--limit", type=click.IntRange(1), default=50, help="The maximum number of jobs to print."
+)
 @json_option
 def list_(root: Path, state: str | None, queue: str | None, limit: int, as_json: bool) -> None:
     """List jobs, the newest first."""
