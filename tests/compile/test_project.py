@@ -178,6 +178,10 @@ def make():
     return find
 
 
+def plain():
+    return [1]
+
+
 @MARK
 async def load(request):
     return RETURNED
@@ -191,11 +195,13 @@ async def load(request):
     [
         ("server", "{'a': later(find, 1), 'b': later(make()), 'c': later(lambda: find())}", None),
         ("server", "({'a': later(find)}, 201)", None),
-        ("server", "{'a': later(find(1))}", "18:24: defer: gets a call of 'find'. Pass the"),
-        ("server", "{'a': later(stream)}", "18:24: defer: 'stream' has a yield. Return the"),
-        ("server", "{'a': {'b': later(find)}}", "18:24: a deferred value is deeper in the"),
-        ("server", "({'a': [later(find)]}, 201)", "18:20: a deferred value is deeper in"),
-        ("action", "{'a': later(find)}", "18:18: @action 'load' returns a deferred value. Await"),
+        ("server", "{'a': later(make)}", None),
+        ("server", "{'a': later(plain)}", "22:24: defer: 'plain' is not async. Define it with"),
+        ("server", "{'a': later(find(1))}", "22:24: defer: gets a call of 'find'. Pass the"),
+        ("server", "{'a': later(stream)}", "22:24: defer: 'stream' has a yield. Return the"),
+        ("server", "{'a': {'b': later(find)}}", "22:24: a deferred value is deeper in the"),
+        ("server", "({'a': [later(find)]}, 201)", "22:20: a deferred value is deeper in"),
+        ("action", "{'a': later(find)}", "22:18: @action 'load' returns a deferred value. Await"),
     ],
 )
 def test_a_deferred_value_that_cannot_be_sent_is_reported(

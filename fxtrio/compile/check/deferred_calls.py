@@ -10,6 +10,8 @@ from fxtrio.compile.check.function_definitions import Definition, is_generator
 _MODULES = frozenset({"fx.runtime", "fxtrio.runtime", "fxtrio.deferred"})
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
+_DATA = (ast.Constant, ast.Dict, ast.DictComp, ast.JoinedStr, ast.List, ast.ListComp, ast.Tuple)
+
 _TOP_LEVEL = 'Write {"key": defer(…)} in the dict that the loader returns, and nothing around it'
 
 
@@ -61,13 +63,22 @@ def _wrong_function(
     given = call.args[0]
     if isinstance(given, ast.Name):
         function = functions.get(given.id)
-        if function is not None and not function.decorator_list and is_generator(function):
+        if function is None or function.decorator_list:
+            return
+        if is_generator(function):
             yield given, f"defer: {given.id!r} has a yield", "Return the whole value"
+        elif isinstance(function, ast.FunctionDef) and _returns_data(function):
+            yield given, f"defer: {given.id!r} is not async", "Define it with 'async def'"
     elif isinstance(given, ast.Call) and isinstance(given.func, ast.Name):
         name = given.func.id
         if isinstance(functions.get(name), ast.AsyncFunctionDef):
             remedy = f"Pass the function and its arguments: 'defer({name}, …)'"
             yield given, f"defer: gets a call of {name!r}", remedy
+
+
+def _returns_data(function: ast.FunctionDef) -> bool:
+    """Whether all that a function returns is written as data, which cannot be awaited."""
+    return all(isinstance(returned, _DATA) for returned in _returned(function))
 
 
 def _mark(decorator: ast.expr) -> str:
