@@ -4,7 +4,7 @@
 
 The parts are those of `PARTS`, all without any. Builds an application in a temporary folder and
 serves it with `fx serve`. `resume` needs redis-server, `resume-postgresql` PostgreSQL, and
-`screen` nginx, openssl and Chromium.
+`screen` nginx, openssl and Chromium, and `deferred` Chromium.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.streams.costs import idle, rounds, unread, value
+from benchmarks.streams.deferred import deferred
 from benchmarks.streams.resume import resume, resume_postgresql
 from benchmarks.streams.screen import screen
 from benchmarks.streams.site import write_site
@@ -27,6 +28,7 @@ PARTS: dict[str, Callable[[Path], str]] = {
     "resume": resume,
     "resume-postgresql": resume_postgresql,
     "screen": screen,
+    "deferred": deferred,
 }
 
 

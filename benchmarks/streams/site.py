@@ -73,9 +73,50 @@ export default function Page() {
     if (at === undefined) return;
     requestAnimationFrame(() => {
       window.late = [...(window.late ?? []), Date.now() - at];
+      window.shown = ask.data.number;
     });
   }, [at]);
   return <button onClick={() => ask({ count: 20, every: 0.1 })}>{ask.data?.number}</button>;
+}
+"""
+
+SLOW = """\
+import trio
+from fx.runtime import defer
+
+
+async def find_reviews():
+    await trio.sleep(3)
+    return [f"Review {number} </script> \\u2028" for number in range(30_000)]
+
+
+@server
+async def load(request):
+    return {"title": "A book", "reviews": defer(find_reviews)}
+
+
+import { useEffect, useState } from "react";
+import { Await } from "fx/client";
+
+function Reviews({ all }) {
+  useEffect(() => {
+    requestAnimationFrame(() => { document.body.dataset.shown = performance.now(); });
+  }, []);
+  return <ul>{all.map((one) => <li key={one}>{one}</li>)}</ul>;
+}
+
+export default function Slow({ data }) {
+  const [clicks, setClicks] = useState(0);
+  useEffect(() => { document.body.dataset.interactive = performance.now(); }, []);
+  return (
+    <>
+      <h1>{data.title}</h1>
+      <button onClick={() => setClicks(clicks + 1)}>{clicks} clicks</button>
+      <Await value={data.reviews} fallback={<p>Reviews …</p>}>
+        {(reviews) => <Reviews all={reviews} />}
+      </Await>
+    </>
+  );
 }
 """
 
@@ -84,6 +125,7 @@ def write_site(root: Path) -> None:
     """Write the project and build it."""
     (root / "pages").mkdir(parents=True)
     (root / "pages/index.fxl").write_text(PAGE, "utf-8")
+    (root / "pages/slow.fxl").write_text(SLOW, "utf-8")
     (root / "fx.config.json").write_text('{"name": "Streams"}', "utf-8")
     subprocess.run([sys.executable, "-m", "fxtrio", "build"], cwd=root, check=True)
 
