@@ -90,6 +90,7 @@ def test_every_promise_may_be_awaited_within_a_transition(site: Server, browser:
     page.route("**/api/__auth/session", lambda route: route.fulfill(body='{"user": null}'))
     hydrated(visitor, f"{site.url}/waits")
     steps = {"navigate": "navigated", "redirect": "forwarded", "both": "both"}
+    expect(page.locator("#counted")).to_have_text("0")  # `initial`, before there is a value
     buttons = [one.get_attribute("id") for one in page.locator("button").all()]
     assert len(buttons) == 15
     step = ""

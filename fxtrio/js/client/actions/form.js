@@ -9,7 +9,7 @@ import { useFormFocus } from './form-focus.js';
 import { useOptimisticData } from './optimistic.js';
 import { Reading } from './reading.js';
 import { SearchForm } from './search-form.js';
-import { stateOf, UNCALLED, useActionCall, useLatestReading } from './use-action.js';
+import { stateOf, uncalled, UNCALLED, useActionCall, useLatestReading } from './use-action.js';
 
 /**
  * @typedef {import('../types.js').ActionData} ActionData
@@ -71,7 +71,7 @@ function ActionForm(props) {
   const { action, page, onSuccess, onError, refresh, reset = false, children, ...others } = props;
   const { reduce, initial, optimistic, ...rest } = others;
   const { state: shown, base, runtime } = useRoute('Form');
-  const [state, setState] = useState(() => initialState(shown.actionData, action));
+  const [state, setState] = useState(() => initialState(shown.actionData, action, initial));
   const call = useActionCall(action, page);
   const { latest: busy, stop } = useLatestReading();
   const holdFocus = useFormFocus(state);
@@ -136,12 +136,13 @@ function reloads({ refresh, onSuccess, optimistic }, result) {
  *
  * @param {import('../types.js').ActionData | undefined} actionData
  * @param {string} action
+ * @param {any} [initial] its `data` before a value of the action
  * @returns {FormState}
  */
-export function initialState(actionData, action) {
+export function initialState(actionData, action, initial) {
   if (actionData?.action !== action) {
-    return { ...UNCALLED, values: NO_VALUES };
+    return { ...uncalled(initial), values: NO_VALUES };
   }
   const { values, ...result } = actionData;
-  return { ...stateOf(result), values };
+  return { ...stateOf(result, new Reading({ initial })), values };
 }

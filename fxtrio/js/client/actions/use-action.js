@@ -16,7 +16,7 @@ import { Reading } from './reading.js';
  * @typedef {object} ActionState
  * @property {boolean} pending
  * @property {any} data what the last call returned; null before one, and after a failure. Of an
- *   action that streams: what its values have come to, also after a failure
+ *   action that streams: what its values have come to, also after a failure; `initial` before them
  * @property {string | null} error
  * @property {Record<string, string[]>} fields
  */
@@ -32,6 +32,16 @@ export const UNCALLED = Object.freeze({
   error: null,
   fields: Object.freeze({}),
 });
+
+/**
+ * The same where `data` is not null but what values are added to.
+ *
+ * @param {any} [initial]
+ * @returns {ActionState}
+ */
+export function uncalled(initial = null) {
+  return initial === null ? UNCALLED : { ...UNCALLED, data: initial };
+}
 
 /** An action has failed, thrown for who asks for it. */
 export class ActionFailure extends Error {
@@ -63,7 +73,7 @@ export class ActionFailure extends Error {
  *   defines it; with `throws` a failure is an ActionFailure
  */
 export function useAction(name, { page, throws = false, reduce, initial, optimistic } = {}) {
-  const [state, setState] = useState(UNCALLED);
+  const [state, setState] = useState(() => uncalled(initial));
   const call = useActionCall(name, page);
   const options = useRef({ reduce, initial });
   useEffect(() => {
@@ -155,7 +165,7 @@ export function stateOf(result, reading) {
   }
   if (!result.ok) {
     const { error = '', fields } = result;
-    return { ...UNCALLED, error, fields };
+    return { ...uncalled(reading?.data), error, fields };
   }
   const { ok: _, fields, ...data } = result;
   return { pending: false, data, error: null, fields };

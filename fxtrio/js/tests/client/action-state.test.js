@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { initialState } from '../../client/actions/form.js';
-import { stateOf, UNCALLED } from '../../client/actions/use-action.js';
+import { Reading } from '../../client/actions/reading.js';
+import { stateOf, uncalled, UNCALLED } from '../../client/actions/use-action.js';
 
 const REFUSED = { ok: /** @type {false} */ (false), error: 'No.', fields: { a: ['Why?'] } };
 
@@ -18,6 +19,21 @@ test('there is no data until an action succeeds, with JavaScript and without', (
   assert.deepEqual(initialState(typed, 'add'), { ...stateOf(REFUSED), values: { a: '1' } });
   assert.equal(stateOf(REFUSED).data, null);
   assert.deepEqual([stateOf(REFUSED).error, stateOf(REFUSED).fields], ['No.', { a: ['Why?'] }]);
+});
+
+test('before the first value the data is `initial`, also after a failure', () => {
+  const typed = { ...REFUSED, action: 'ask', data: {}, values: { a: '1' } };
+
+  assert.equal(uncalled(), UNCALLED);
+  assert.equal(uncalled('').data, '');
+  assert.deepEqual(stateOf(REFUSED, new Reading({ initial: [] })).data, []);
+  assert.equal(stateOf(REFUSED, new Reading()).data, null);
+  assert.deepEqual(initialState(undefined, 'ask', []).data, []);
+  assert.deepEqual(initialState(typed, 'ask', []), {
+    ...stateOf(REFUSED),
+    data: [],
+    values: { a: '1' },
+  });
 });
 
 test('what an action returns is the data of a success, even without keys', () => {
