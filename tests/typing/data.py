@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, assert_type
+from typing import Any, TypedDict, assert_type
 
 import attrs
 
@@ -17,6 +17,16 @@ from fx.tasks import enqueue
 class Book:
     id: int
     title: str
+
+
+class Count(TypedDict):
+    books: int
+
+
+async def filtered(sql: str, arguments: list[object]) -> None:
+    assert_type(await db.all(Book, sql, *arguments), list[Book])
+    assert_type(await db.all(Count, sql, *arguments), list[Count])
+    assert_type(await db.one(Count, sql, *arguments), Count | None)
 
 
 async def queries() -> None:
