@@ -68,7 +68,11 @@ export function importEdits(program, text, wanted, found) {
     found.done.push(`imports of ${node.source.value}`);
   }
   if (changed.length === 0 && line !== '') {
-    const at = program.body.find((/** @type {Node} */ one) => one.directive === undefined)?.start;
+    const at = program.body.find(
+      (/** @type {Node} */ one) =>
+        one.directive === undefined && // an insertion into what is removed would be lost
+        !found.edits.some(({ start, end }) => start <= one.start && one.start < end),
+    )?.start;
     found.edits.push({ start: at ?? 0, end: at ?? 0, text: `${line}\n` });
   }
 }

@@ -51,6 +51,12 @@ for (const [before, after] of [
   test(`of Next.js: ${before.trim()}`, () => assert.equal(rewritten(before).text, after));
 }
 
+test('of Next.js: <Head> is imported where the first statement is taken away', () => {
+  const layout = 'export default () => <html lang="en"><body><p /></body></html>;\n';
+  const { text } = rewritten(`export const dynamic = 'error';\n${layout}`);
+  assert.match(text, /^import { Head } from 'fx\/client';\nexport default [^]*<Head>/);
+});
+
 const ROUTER = "import { useRouter } from 'next/navigation';\n";
 
 for (const use of [
