@@ -38,5 +38,5 @@ def command(stdio: bool) -> None:
     logging.getLogger("pygls").setLevel(logging.ERROR)
     code = trio.run(serve_stdio)
     if code:
-        click.echo("fx lsp: the editor has left without a word ('shutdown').", err=True)
+        click.echo("fx lsp: the editor disconnected without a 'shutdown' request.", err=True)
     raise SystemExit(code)
