@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import attrs
 import pytest
 
 from fxtrio.manifest import (
@@ -43,6 +44,25 @@ MANIFEST = Manifest(
 def test_a_written_manifest_reads_back_equal(tmp_path: Path) -> None:
     (tmp_path / FILE_NAME).write_bytes(dump_manifest(MANIFEST))
     assert load_manifest(tmp_path) == MANIFEST
+
+
+@pytest.mark.parametrize("text", ["größe \U0001f600", "\ud800", 'a"\\/\n\x00\x7f'])
+def test_every_text_reads_back_equal(tmp_path: Path, text: str) -> None:
+    manifest = attrs.evolve(MANIFEST, build_id=text)
+
+    (tmp_path / FILE_NAME).write_bytes(dump_manifest(manifest))
+
+    assert load_manifest(tmp_path) == manifest
+
+
+@pytest.mark.parametrize("seconds", [1e300, 0.1])
+def test_every_number_reads_back_equal(tmp_path: Path, seconds: float) -> None:
+    page = attrs.evolve(MANIFEST.modules["pages/index.fxl"], revalidate=seconds)
+    manifest = attrs.evolve(MANIFEST, modules={page.source: page})
+
+    (tmp_path / FILE_NAME).write_bytes(dump_manifest(manifest))
+
+    assert load_manifest(tmp_path) == manifest
 
 
 def test_the_version_is_always_written() -> None:
