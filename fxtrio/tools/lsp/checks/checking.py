@@ -197,7 +197,8 @@ class Checking:
         problems = [*looked.alone]
         if saved is not None:
             others = [one for one in saved.others if live is None or one not in saved.types]
-            problems += moved(others, saved.places, places)
+            known = moved(others, saved.places, places)
+            problems = list(_each_place_once((problems, known)))
         if live is not None:
             current = moved(live.problems, live.places, places)
             problems = list(_each_place_once((problems, current)))

@@ -58,6 +58,7 @@ _INTERFACE = re.compile(
     r"((?:(?: [^\n]*+)?\n)*+)\}",
     re.MULTILINE,
 )
+_NO_SUCH_NAME = 2304
 _KEY = re.compile(r"^  (\w+)\??[:(]", re.MULTILINE)
 _OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
 
@@ -65,6 +66,8 @@ _OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
 def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str:
     """Return what to do about a value that does not fit, at ``offset`` of a half."""
     last = found.details[-1] if found.details else found.message
+    if found.code == _NO_SUCH_NAME:
+        return "Define or import it"
     missing = _MISSING.search(found.whole)
     if missing is not None:
         return f"Give it '{missing[1]}'"
