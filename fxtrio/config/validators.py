@@ -57,6 +57,12 @@ def base_url(_: Any, __: attrs.Attribute[Any], value: str) -> None:
         raise ValueError(f"must be empty or a path such as '/app', not {value!r}")
 
 
+def app_path(_: Any, attribute: attrs.Attribute[Any], value: str) -> None:
+    """One path of this app: a plugin's, below the base URL."""
+    if not value.startswith("/") or value.endswith("/") or "//" in value:
+        raise ValueError(f"must be a path of this app such as {attribute.default!r}, not {value!r}")
+
+
 def folder(_: Any, __: attrs.Attribute[Any], value: str) -> None:
     """Refuse a folder that is not inside the project."""
     parts = value.split("/")

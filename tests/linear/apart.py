@@ -5,9 +5,7 @@ from __future__ import annotations
 APART: dict[str, tuple[str, ...]] = {
     "patterns, settings and names of the app's own code": (
         "plugins.admin_page:policy",
-        "plugins.mcp.plugin:_path",
         "plugins.mcp.plugin:_urls",
-        "plugins.studio.plugin:_path",
         "serve.pages.page:literal_target",
         "serve.pages.site:_html_lines",
         "serve.request.response.response:policy_of_document",
@@ -25,10 +23,8 @@ APART: dict[str, tuple[str, ...]] = {
         "origin:is_allowed_form",
         "plugins.auth.settings:_local_paths",
         "plugins.auth.storage.tables:named",
-        "plugins.jobs.plugin:_path",
         "plugins.load:_import",
         "plugins.metrics.listener:run_listener",
-        "plugins.observe.plugin:_path",
         "plugins.settings:_collecting",
         "plugins.settings:_unknown",
         "plugins.settings:camel",

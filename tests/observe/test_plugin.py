@@ -61,7 +61,7 @@ async def test_without_a_guard_nothing_is_served_and_the_machine_can_ask(root: P
 
 
 async def test_a_guard_that_is_not_asynchronous_stops_the_start(root: Path) -> None:
-    with pytest.raises(PluginFailed, match="is not an async function"):
+    with pytest.raises(PluginFailed, match="which is not async"):
         async with open_app(root, plugins=plugin(guard="guards:no_function_of_async")):
             pass
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from fx.realtime import Event
 from fx.testing import open_app
 from fxtrio.observe.observer import open_observer
 from fxtrio.plugins.protocol import PluginFailed
 from fxtrio.plugins.studio.sections import SECTIONS, Asked
-from fxtrio.plugins.studio.studio import render_page, send_events
+from fxtrio.plugins.studio.studio import Watchers, render_page
 from fxtrio.plugins.studio.timings import Timings
 from tests.trees import page, write_tree
 
@@ -120,6 +122,48 @@ async def test_no_page_shows_a_secret_and_each_is_small(root: Path) -> None:
     assert max(len(text) for text in shown.values()) + len(script) < 60_000
 
 
+LIVE = """
+    import trio
+    from fx.jobs import job
+    from fx.realtime import channel
+
+    @job(retries=0, queue="mail")
+    async def send(to):
+        raise RuntimeError(f"no mail server for {to}")
+
+    @action
+    async def order(request):
+        await send.enqueue((await request.json())["to"])
+        return {}
+
+    async def websocket(ws):
+        await ws.accept()
+        async with channel(ws, "room", member=ws.query_params["name"]):
+            await ws.send_text("here")
+            await trio.sleep_forever()
+    """
+
+
+async def test_jobs_and_members_are_shown_without_their_values(
+    root: Path, autojump_clock: MockClock
+) -> None:
+    write_tree(root, {"pages/live.fxl": page(LIVE)})
+    async with open_app(root, **settings(root)) as client:
+        assert (await client.action("/live", "order", {"to": CANARY})).ok
+        await trio.sleep(1)
+        async with client.websocket(f"/live?name={CANARY}") as socket:
+            assert await socket.receive() == "here"
+            (member,) = client.app.state.fx_broker.members("room")
+            jobs = (await client.get("/_studio/jobs", headers=RIGHT)).text
+            channels = (await client.get("/_studio/channels", headers=RIGHT)).text
+
+    assert '<span class="failed">1</span>' in jobs
+    assert re.search(r'data-head="Name">\w+live\w*\.send</td>', jobs)
+    assert "<h2>Schedules</h2>" in jobs
+    assert f'<td data-head="Members">{member.id}</td>' in channels
+    assert CANARY not in jobs + channels
+
+
 async def test_it_says_who_may_see_a_url_and_why(root: Path) -> None:
     async with open_app(root, **settings(root)) as client:
         members = (await client.get("/_studio/routes?url=/members", headers=RIGHT)).text
@@ -189,7 +233,7 @@ async def test_browsers_learn_of_new_requests_and_of_the_end() -> None:
         timings.ended += step or 0
         return step is not None
 
-    await send_events(receive, send, timings, pause)
+    await Watchers(timings).send_events(receive, send, pause)
 
     assert sent == [b"", b"retry: 2000\n\n", b"data: 1\n\n", b"data: 3\n\n", b""]
 

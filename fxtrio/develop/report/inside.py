@@ -20,14 +20,7 @@ from fxtrio.observe.observer import open_observer
 from fxtrio.observe.tree import Loop, take_tree
 from fxtrio.plugins.studio import html
 from fxtrio.plugins.studio.sections import Asked
-from fxtrio.plugins.studio.studio import (
-    PAUSE,
-    POLICY,
-    WATCHERS,
-    query_of,
-    render_page,
-    send_events,
-)
+from fxtrio.plugins.studio.studio import PAUSE, POLICY, Watchers, query_of, render_page
 from fxtrio.plugins.studio.timings import Timings, server_timing
 from fxtrio.spans import current_span
 
@@ -48,7 +41,7 @@ class Inside:
         """The ASGI app; None for one that fxtrio has not made."""
 
         self._loop: Loop | None = None
-        self._watchers = 0
+        self._watchers = Watchers(self.timings)
         self._closing = trio.Event()
 
     @contextmanager
@@ -82,8 +75,8 @@ class Inside:
             await _send(scope, send, 200, b"application/json", msgspec.json.encode(data))
         elif path == "page.js":
             await _send(scope, send, 200, b"text/javascript", html.SCRIPT)
-        elif path == "events" and self._watchers < WATCHERS:
-            await self._send_events(receive, send)
+        elif path == "events" and not self._watchers.is_full:
+            await self._watchers.send_events(receive, send, self._pause)
         else:
             page = await self._page(scope, path)
             if page is None:
@@ -99,17 +92,10 @@ class Inside:
         asked = Asked(self.application, self.timings, self._loop, True, scope, query)
         return await render_page(_NAMES.get(path, path), asked, base)
 
-    async def _send_events(self, receive: Receive, send: Send) -> None:
-        async def pause() -> bool:
-            with trio.move_on_after(PAUSE):
-                await self._closing.wait()
-            return not self._closing.is_set()
-
-        self._watchers += 1
-        try:
-            await send_events(receive, send, self.timings, pause)
-        finally:
-            self._watchers -= 1
+    async def _pause(self) -> bool:
+        with trio.move_on_after(PAUSE):
+            await self._closing.wait()
+        return not self._closing.is_set()
 
     def _data(self, path: str) -> Any:
         if path == "tree" and self._loop is not None:

@@ -28,7 +28,7 @@ def render(overview: Overview, path: str, proof: str, home: str) -> str:
     """
     sections = (
         _tiles(overview),
-        _section("Queues", _queues(overview), "No job has been enqueued yet."),
+        _queues(overview),
         _section(
             "Failed",
             _failures(overview, path, proof),
@@ -36,8 +36,8 @@ def render(overview: Overview, path: str, proof: str, home: str) -> str:
             _retry_all(overview, path, proof),
         ),
         _section("Running and waiting", _jobs(overview, path, proof), "No job is waiting."),
-        _section("Schedules", _schedules(overview), "No job has a schedule."),
-        _section("Workers", _workers(overview), "No process runs jobs."),
+        _schedules(overview),
+        _workers(overview),
     )
     taken = datetime.fromtimestamp(overview.now, UTC)
     return _PAGE.substitute(
@@ -47,6 +47,12 @@ def render(overview: Overview, path: str, proof: str, home: str) -> str:
         content="".join(sections),
         taken=f"{taken:%H:%M:%S}",
     )
+
+
+def summary(overview: Overview) -> str:
+    """Return the sections that hold no values of the application, for Studio."""
+    parts = (_tiles(overview), _queues(overview), _schedules(overview), _workers(overview))
+    return "".join(parts)
 
 
 def _tiles(overview: Overview) -> str:
@@ -69,7 +75,8 @@ def _queues(overview: Overview) -> str:
         )
         for group in overview.groups
     )
-    return _table(("Queue", "Job", *(state.capitalize() for state in STATES), "Next"), rows)
+    table = _table(("Queue", "Job", *(state.capitalize() for state in STATES), "Next"), rows)
+    return _section("Queues", table, "No job has been enqueued yet.")
 
 
 def _failures(overview: Overview, path: str, proof: str) -> str:
@@ -127,7 +134,8 @@ def _schedules(overview: Overview) -> str:
         )
         for line in overview.schedules
     )
-    return _table(("Job", "Schedule", "Time zone", "Last", "Next"), rows)
+    table = _table(("Job", "Schedule", "Time zone", "Last", "Next"), rows)
+    return _section("Schedules", table, "No job has a schedule.")
 
 
 def _workers(overview: Overview) -> str:
@@ -136,7 +144,8 @@ def _workers(overview: Overview) -> str:
         machine, pid, *_ = row["id"].split("/")
         seen = _moment(row["seen"], overview.now)
         rows.append((escape(machine[:8] or "?"), escape(pid), str(row["running"]), seen))
-    return _table(("Machine", "Process", "Running jobs", "Last seen"), rows)
+    table = _table(("Machine", "Process", "Running jobs", "Last seen"), rows)
+    return _section("Workers", table, "No process runs jobs.")
 
 
 def _section(title: str, table: str, otherwise: str, buttons: str = "") -> str:

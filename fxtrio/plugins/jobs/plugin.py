@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import attrs
@@ -19,6 +19,7 @@ from starlette.responses import HTMLResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import BaseRoute, Route
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS, url_of_root
+from fxtrio.config.validators import app_path
 from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
 from fxtrio.jobs.admin import discard_jobs, retry_all, retry_jobs
 from fxtrio.jobs.store import JobStore
@@ -58,16 +59,11 @@ class JobsPageWithoutDatabase(FxtrioError):
         super().__init__("the jobs plugin: the app has no database. Set 'database.url'.")
 
 
-def _path(_: Any, __: attrs.Attribute[Any], value: str) -> None:
-    if not value.startswith("/") or value.endswith("/") or "//" in value:
-        raise ValueError(f"must be a path of this app such as '/_jobs', not {value!r}")
-
-
 @attrs.frozen(kw_only=True)
 class JobsSettings:
     """Everything about the jobs plugin that can be set."""
 
-    path: str = attrs.field(default="/_jobs", validator=_path)
+    path: str = attrs.field(default="/_jobs", validator=app_path)
     """Where the page is, without the base URL."""
 
     users: tuple[str, ...] = ()

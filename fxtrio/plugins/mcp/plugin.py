@@ -13,7 +13,7 @@ import attrs
 import trio
 from starlette.routing import BaseRoute, Route
 
-from fxtrio.config.validators import at_least
+from fxtrio.config.validators import app_path, at_least
 from fxtrio.errors import AppNotRunning, ExtraMissing
 from fxtrio.limiters import limiter_of
 from fxtrio.origin import read_origin
@@ -34,11 +34,6 @@ WELL_KNOWN = "/.well-known/oauth-protected-resource"
 """Where RFC 9728 has the metadata of a resource; its path follows."""
 
 
-def _path(_: object, __: attrs.Attribute[str], value: str) -> None:
-    if not value.startswith("/") or value.endswith("/") or "//" in value:
-        raise ValueError(f"must be a path of this app such as '/mcp', not {value!r}")
-
-
 def _site(_: object, __: attrs.Attribute[str], value: str) -> None:
     origin = read_origin(value) if value else None
     if value and (origin is None or origin.scheme not in ("http", "https")):
@@ -55,7 +50,7 @@ def _urls(_: object, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
 class McpSettings:
     """Everything about the mcp plugin that can be set."""
 
-    path: str = attrs.field(default="/mcp", validator=_path)
+    path: str = attrs.field(default="/mcp", validator=app_path)
     """Where agents connect, without the base URL."""
 
     site: str = attrs.field(default="", validator=_site)

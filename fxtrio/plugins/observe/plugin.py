@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -14,11 +13,12 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from fxtrio.errors import AppNotRunning, FxtrioError
+from fxtrio.config.validators import app_path
+from fxtrio.errors import AppNotRunning
 from fxtrio.observe.observer import open_observer
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Loop, take_tree
-from fxtrio.plugins.guard import Guard, guard_mistakes, guarded
+from fxtrio.plugins.guard import Guard, guard_mistakes, guarded, resolve_guard
 from fxtrio.plugins.protocol import Plugin, Resolver
 from fxtrio.spans import Span
 
@@ -28,26 +28,11 @@ if TYPE_CHECKING:
 _OF_ONE = {"cache-control": "no-store", "vary": "accept"}
 
 
-class TreeUnguarded(FxtrioError):
-    """The guard of the observe plugin cannot be asked."""
-
-    def __init__(self, guard: str) -> None:
-        super().__init__(
-            f"the observe plugin: the guard {guard!r} is not an async function. Name one that "
-            "returns None for those who may see the tree."
-        )
-
-
-def _path(_: object, __: attrs.Attribute[str], value: str) -> None:
-    if not value.startswith("/") or value.endswith("/") or "//" in value:
-        raise ValueError(f"must be a path of this app such as '/_tree', not {value!r}")
-
-
 @attrs.frozen(kw_only=True)
 class ObserveSettings:
     """Everything about the observe plugin that can be set."""
 
-    path: str = attrs.field(default="/_tree", validator=_path)
+    path: str = attrs.field(default="/_tree", validator=app_path)
     """Where the tree is served, without the base URL."""
 
     guard: str = ""
@@ -79,8 +64,9 @@ class ObservePlugin(Plugin[ObserveSettings]):
 
     @asynccontextmanager
     async def open(self, app: App) -> AsyncIterator[None]:
-        """Answer for as long as the app runs. Raises TreeUnguarded and DottedNameUnknown."""
-        guard = self._guard(app)
+        """Answer for as long as the app runs. Raises GuardInvalid."""
+        name = self.settings.guard
+        guard = resolve_guard("observe: guard", name, app) if name else None
         named = _Named()
         with open_observer() as loop:
             app.spans.add(named)
@@ -95,15 +81,6 @@ class ObservePlugin(Plugin[ObserveSettings]):
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
         """Return why the guard could not be asked."""
         return guard_mistakes(self.settings.guard, resolve)
-
-    def _guard(self, app: App) -> Guard | None:
-        name = self.settings.guard
-        if not name or app.resolve is None:
-            return None
-        found: Guard = app.resolve(name)
-        if not inspect.iscoroutinefunction(found):
-            raise TreeUnguarded(name)
-        return found
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the tree, if there is a guard."""

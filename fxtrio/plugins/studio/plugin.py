@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import attrs
@@ -14,6 +14,7 @@ from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
 from fxtrio.asgi_extensions import url_of_root
+from fxtrio.config.validators import app_path
 from fxtrio.errors import AppNotRunning
 from fxtrio.observe.observer import open_observer
 from fxtrio.observe.tree import Loop
@@ -21,14 +22,7 @@ from fxtrio.plugins.guard import Guard, guard_mistakes, guarded, resolve_guard
 from fxtrio.plugins.protocol import Plugin, Resolver
 from fxtrio.plugins.studio import html
 from fxtrio.plugins.studio.sections import Asked
-from fxtrio.plugins.studio.studio import (
-    PAUSE,
-    POLICY,
-    WATCHERS,
-    query_of,
-    render_page,
-    send_events,
-)
+from fxtrio.plugins.studio.studio import PAUSE, POLICY, Watchers, query_of, render_page
 from fxtrio.plugins.studio.timings import Timings
 from fxtrio.serve.event_streams.open_streams import OpenStreams, StreamsFull
 
@@ -38,11 +32,6 @@ if TYPE_CHECKING:
 _OF_ONE = {"cache-control": "no-store", "content-security-policy": POLICY}
 
 
-def _path(_: object, __: attrs.Attribute[str], value: str) -> None:
-    if not value.startswith("/") or value.endswith("/") or "//" in value:
-        raise ValueError(f"must be a path of this app such as '/_studio', not {value!r}")
-
-
 @attrs.frozen(kw_only=True)
 class StudioSettings:
     """Everything about the studio plugin that can be set."""
@@ -50,8 +39,18 @@ class StudioSettings:
     guard: str
     """A function that says who may see it, as ``module:function``: a route hook."""
 
-    path: str = attrs.field(default="/_studio", validator=_path)
+    path: str = attrs.field(default="/_studio", validator=app_path)
     """Where it is, without the base URL."""
+
+
+@attrs.frozen
+class _Open:
+    """What the pages are made of while the app runs."""
+
+    guard: Guard
+    timings: Timings
+    loop: Loop
+    watchers: Watchers
 
 
 class StudioPlugin(Plugin[StudioSettings]):
@@ -60,8 +59,7 @@ class StudioPlugin(Plugin[StudioSettings]):
     name = "studio"
     observed = True
     Settings = StudioSettings
-    _open: tuple[Guard, Timings, Loop] | None = None
-    _watchers = 0
+    _open: _Open | None = None
 
     @asynccontextmanager
     async def open(self, app: App) -> AsyncIterator[None]:
@@ -70,7 +68,7 @@ class StudioPlugin(Plugin[StudioSettings]):
         timings = Timings(hidden=self.config.base_url + self.settings.path, log=None)
         with open_observer() as loop:
             app.spans.add(timings)
-            self._open = guard, timings, loop
+            self._open = _Open(guard, timings, loop, Watchers(timings))
             try:
                 yield
             finally:
@@ -95,49 +93,39 @@ class StudioPlugin(Plugin[StudioSettings]):
         self, answer: Callable[[Request], Awaitable[Response]]
     ) -> Callable[[Request], Awaitable[Response]]:
         async def endpoint(request: Request) -> Response:
-            if self._open is None:
-                raise AppNotRunning
-            return await guarded(self._open[0], request, answer)
+            opened = self._opened()
+            return await guarded(opened.guard, request, answer)
 
         return endpoint
 
-    def _asked(self, request: Request) -> Asked:
+    def _opened(self) -> _Open:
         if self._open is None:
             raise AppNotRunning
-        _, timings, loop = self._open
-        query = query_of(request.scope)
-        return Asked(request.app, timings, loop, False, request.scope, query)
+        return self._open
 
     async def _page(self, request: Request) -> Response:
         name = request.path_params.get("name", "requests")
+        opened, query = self._opened(), query_of(request.scope)
+        asked = Asked(request.app, opened.timings, opened.loop, False, request.scope, query)
         root = url_of_root(request.scope) + self.config.base_url
-        page = await render_page(name, self._asked(request), root + self.settings.path)
+        page = await render_page(name, asked, root + self.settings.path)
         if page is None:
             return PlainTextResponse("Not found\n", 404, _OF_ONE)
         return HTMLResponse(page, headers=_OF_ONE)
 
     async def _events(self, request: Request) -> Response:
-        if self._watchers >= WATCHERS:
+        watchers = self._opened().watchers
+        if watchers.is_full:
             return PlainTextResponse("Too many browsers watch.\n", 503)
-        return _Events(self, self._asked(request).timings)
-
-    @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Count a browser for the length of the block."""
-        self._watchers += 1
-        try:
-            yield
-        finally:
-            self._watchers -= 1
+        return _Events(watchers)
 
 
 class _Events(Response):
     """The stream of events, which counts as one of `limits.streams`, and ends at a shutdown."""
 
-    def __init__(self, plugin: StudioPlugin, timings: Timings) -> None:
+    def __init__(self, watchers: Watchers) -> None:
         super().__init__()
-        self._plugin = plugin
-        self._timings = timings
+        self._watchers = watchers
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Respond."""
@@ -147,14 +135,14 @@ class _Events(Response):
         except StreamsFull as error:
             await PlainTextResponse(f"{error}\n", 503)(scope, receive, send)
             return
-        with admission as admitted, self._plugin.watching():
+        with admission as admitted:
 
             async def pause() -> bool:
                 with admitted.until(trio.current_time() + PAUSE):
                     await trio.sleep_forever()
                 return not admitted.is_closing
 
-            await send_events(receive, send, self._timings, pause)
+            await self._watchers.send_events(receive, send, pause)
 
 
 async def _script(request: Request) -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,17 +15,25 @@ from starlette.types import Scope
 
 from fxtrio.app_handle import App
 from fxtrio.errors import shown_path
+from fxtrio.jobs import JobRunner
+from fxtrio.jobs.store import JobStore
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Loop, take_tree
+from fxtrio.plugins.jobs.html import summary
+from fxtrio.plugins.jobs.overview import read_overview
 from fxtrio.plugins.studio import html, tables
 from fxtrio.plugins.studio.access import ALLOWS, ask_hooks, find_route
 from fxtrio.plugins.studio.settings import shown_settings
 from fxtrio.plugins.studio.timings import Timings
 from fxtrio.plugins.studio.waterfall import requests_html
+from fxtrio.realtime import Member
 from fxtrio.serve.pages.site import Site
 
 _CHANNELS = 200
 """Channels that are listed (count)."""
+
+_MEMBERS = 10
+"""Members of a channel whose ids are listed (count)."""
 
 
 class Application(Protocol):
@@ -80,11 +88,29 @@ async def jobs(asked: Asked) -> str:
     if app.jobs is None:
         return content + html.note("There are no durable jobs.")
     content += html.counts("Durable, in this process", _counts(app.jobs.statistics()))
+    content += await _durable_jobs(app, app.jobs)
     plugin = next((one for one in app.config.plugins if one.name == "jobs"), None)
     if plugin is None:
         return content + html.note("The plugin 'jobs' shows them with their errors.")
     path = plugin.settings.get("path", "/_jobs")
     return content + html.link(app.config.base_url + path, "Queues, errors and schedules")
+
+
+async def _durable_jobs(app: App, runner: JobRunner) -> str:
+    """Return what the page of the plugin `jobs` shows, without arguments, errors and buttons."""
+    if app.database is None:
+        return ""
+    try:
+        overview = await read_overview(JobStore(app.database), runner.jobs.values(), runner.now())
+    except Exception as error:
+        if not app.database.cannot_work(error):
+            raise
+        return html.note("The database does not respond.")
+    failed = [
+        (row["id"], row["name"], f"{row['attempts']} / {row['crashes']}")
+        for row in overview.failures
+    ]
+    return summary(overview) + html.table("Failed", ("Job", "Name", "Attempts / crashes"), failed)
 
 
 async def channels(asked: Asked) -> str:
@@ -98,9 +124,21 @@ async def channels(asked: Asked) -> str:
     if listed is None:
         return content
     found = sorted(listed().items(), key=lambda item: -item[1])
-    content += html.table("Channels", ("Channel", "Subscriptions"), found[:_CHANNELS])
+    members = getattr(broker, "members", None)
+    rows = [
+        (name, count, "" if members is None else _members(members(name)))
+        for name, count in found[:_CHANNELS]
+    ]
+    content += html.table("Channels", ("Channel", "Subscriptions", "Members"), rows)
     more = len(found) - _CHANNELS
     return content + (html.note(f"{more} more are not listed.") if more > 0 else "")
+
+
+def _members(members: Sequence[Member]) -> str:
+    """Return the ids of members; what the application says of them is for the others alone."""
+    more = len(members) - _MEMBERS
+    ids = ", ".join(member.id for member in members[:_MEMBERS])
+    return f"{ids} and {more} more" if more > 0 else ids
 
 
 async def cache(asked: Asked) -> str:

@@ -44,13 +44,36 @@ async def render_page(name: str, asked: Asked, path: str) -> str | None:
     return html.page(name, content, titles=titles, path=path, home=home, app=app)
 
 
-async def send_events(
+class Watchers:
+    """The browsers that are notified of changes; a process has one for its Studio."""
+
+    def __init__(self, timings: Timings) -> None:
+        self._timings = timings
+        self._count = 0
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there are `WATCHERS`; further ones are rejected."""
+        return self._count >= WATCHERS
+
+    async def send_events(
+        self, receive: Receive, send: Send, pause: Callable[[], Awaitable[bool]]
+    ) -> None:
+        """Respond to one more browser with events, until it has left.
+
+        ``pause`` waits for `PAUSE`, and returns whether the stream may go on.
+        """
+        self._count += 1
+        try:
+            await _send_events(receive, send, self._timings, pause)
+        finally:
+            self._count -= 1
+
+
+async def _send_events(
     receive: Receive, send: Send, timings: Timings, pause: Callable[[], Awaitable[bool]]
 ) -> None:
-    """Respond with an event whenever pages may have changed, until the browser has left.
-
-    ``pause`` waits for `PAUSE`, and returns whether the stream may go on.
-    """
+    """Respond with an event whenever pages may have changed."""
 
     async def watch() -> None:
         while (await receive())["type"] != "http.disconnect":
