@@ -205,6 +205,7 @@ class Application(Starlette):
                 jobs=jobs,
                 portal=portal,
                 resolve=resolve,
+                root=self._root,
                 spans=self.spans,
                 build_id=site.manifest.build_id,
                 statistics=_statistics_of(renderer, cache, streams),

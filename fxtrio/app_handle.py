@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
@@ -94,6 +95,9 @@ class App:
 
     resolve: Callable[[str], Any] | None = None
     """Returns what a dotted name in the settings stands for, ``module:attribute``."""
+
+    root: Path | None = None
+    """The project folder."""
 
     build_id: str = ""
     """Which build runs."""

@@ -17,11 +17,14 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+import attrs
+
 from fxtrio import runtime
 from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.import_path import put_on_path
-from fxtrio.manifest import MODULE_PREFIX, Manifest, PageModule
+from fxtrio.manifest import MARKDOWN, MODULE_PREFIX, Manifest, PageModule
+from fxtrio.routes.plan import MARKDOWN_SUFFIX
 from fxtrio.serve.pages.functions.server_functions import PageCode, page_code
 
 
@@ -42,13 +45,17 @@ class Imports:
 
     def code(self, module: PageModule, config: Config) -> PageCode:
         """Return the server half of one compiled file."""
-        return page_code(
+        code = page_code(
             module,
             self._page(module),
             loader_timeout=config.timeouts.loader,
             action_timeout=config.timeouts.action,
             largest_body=config.limits.all_bodies,
         )
+        if not config.llms.enabled or not module.source.endswith(MARKDOWN_SUFFIX):
+            return code
+        text = (self._build / MARKDOWN / module.source).read_text("utf-8")
+        return attrs.evolve(code, markdown=text)
 
     def file(self, source: str) -> Mapping[str, Any]:
         """Return the names of a Python file of the project."""

@@ -25,6 +25,9 @@ Mode = Literal["production", "development"]
 FOLDERS: Mapping[Mode, Path] = {"production": Path(".fx/build"), "development": Path(".fx/dev")}
 """Build folders, relative to the project folder."""
 
+MARKDOWN = "markdown"
+"""Folder of a build with what agents get of pages in Markdown."""
+
 MODULE_PREFIX = "fxpages_"
 """What the names begin with under which page files are imported; then hexadecimal digits."""
 
@@ -45,10 +48,10 @@ class ManifestUnreadable(FxtrioError):
 
 @attrs.frozen(kw_only=True)
 class PageModule:
-    """One compiled `.fxl` file: a page, layout, template, error, not-found or loading file."""
+    """One compiled page file: a page, layout, template, error, not-found or loading file."""
 
     source: str
-    """The `.fxl` file."""
+    """The `.fxl` file, or the `.md` file of a page in Markdown."""
 
     code: str | None = None
     """The generated Python file, relative to the build folder; None without a server half."""

@@ -46,7 +46,17 @@ LAYERS: tuple[frozenset[str], ...] = (
     ),
     frozenset({"db", "receive_budget", "send_budget"}),
     frozenset(
-        {"cache", "compression", "server/http1", "log", "realtime", "tasks", "markdown", "ssr"}
+        {
+            "cache",
+            "compression",
+            "content",
+            "server/http1",
+            "log",
+            "realtime",
+            "tasks",
+            "markdown",
+            "ssr",
+        }
     ),
     frozenset({"policy"}),
     frozenset({"server/http2", "jobs", "asyncio_portal", "observe"}),
@@ -55,6 +65,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {
             "server/hypercorn_patches",
+            "collections",
             "plugins",
             "imports",
             "tools/documentation",
@@ -76,6 +87,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 """Parts of the package, from the ground up. A part imports from the layers below its own."""
 
 SHARED_BY_COMPILE = {
+    "content",
     "build_folder",
     "manifest",
     "head",

@@ -117,11 +117,12 @@ def _size(text: str) -> int:
 
 async def _beside(root: Path, config: Config, project: CheckedProject) -> list[Problem]:
     # Heavy: see `command`.
-    from fxtrio.cli.import_check.process import try_settings
+    from fxtrio.cli.import_check.process import try_front_matter, try_settings
     from fxtrio.tools.project_checks.project_files import beside_problems
 
     beside = await beside_problems(root, config, project, connects=False)
-    return [*await try_settings(root, config), *beside]
+    written = await try_front_matter(root, project)
+    return [*await try_settings(root, config), *written, *beside]
 
 
 async def _with_types(

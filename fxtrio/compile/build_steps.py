@@ -15,7 +15,16 @@ from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.compile.scripts import without_scripts
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.config import Config
-from fxtrio.manifest import ApiRoute, Assets, Manifest, Mode, PageRoute, View
+from fxtrio.manifest import (
+    MARKDOWN,
+    ApiRoute,
+    Assets,
+    Manifest,
+    Mode,
+    PageRoute,
+    View,
+)
+from fxtrio.routes.plan import MARKDOWN_SUFFIX
 
 
 def checked_project(root: Path, config: Config) -> CheckedProject:
@@ -38,6 +47,8 @@ def write_halves(pages: Iterable[CheckedPage], folder: Path) -> None:
         if page.module.code is not None:
             write_whole(folder / page.module.code, page.python.encode())
         write_whole(folder / "ui" / f"{page.module.source}.tsx", page.ui.encode())
+        if page.module.source.endswith(MARKDOWN_SUFFIX):
+            write_whole(folder / MARKDOWN / page.module.source, page.markdown.encode())
 
 
 def remove_halves(sources: Iterable[str], folder: Path) -> None:
@@ -45,13 +56,15 @@ def remove_halves(sources: Iterable[str], folder: Path) -> None:
     for source in sources:
         (folder / "server" / f"{source}.py").unlink(missing_ok=True)
         (folder / "ui" / f"{source}.tsx").unlink(missing_ok=True)
+        (folder / MARKDOWN / source).unlink(missing_ok=True)
 
 
 def remove_other_halves(pages: Collection[CheckedPage], folder: Path) -> None:
     """Remove the files of all pages but ``pages`` from a build folder."""
     wanted = {folder / "ui" / f"{page.module.source}.tsx" for page in pages}
     wanted |= {folder / page.module.code for page in pages if page.module.code is not None}
-    for name in ("ui", "server"):
+    wanted |= {folder / MARKDOWN / page.module.source for page in pages}
+    for name in ("ui", "server", MARKDOWN):
         for path in (folder / name).rglob("*"):
             if path not in wanted and path.is_file() and path.suffix != ".part":
                 path.unlink(missing_ok=True)

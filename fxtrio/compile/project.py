@@ -21,6 +21,7 @@ from fxtrio.compile.check.names.undefined_names import (
     undefined_names,
 )
 from fxtrio.compile.check.python_declarations import kind_of, read_actions, read_facts
+from fxtrio.compile.markdown_pages import markdown_page
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_bytes, read_text
 from fxtrio.compile.split.halves import split_source
@@ -39,6 +40,10 @@ from fxtrio.routes.errors import (
     RouteConflict,
     RouteNameInvalid,
 )
+from fxtrio.routes.plan import MARKDOWN_SUFFIX
+
+Stamps = tuple[tuple[int, int, int] | None, ...]
+"""Time, size and inode of files; None for one that is not there."""
 
 _SUSPENSE = re.compile(r"\bSuspense\b")
 _DATA = re.compile(r"\bdata\b")
@@ -46,13 +51,19 @@ _DATA = re.compile(r"\bdata\b")
 
 @attrs.frozen
 class CheckedPage:
-    """One `.fxl` file in its two halves."""
+    """One page file in its two halves."""
 
     module: PageModule
     python: str
     ui: str
     whole: bool = True
     """Whether the file divides into its halves without a problem."""
+
+    markdown: str = ""
+    """What agents get of a page in Markdown."""
+
+    included: tuple[str, ...] = ()
+    """Other files that a page in Markdown is made of, relative to the project folder."""
 
     @property
     def suspends(self) -> bool:
@@ -117,10 +128,10 @@ def check_project(root: Path, config: Config, memory: CheckedTexts | None = None
         if isinstance(text, Problem):
             problems.append(text)
             continue
-        page, found = check(text, root)
+        page, found = check(text, root, config.pages_dir)
         pages.append(page)
         problems += found
-    for source in (*(api.source for api in tree.api), *tree.llms.values()):
+    for source in (*(api.source for api in tree.api), *tree.llms.values(), *tree.models):
         problems += check_python(root, source)
     actions, found = check_actions(root)
     problems += found
@@ -174,17 +185,19 @@ class CheckedTexts:
     Holds as much as there are page files, whichever was checked last of each.
     """
 
-    _known: dict[str, tuple[str, tuple[CheckedPage, list[Problem]]]] = attrs.field(factory=dict)
-    """By source: the text, and what `check_page` has returned for it."""
+    _known: dict[str, tuple[str, Stamps, tuple[CheckedPage, list[Problem]]]] = attrs.field(
+        factory=dict
+    )
+    """By source: the text, what its other files were, and what `check_page` has returned."""
 
     def check_page(
-        self, source: SourceText, root: Path | None = None
+        self, source: SourceText, root: Path | None = None, pages_dir: str = "pages"
     ) -> tuple[CheckedPage, list[Problem]]:
         """Return what the function does."""
-        text, done = self._known.get(source.path, (None, None))
-        if done is None or text != source.text:
-            done = check_page(source, root)
-            self._known[source.path] = source.text, done
+        text, stamps, done = self._known.get(source.path, (None, (), None))
+        if done is None or text != source.text or stamps != _stamps(done[0], root):
+            done = check_page(source, root, pages_dir)
+            self._known[source.path] = source.text, _stamps(done[0], root), done
         return done
 
     def forget(self, sources: Iterable[str]) -> None:
@@ -193,9 +206,29 @@ class CheckedTexts:
             self._known.pop(source, None)
 
 
-def check_page(source: SourceText, root: Path | None = None) -> tuple[CheckedPage, list[Problem]]:
-    """Return one page file of the project in ``root`` in its halves, and its problems."""
+def _stamps(page: CheckedPage, root: Path | None) -> Stamps:
+    """Return the state of the other files that a page is made of."""
+    found: list[tuple[int, int, int] | None] = []
+    for file in page.included:
+        try:
+            stat = (Path() if root is None else root).joinpath(file).stat()
+        except OSError:
+            found.append(None)
+        else:
+            found.append((stat.st_mtime_ns, stat.st_size, stat.st_ino))
+    return tuple(found)
+
+
+def check_page(
+    source: SourceText, root: Path | None = None, pages_dir: str = "pages"
+) -> tuple[CheckedPage, list[Problem]]:
+    """Return one page file of the project in ``root`` in its halves, and its problems.
+
+    ``pages_dir`` is the pages folder, relative to ``root``.
+    """
     try:
+        if source.path.endswith(MARKDOWN_SUFFIX):
+            return _check_markdown(source, root, pages_dir)
         return _check_page(source, root)
     except (RecursionError, MemoryError):  # one file never keeps the others from being checked
         entry = PageModule(source=source.path, code=None)
@@ -228,6 +261,16 @@ def _check_page(source: SourceText, root: Path | None) -> tuple[CheckedPage, lis
         **attrs.asdict(facts, recurse=False),
     )
     return CheckedPage(entry, sections.python, sections.ui, not sections.problems), problems
+
+
+def _check_markdown(
+    source: SourceText, root: Path | None, pages_dir: str
+) -> tuple[CheckedPage, list[Problem]]:
+    made = markdown_page(source, root, pages_dir)
+    page = CheckedPage(
+        made.module, made.python, made.ui, not made.problems, made.markdown, made.included
+    )
+    return page, list(made.problems)
 
 
 def _unmarked(source: SourceText, function: ast.AsyncFunctionDef) -> Problem:

@@ -26,6 +26,14 @@ from fxtrio.routes.pattern import (
 from fxtrio.routes.tree import ApiFile, BoundaryFile, LayoutFile, PageFile, PageTree
 
 PAGE_SUFFIX = ".fxl"
+MARKDOWN_SUFFIX = ".md"
+
+README = "README.md"
+"""For readers of the source: no page."""
+
+MODEL_FILE = "content.py"
+"""What has the class `FrontMatter` for pages in Markdown in its folder and below."""
+
 _NEARLY = {".fx", ".flx", ".fxlx", ".xfl"}
 SPECIAL_NAMES = ("layout", "template", "error", "not-found", "loading")
 _NOT_HIDDEN = ".well-known"
@@ -73,7 +81,9 @@ class _Planner:
     _api: list[ApiFile] = attrs.field(factory=list)
     _special: dict[tuple[Folder, str], str] = attrs.field(factory=dict)
     _llms: dict[str, str] = attrs.field(factory=dict)
-    _markdown: set[str] = attrs.field(factory=set)
+    _markdown: dict[str, tuple[Folder, str]] = attrs.field(factory=dict)
+    """Source to folder and stem."""
+    _models: list[str] = attrs.field(factory=list)
     _shapes: dict[tuple[tuple[int, str], ...], str] = attrs.field(factory=dict)
     _problems: list[FxtrioError] = attrs.field(factory=list)
 
@@ -106,11 +116,19 @@ class _Planner:
             self._refuse(source, name, f"is not a page file. Let its name end in {PAGE_SUFFIX!r}")
         elif name == "llms.py":
             self._llms["/".join((self.pages_dir, *folder))] = source
-        elif suffix == ".md":
-            self._markdown.add(source)
+        elif name == MODEL_FILE:
+            self._models.append(source)
+        elif suffix == MARKDOWN_SUFFIX and not in_api and name != README:
+            self._markdown[source] = folder, stem
 
     def finish(self) -> PageTree:
         """Return the tree of all placed files."""
+        beside = {
+            source: file
+            for _, source, _ in self._pages
+            if (file := source.removesuffix(PAGE_SUFFIX) + MARKDOWN_SUFFIX) in self._markdown
+        }
+        self._place_markdown(set(beside.values()))
         pages = [
             PageFile(
                 source=source,
@@ -122,15 +140,27 @@ class _Planner:
             )
             for folder, source, pattern in self._pages
         ]
-        beside = {page.source: page.source.removesuffix(PAGE_SUFFIX) + ".md" for page in pages}
         return PageTree(
             pages=tuple(sorted(pages, key=lambda page: specificity(page.pattern))),
             api=tuple(sorted(self._api, key=lambda api: specificity(api.pattern))),
             not_found=self._folders_not_found(),
             llms=self._llms,
-            markdown={page: file for page, file in beside.items() if file in self._markdown},
+            markdown=beside,
+            models=tuple(self._models),
             problems=tuple(self._problems),
         )
+
+    def _place_markdown(self, beside: set[str]) -> None:
+        """Make pages of the Markdown files that are not beside a page file."""
+        for source, (folder, stem) in self._markdown.items():
+            if source in beside:
+                continue
+            name = f"{stem}{MARKDOWN_SUFFIX}"
+            if stem in SPECIAL_NAMES:
+                remedy = f"Write {stem}{PAGE_SUFFIX}, or rename it"
+                self._refuse(source, name, f"is a page of a name with a meaning. {remedy}")
+            elif (pattern := self._claim(source, folder, stem)) is not None:
+                self._pages.append((folder, source, pattern))
 
     def _claim(self, source: str, folder: Folder, stem: str) -> str | None:
         """Return the pattern of a page or endpoint; None with a problem reported."""
@@ -215,3 +245,20 @@ class _Planner:
 
 def _outermost_first(folder: Folder) -> list[Folder]:
     return [folder[:depth] for depth in range(len(folder) + 1)]
+
+
+def url_of(source: str, pages_dir: str) -> str | None:
+    """Return the path of the page that a source stands for; None for one that is no such page.
+
+    That is a file of another folder or kind, and a page whose URL has parameters.
+    """
+    folder, _, name = source.rpartition("/")
+    stem, dot, extension = name.rpartition(".")
+    inside = folder == pages_dir or folder.startswith(f"{pages_dir}/")
+    if not inside or dot + extension not in (PAGE_SUFFIX, MARKDOWN_SUFFIX):
+        return None
+    names = folder[len(pages_dir) + 1 :].split("/") if folder != pages_dir else []
+    names += [] if stem == "index" else [stem]
+    if any(map(_ignored, names)) or "[" in source or stem in SPECIAL_NAMES or name == README:
+        return None
+    return "/" + "/".join(one for one in names if not (one.startswith("(") and one.endswith(")")))

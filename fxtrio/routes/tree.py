@@ -83,12 +83,15 @@ class PageTree:
     markdown: dict[str, str] = attrs.field(factory=dict)
     """Source of a page → the `.md` file beside it."""
 
+    models: tuple[str, ...] = ()
+    """Files `content.py`, whose `FrontMatter` checks pages in Markdown."""
+
     problems: tuple[FxtrioError, ...] = ()
     """RouteConflict and RouteNameInvalid, in the order of their files."""
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """All `.fxl` files that are part of the app, sorted, each once."""
+        """All page files that are part of the app, those in Markdown too, sorted, each once."""
         found: set[str] = set()
         for page in self.pages:
             found.add(page.source)

@@ -87,17 +87,3 @@ async def test_links_and_images_are_as_the_page_says(tmp_path: Path) -> None:
 
     assert '<a href="https://a.example" rel="nofollow ugc">x</a>' in html
     assert Elements(html).names == {"p", "a"}
-
-
-async def test_files_are_pages_and_no_path_leads_out_of_their_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    write_all(tmp_path)
-    (tmp_path / "secret.md").write_text("secret")
-    monkeypatch.chdir(tmp_path)
-    async with open_app(tmp_path) as client:
-        page = await client.load_page("/posts/hello")
-        others = [await client.get(f"/posts/{name}") for name in ("none", "..%2fsecret", "%2e%2e")]
-
-    assert page.data == {"html": "<h1>Hello</h1>\n<p>It <strong>rained</strong>.</p>\n"}
-    assert {each.status for each in others} == {404}

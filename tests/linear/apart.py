@@ -41,6 +41,7 @@ APART: dict[str, tuple[str, ...]] = {
         "routes.plan:_Planner._claim",
         "routes.plan:_Planner.place",
         "routes.plan:plan",
+        "routes.plan:url_of",
         "serve.actions.representations:Target.evict",
         "serve.openapi.answer:_parameters",
         "serve.pages.html.document:document_frame",

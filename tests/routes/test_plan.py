@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from fxtrio.config import Config
 from fxtrio.routes import PageFile, PageTree, plan, scan, specificity
 from fxtrio.routes.errors import PagesFolderMissing, RouteConflict, RouteNameInvalid
+from fxtrio.routes.plan import url_of
 
 
 def patterns(tree: PageTree) -> dict[str, str]:
@@ -273,6 +274,53 @@ file_names = st.lists(
     min_size=1,
     max_size=4,
 ).map("/".join)
+
+
+def test_markdown_files_are_pages_unless_they_are_beside_one() -> None:
+    names = ["docs/intro.md", "docs/index.md", "(a)/b.md", "c.md", "c.fxl", "docs/content.py"]
+    ignored = ["_draft.md", "docs/README.md", "api/notes.md"]
+
+    tree = plan([*names, *ignored])
+
+    assert {page.pattern: page.source for page in tree.pages} == {
+        "/b": "pages/(a)/b.md",
+        "/c": "pages/c.fxl",
+        "/docs": "pages/docs/index.md",
+        "/docs/intro": "pages/docs/intro.md",
+    }
+    assert tree.markdown == {"pages/c.fxl": "pages/c.md"}
+    assert tree.models == ("pages/docs/content.py",)
+    assert not tree.problems
+    assert "pages/docs/intro.md" in tree.sources
+
+
+def test_markdown_files_have_no_special_names_and_no_url_of_another_page() -> None:
+    tree = plan(["layout.md", "a.md", "a/index.fxl"])
+
+    assert [str(problem).partition(". ")[0] for problem in tree.problems] == [
+        "pages/a.md: answers '/a', which pages/a/index.fxl already answers",
+        "pages/layout.md: 'layout.md' is a page of a name with a meaning",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("source", "url"),
+    [
+        ("pages/index.md", "/"),
+        ("pages/docs/index.fxl", "/docs"),
+        ("pages/(group)/a.md", "/a"),
+        ("pages/docs/a.b.md", "/docs/a.b"),
+        ("pages/[id].fxl", None),
+        ("pages/_draft.md", None),
+        ("pages/layout.fxl", None),
+        ("pages/docs/README.md", None),
+        ("pages/a.py", None),
+        ("pagesx/a.md", None),
+        ("posts/a.md", None),
+    ],
+)
+def test_the_url_of_a_source_is_known_from_its_path(source: str, url: str | None) -> None:
+    assert url_of(source, "pages") == url
 
 
 @given(st.lists(st.tuples(file_names, st.sampled_from([".fxl", ".py", ".md"])), max_size=8))

@@ -17,8 +17,10 @@ from fxtrio.cli.import_check.messages import Order, Page
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_text
 from fxtrio.compile.split.python_statements import parse_source
+from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports
 from fxtrio.manifest import PageModule
+from fxtrio.routes.plan import MARKDOWN_SUFFIX
 from fxtrio.serve.pages.functions.endpoint_code import METHODS, endpoint_code
 from fxtrio.serve.pages.functions.server_functions import PageCodeInvalid, page_code
 
@@ -33,7 +35,8 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
     for page in order.pages:
         source = page.module.source
         text = page.python.encode()
-        names = attempts.run(source, partial(imports.page, page.module, text))
+        load = partial(_page_names, imports, page.module, text, problems)
+        names = attempts.run(source, load)
         if names is not None:
             problems += _action_problems(page, names, largest_body)
     for source in order.endpoints:
@@ -49,6 +52,24 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
     for source in order.hooks:
         attempts.run(source, partial(imports.file, source))
     return problems
+
+
+def _page_names(
+    imports: Imports, module: PageModule, text: bytes, problems: list[Problem]
+) -> Mapping[str, Any] | None:
+    """Return the names of a page; None for one in Markdown whose front matter is wrong."""
+    try:
+        return imports.page(module, text)
+    except FxtrioError as error:
+        # `fxtrio.collections` needs an extra, which only such a page has imported.
+        faults = getattr(error, "faults", None)
+        if faults is None or not module.source.endswith(MARKDOWN_SUFFIX):
+            raise
+        own = [one for one in faults if one.line]
+        problems += [Problem(module.source, one.line, 1, one.cause, one.remedy) for one in own]
+        if len(own) < len(faults):
+            raise
+        return None
 
 
 def _action_problems(page: Page, names: Mapping[str, Any], most: int) -> list[Problem]:

@@ -6,12 +6,13 @@ from pathlib import Path
 
 from fxtrio.cli.import_check.messages import IMPORT_TIMEOUT, Findings, Order, Page, read_lines
 from fxtrio.compile.check.problem_kinds import FindingKind
-from fxtrio.compile.problems import Problem, config_problems
+from fxtrio.compile.problems import Problem, config_problems, placed
 from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config, locate
 from fxtrio.config.errors import ConfigProblem
 from fxtrio.errors import FxtrioError
 from fxtrio.routes.action_files import PREFIX
+from fxtrio.routes.plan import MARKDOWN_SUFFIX
 from fxtrio.tools.project_process.process import run_in_process
 
 _WHOLE = 6 * IMPORT_TIMEOUT  # then something cannot be interrupted, or many imports wait in vain
@@ -76,6 +77,22 @@ async def try_settings(root: Path, config: Config) -> list[Problem]:
         return []
     order = Order(root=str(root), app="", pages=(), endpoints=(), hooks=())
     return found_settings(root, await try_application(order))
+
+
+async def try_front_matter(root: Path, project: CheckedProject) -> list[Problem]:
+    """Return the problems of the front matter of pages in Markdown, as `fx check` reports them.
+
+    Only the models are imported, in a process of its own.
+    """
+    pages = tuple(
+        Page(module=page.module, python=page.python)
+        for page in project.pages
+        if page.module.code is not None and page.module.source.endswith(MARKDOWN_SUFFIX)
+    )
+    if not pages:
+        return []
+    order = Order(root=str(root), app="", pages=pages, endpoints=(), hooks=())
+    return [*placed((await try_application(order)).problems, root)]
 
 
 def found_settings(root: Path, findings: Findings) -> list[Problem]:

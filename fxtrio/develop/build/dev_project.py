@@ -48,6 +48,7 @@ from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
+from fxtrio.routes.plan import MARKDOWN_SUFFIX
 
 _WARM = 3  # pages that are prepared before they are requested
 
@@ -233,7 +234,8 @@ class DevProject:
     async def _catch_up(self, before: dict[str, CheckedPage]) -> None:
         """Send Node, which may have continued, the changes during the restart."""
         assert self._project is not None
-        missed = [file for file in self._missed if not file.endswith(".fxl")]  # seen below
+        seen_below = {*before, *self._by_source()}
+        missed = [file for file in self._missed if file not in seen_below]
         self._missed.clear()
         found = sort_changes(self.root, self.config, self._project, missed)
         now = self._by_source()
@@ -271,6 +273,7 @@ class DevProject:
             if one not in known
             or (page.python.rstrip(), page.module)  # a longer UI half is lines more
             != (known[one].python.rstrip(), known[one].module)
+            or (self.config.llms.enabled and page.markdown != known[one].markdown)
         ]
         structure = before is not None
         # Nothing else depends on a UI half: browsers get it first.
@@ -292,8 +295,10 @@ class DevProject:
         sources = (*swapped.sources, *facts)
         failed = (swapped.failed,) if swapped.failed else ()
         data = None
-        if (sources or structure) and not failed:
-            data = {"sources": None if structure else sources}
+        # Loaders read Markdown (`fx.content`), and which of them is not known.
+        every = structure or any(file.endswith(MARKDOWN_SUFFIX) for file in found.files)
+        if (sources or every) and not failed:
+            data = {"sources": None if every else sources}
         if not (ui_alone and changed):
             told = await self._tell(found, changed, known, gone, data)
         await self._tell_problems()

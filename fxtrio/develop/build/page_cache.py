@@ -26,6 +26,7 @@ class PageFiles:
 
     root: Path
     _texts: CheckedTexts = attrs.field(factory=CheckedTexts)
+    _pages_dir: str = "pages"
     _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
     _known: list[Problem] = attrs.field(factory=list)
 
@@ -34,6 +35,7 @@ class PageFiles:
 
         Raises CompileFailed for problems of more than one page.
         """
+        self._pages_dir = config.pages_dir
         project = await trio.to_thread.run_sync(check_project, self.root, config, self._texts)
         pages = {page.module.source: page for page in project.pages}
         broken: dict[str, list[Problem]] = {}
@@ -89,4 +91,4 @@ class PageFiles:
             text = Problem(source, 1, 1, f"it cannot be read: {error.strerror}", "Save it again")
         if not isinstance(text, SourceText):
             return None, [text]
-        return self._texts.check_page(text, self.root)
+        return self._texts.check_page(text, self.root, self._pages_dir)

@@ -27,6 +27,7 @@ from fxtrio.develop.report.request_logs import Records
 from fxtrio.imports import Imports, imported_anew, resolve, split_name
 from fxtrio.manifest import FILE_NAME, MODULE_PREFIX, Manifest, manifest_text, read_manifest
 from fxtrio.plugins.load import load_plugins
+from fxtrio.routes.plan import MARKDOWN_SUFFIX, PAGE_SUFFIX
 from fxtrio.secret_key import project_key
 from fxtrio.serve.pages.functions.server_functions import PageCode
 from fxtrio.serve.pages.resources import Renderer
@@ -208,7 +209,7 @@ def _socket_handlers(code: Code) -> dict[str, Any]:
 
 def _names_of(files: Iterable[str]) -> list[str]:
     """Return the names of the imported modules of ``files``, in their order."""
-    files = [file for file in files if not file.endswith(".fxl")]
+    files = [file for file in files if not file.endswith((PAGE_SUFFIX, MARKDOWN_SUFFIX))]
     by_file: dict[str, str] = {}
     for name, module in list(sys.modules.items()) if files else ():
         file = file_of(module)

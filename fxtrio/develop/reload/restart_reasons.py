@@ -16,6 +16,7 @@ from fxtrio.imports import split_name
 from fxtrio.jobs.decorators import Job
 from fxtrio.jobs.discovery import find_jobs
 from fxtrio.manifest import MODULE_PREFIX
+from fxtrio.routes.plan import MARKDOWN_SUFFIX, PAGE_SUFFIX
 
 
 def find_reason(app: Application, app_module: str, files: Collection[str], root: Path) -> str:
@@ -29,7 +30,7 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
     for middleware in app.site.config.middleware:
         fixed[split_name(middleware)[0]] = "middleware is created there"
     for file in files:
-        if not file.endswith((".py", ".fxl")):
+        if not file.endswith((".py", PAGE_SUFFIX, MARKDOWN_SUFFIX)):
             return f"{Path(file).name}: it is not Python text"
     modules = {file: module for module in _modules_in(root) if (file := file_of(module)) in files}
     by_name = {module.__name__: file for file, module in modules.items()}

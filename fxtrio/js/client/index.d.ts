@@ -209,6 +209,23 @@ export function Slot(props: {
   [property: string]: unknown;
 }): ReactNode;
 
+/** What a page in Markdown says about itself. */
+export interface Content<T = Record<string, any>> {
+  /** The values as they are written, dates as text. */
+  frontMatter: T;
+  /** Levels from 1 to 6; fragments of URLs name an `id`, which is "" for some. */
+  headings: { level: number; id: string; text: string }[];
+}
+
+/** Return what the page that is shown says about itself; null for a page not in Markdown. */
+export function useContent<T = Record<string, any>>(): Content<T> | null;
+
+/**
+ * A table of contents of a page in Markdown: its headings of the second and third level. Nothing
+ * for a page without any. `label` names it for screen readers.
+ */
+export function Toc(props: { label?: string; className?: string }): ReactNode;
+
 // ---------------------------------------------------------------------------------------------
 // Navigation
 // ---------------------------------------------------------------------------------------------

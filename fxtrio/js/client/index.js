@@ -9,6 +9,7 @@ export { Image } from './view/image.js';
 export { Link } from './navigation/link.js';
 export { Script } from './head/script.js';
 export { Slot } from './view/slot.js';
+export { Toc, useContent } from './view/content.js';
 export { invalidate, navigate, prefetch, refresh } from './navigation/navigate.js';
 export { ActionFailure, useAction } from './actions/use-action.js';
 export { useLoader } from './navigation/use-loader.js';

@@ -105,6 +105,9 @@ export interface User {
 export interface Module {
   default: ComponentType<any>;
   slots?: Record<string, ComponentType<any> | ReactNode>;
+  /** Of a page in Markdown, as its headings. */
+  frontMatter?: Record<string, any>;
+  headings?: { level: number; id: string; text: string }[];
 }
 
 /** The modules of a view. */

@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 import { SourceMap } from 'node:module';
 
+import { pageFileOf } from '../vite/page-file.js';
 import { Level, writeLog } from '../worker/log.js';
 import { mismatchOf } from './browser/mismatch.js';
 import { frameOf } from './updates/changes.js';
@@ -118,7 +119,7 @@ export class Places {
     if (!module?.file || !map || !('mappings' in map) || map.mappings === '') return null;
     const entry = new SourceMap(/** @type {any} */ (map)).findEntry(line - 1, column - 1);
     if (!('originalLine' in entry)) return null;
-    const file = module.file.replace(/\.fxl\.tsx$/, '.fxl');
+    const file = pageFileOf(module.file);
     return { file, line: entry.originalLine + 1, column: entry.originalColumn + 1 };
   }
 

@@ -103,7 +103,7 @@ function pagePlugin(site, vite, runtime) {
     name: 'fx:pages',
     enforce: 'pre',
     resolveId: {
-      filter: { id: /\.(fxl|pyi?)(\.tsx)?(\?|$)/ },
+      filter: { id: /\.(fxl|pyi?)(\.tsx)?(\?|$)|\.md\.tsx(\?|$)/ },
       handler(id, importer) {
         if (site.sourceOf(id) !== null) return id;
         if (site.sourceOf(site.rooted(id)) !== null) return site.rooted(id); // as in a URL
@@ -115,7 +115,7 @@ function pagePlugin(site, vite, runtime) {
       },
     },
     load: {
-      filter: { id: /\.(fxl|pyi?)(\.tsx)?(\?|$)/ },
+      filter: { id: /\.(fxl|pyi?)(\.tsx)?(\?|$)|\.md\.tsx(\?|$)/ },
       handler(id) {
         const source = site.sourceOf(id);
         if (source === null) {
@@ -131,7 +131,7 @@ function pagePlugin(site, vite, runtime) {
     },
     transform: {
       order: 'pre',
-      filter: { id: /\.fxl\.tsx$/ },
+      filter: { id: /\.(fxl|md)\.tsx$/ },
       handler(code, id) {
         const forBrowsers = this.environment.config.consumer === 'client';
         return compilePage(code, id, { site, vite, runtime, forBrowsers });

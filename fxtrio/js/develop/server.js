@@ -68,10 +68,10 @@ export async function makeServer(settings, site, browsers, settled, discovery) {
       ...(await documentPlugins(root)),
       react.default({
         include: /\.[tj]sx?$/,
-        exclude: [/\/node_modules\//, /\.fxl\.tsx$/, inside(runtime), inside(cacheDir)],
+        exclude: [/\/node_modules\//, /\.(fxl|md)\.tsx$/, inside(runtime), inside(cacheDir)],
       }),
     ],
-    oxc: { exclude: [/\.js$/, /\.fxl\.tsx$/] },
+    oxc: { exclude: [/\.js$/, /\.(fxl|md)\.tsx$/] },
     server: serverOptions([root, runtime, toolchain], settled),
     optimizeDeps: { include: [], entries: [], noDiscovery: false },
     environments: environments(vite, browsers),

@@ -4,6 +4,7 @@ import path from 'node:path';
 
 import { clientOf } from '../vite/assets.js';
 import { CLIENT_ENTRY } from '../vite/entries.js';
+import { pageFileOf } from '../vite/page-file.js';
 
 /** @typedef {import('../vite/plan.js').Plan} Plan */
 
@@ -117,7 +118,7 @@ export class Site {
    * @param {string} id
    */
   sourceOf(id) {
-    if (!id.endsWith(`.fxl${ENDING}`) || !id.startsWith(`${this.#root}/`)) return null;
+    if (pageFileOf(id) === id || !id.startsWith(`${this.#root}/`)) return null;
     const source = id.slice(this.#root.length + 1, -ENDING.length);
     return this.sources.has(source) ? source : null;
   }

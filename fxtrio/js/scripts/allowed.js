@@ -48,7 +48,7 @@ export const REACT = new Set([
 
 /** What `fx/client` has that HTML alone can do. */
 export const CLIENT = new Set([
-  ...['Head', 'Image', 'Link', 'Slot'],
+  ...['Head', 'Image', 'Link', 'Slot', 'Toc', 'useContent'],
   ...['useData', 'useLayoutData', 'useParams', 'usePathname', 'useSearchParams'],
 ]);
 

@@ -10,6 +10,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { OF_LIBRARY } from '../worker/library.js';
+import { isPageFile } from '../vite/page-file.js';
 import { codeReasons, isLibrary } from './code.js';
 import { ALL, Module } from './module.js';
 
@@ -18,7 +19,7 @@ import { ALL, Module } from './module.js';
 /** @typedef {import('../vite/plan.js').ScriptReason} ScriptReason */
 /** @typedef {(specifier: string, importer: string) => Promise<string | undefined>} Resolve */
 
-const CODE = /\.(fxl|[jt]sx?|m[jt]s)$/;
+const CODE = /\.(fxl|md|[jt]sx?|m[jt]s)$/;
 const ASSET = /\.(avif|bmp|css|gif|ico|jpe?g|json|less|png|s[ac]ss|styl|svg|webp|woff2?)$/;
 const QUERY = /^(raw|url|inline)$/;
 
@@ -98,7 +99,7 @@ export class Proof {
   #parse(file) {
     const { plan } = this;
     const source = path.relative(plan.root, file).split(path.sep).join('/');
-    const isPage = file.endsWith('.fxl');
+    const isPage = isPageFile(file);
     const written = isPage ? path.join(plan.staging, 'ui', `${source}.tsx`) : file;
     const home = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(written)?.[1];
     if (home !== undefined && this.#isTooMuch(written, home)) return null;

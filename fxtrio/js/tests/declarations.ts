@@ -7,6 +7,7 @@ import * as actions from '../client/actions/use-action.js';
 import * as auth from '../client/auth/auth.js';
 import * as awaiting from '../client/view/await.js';
 import * as clientOnly from '../client/view/client-only.js';
+import * as content from '../client/view/content.js';
 import * as data from '../client/view/data.js';
 import * as form from '../client/actions/form.js';
 import * as head from '../client/head/component.js';
@@ -29,6 +30,7 @@ export const written = {
   Link: link.Link,
   Script: script.Script,
   Slot: slot.Slot,
+  Toc: content.Toc,
   invalidate: navigation.invalidate,
   navigate: navigation.navigate,
   prefetch: navigation.prefetch,
@@ -37,6 +39,7 @@ export const written = {
   useAction: actions.useAction as unknown as (typeof Declared)['useAction'],
   useAuth: auth.useAuth as unknown as (typeof Declared)['useAuth'],
   useLoader: loader.useLoader,
+  useContent: content.useContent as unknown as (typeof Declared)['useContent'],
   useData: data.useData,
   useLayoutData: data.useLayoutData,
   useNavigation: hooks.useNavigation,

@@ -174,6 +174,6 @@ function clientInput(plan) {
  * @param {string} source
  */
 export function chunkName(source) {
-  const words = source.replace(/\.fxl$/, '').match(/[A-Za-z0-9]+/g) ?? [];
+  const words = source.replace(/\.(fxl|md)$/, '').match(/[A-Za-z0-9]+/g) ?? [];
   return words.join('-').toLowerCase() || 'page';
 }

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { similar } from '../check/similar.js';
+import { isPageFile } from './page-file.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {(file: string, text: string) => import('rolldown/utils').ParseResult} Parse */
@@ -48,7 +49,7 @@ export function missingExport(error, plan, parse) {
  */
 function exportsOf(file, plan, parse) {
   const source = path.relative(plan.root, file);
-  const isPage = file.endsWith('.fxl');
+  const isPage = isPageFile(file);
   const written = isPage ? path.join(plan.staging, 'ui', `${source}.tsx`) : file;
   if (!fs.existsSync(written)) return []; // a module that is no file
   const { module } = parse(written, fs.readFileSync(written, 'utf8'));

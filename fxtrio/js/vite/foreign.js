@@ -8,6 +8,7 @@ import path from 'node:path';
 
 import { builtinRemedy } from './builtins.js';
 import { documentRemedy } from './documents.js';
+import { pageFileOf } from './page-file.js';
 import { requestsOf } from './requests.js';
 
 /** @typedef {import('./requests.js').Module} Module */
@@ -62,7 +63,7 @@ export function foreignPlugin(root, parse) {
         for (const { value, start, later } of requestsOf(module, code)) {
           const told = foreignImport(value, root, path.dirname(id), later);
           if (told === undefined) continue;
-          throw wrongAt(id.replace(/\.fxl\.tsx$/, '.fxl'), code, start, told);
+          throw wrongAt(pageFileOf(id), code, start, told);
         }
         return null;
       },

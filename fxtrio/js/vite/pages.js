@@ -1,4 +1,7 @@
-/** The plug-in for `.fxl` files: their UI half, and nothing else of them, is code. */
+/**
+ * The plug-in for page files, `.fxl` and pages in Markdown: their UI half, and nothing else of them,
+ * is code.
+ */
 
 import fs from 'node:fs/promises';
 import path from 'node:path';
@@ -10,7 +13,7 @@ import { CLIENT_ENTRY, clientEntry, SERVER_ENTRY, serverEntry } from './entries.
 const SERVER_CODE = /\.(fxl|pyi?)$/;
 
 /**
- * Return the plug-in. The id of a module is the path of its `.fxl` file, so relative imports
+ * Return the plug-in. The id of a module is the path of its page file, so relative imports
  * and source maps are those of the file; its text is the staged UI half, whose lines are
  * those of the file.
  *
@@ -28,7 +31,7 @@ export function pagesPlugin(plan, client) {
     name: 'fx:pages',
     enforce: 'pre',
     resolveId: {
-      filter: { id: /^virtual:fx\/|\.(fxl|pyi?)(\?|$)/ },
+      filter: { id: /^virtual:fx\/|\.(fxl|md|pyi?)(\?|$)/ },
       async handler(id, importer, options) {
         if (id.startsWith('virtual:fx/')) return `\0${id}`;
         const found = await this.resolve(id, importer, { ...options, skipSelf: true });
@@ -38,12 +41,13 @@ export function pagesPlugin(plan, client) {
       },
     },
     load: {
-      filter: { id: /^\0virtual:fx\/|\.(fxl|pyi?)(\?|$)/ },
+      filter: { id: /^\0virtual:fx\/|\.(fxl|md|pyi?)(\?|$)/ },
       async handler(id) {
         const entry = entries.get(id);
         if (entry !== undefined) return { code: entry(), moduleType: 'js' };
         const cause = refusal(plan, modules, id);
         if (cause !== '') throw new Error(cause);
+        if (!modules.has(sourceOf(plan, id))) return null; // the text of a document
         const staged = path.join(plan.staging, 'ui', `${sourceOf(plan, id)}.tsx`);
         return { code: await fs.readFile(staged, 'utf8'), moduleType: 'tsx', map: null };
       },
@@ -76,6 +80,7 @@ export function mayInline(file) {
  */
 function refusal(plan, modules, id) {
   const source = sourceOf(plan, id);
+  if (/\.md(\?|$)/.test(id)) return '';
   if (!id.endsWith('.fxl')) return serverCode(source.split('?', 1)[0]);
   if (modules.has(source)) return '';
   return `${source} is not a page file of this app. Import components from .jsx or .tsx files.`;

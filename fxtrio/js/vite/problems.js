@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { explain } from './explain.js';
 import { missingExport } from './exports.js';
+import { isPageFile } from './page-file.js';
 import { packageRemedy } from '../check/specifiers.js';
 
 /** @typedef {import('./exports.js').Parse} Parse */
@@ -182,7 +183,7 @@ function relativePath(file, plan) {
 function textOf(source, plan) {
   const staged = path.join(plan.staging, 'ui', `${source}.tsx`);
   try {
-    return fs.readFileSync(source.endsWith('.fxl') ? staged : path.join(plan.root, source), 'utf8');
+    return fs.readFileSync(isPageFile(source) ? staged : path.join(plan.root, source), 'utf8');
   } catch {
     return null; // a module that is no file
   }

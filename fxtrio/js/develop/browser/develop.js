@@ -139,7 +139,7 @@ function pageOf(document) {
  * @param {import('../../client/types.js').PageInfo | undefined} page
  */
 export function isOfPage(file, page) {
-  if (page === undefined || !file.endsWith('.fxl')) return true;
+  if (page === undefined || !/\.(fxl|md)$/.test(file)) return true;
   const { module, layouts, loading, boundaries = [] } = page;
   const parts = [{ module }, ...layouts, ...(loading ? [loading] : []), ...boundaries];
   return parts.some((part) => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
+import { isPageFile } from '../../vite/page-file.js';
 import { outlineOf } from './outline.js';
 import { scanningStyles } from './scanned.js';
 import { unresolvedImport } from './unresolved.js';
@@ -202,8 +203,9 @@ export class Changes {
    * @returns {Promise<Shown | null>}
    */
   async #problemOf(file) {
-    if (!CODE.test(file)) return null;
-    const staged = file.endsWith('.fxl') ? this.#site.stagedAt(file) : file;
+    const isPage = isPageFile(file) && !path.isAbsolute(file);
+    if (!isPage && !CODE.test(file)) return null;
+    const staged = isPage ? this.#site.stagedAt(file) : file;
     const text = await fs.readFile(staged, 'utf8').catch(() => null);
     if (text === null) return null;
     const parsed = this.#vite.parseSync(staged, text, {

@@ -11,7 +11,7 @@
 export function pagesThatNeed(server, site, file) {
   /** @type {Set<string>} */
   const pages = new Set();
-  const path = file.split('?', 1)[0].replace(/\.fxl$/, '.fxl.tsx');
+  const path = file.split('?', 1)[0].replace(/\.(fxl|md)$/, '.$1.tsx');
   note(path);
   for (const { moduleGraph } of Object.values(server.environments)) {
     const seen = new Set(moduleGraph.getModulesByFile(path));

@@ -107,6 +107,8 @@ class PageCode:
     head: Callable[[Any], Any] | None = None
     to_markdown: Callable[[Any], Any] | None = None
     paths: Callable[[], Awaitable[Any]] | None = None
+    markdown: str | None = None
+    """What agents get of a page in Markdown; None for other pages."""
 
 
 def page_code(

@@ -70,7 +70,9 @@ class SiteMarkdown:
 
 
 def _text(manifest: Manifest, root: Path, plan: ViewPlan) -> str | None:
-    """Return the Markdown file that lies beside a page."""
+    """Return the Markdown of a page that is in Markdown, or of the file that lies beside it."""
+    if plan.inner.markdown is not None:
+        return plan.inner.markdown
     file = manifest.markdown.get(plan.view.module)
     return None if file is None else (root / file).read_text("utf-8")
 

@@ -1,0 +1,133 @@
+"""A Markdown file of the pages folder as a page file: its client half, and a check of its model.
+
+What is in the file is done by `fxtrio.content`, which needs the extra `content`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from posixpath import dirname, relpath
+from typing import TYPE_CHECKING
+
+import attrs
+
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.source import SourceText
+from fxtrio.manifest import HeadNode, PageModule
+from fxtrio.routes.plan import MODEL_FILE, url_of
+
+if TYPE_CHECKING:
+    from fxtrio.content.front_matter import FrontMatter
+
+_NEEDED = ("markdown_it", "mdit_py_plugins", "pygments", "yaml")
+_INSTALL = "Run \"pip install 'fxtrio[content]'\""
+
+
+@attrs.frozen
+class MarkdownPage:
+    """What a Markdown file has come to as a page."""
+
+    module: PageModule
+    python: str = ""
+    ui: str = ""
+    markdown: str = ""
+    """What agents get: without front matter, with the code that it includes."""
+
+    included: tuple[str, ...] = ()
+    """Other files that it is made of, relative to the project folder."""
+
+    problems: tuple[Problem, ...] = ()
+
+
+def markdown_page(source: SourceText, root: Path | None, pages_dir: str) -> MarkdownPage:
+    """Return the page of a Markdown file of the project in ``root``."""
+    module = PageModule(source=source.path)
+    if not all(map(find_spec, _NEEDED)):
+        problem = source.problem(0, "pages in Markdown need the extra 'content'", _INSTALL)
+        return MarkdownPage(module, problems=(problem,))
+    # An extra: nothing else needs these packages.
+    from fxtrio.content.article import read_article
+    from fxtrio.content.client_half import client_half
+
+    folder = Path() if root is None else root
+    named: set[str] = set()
+    article = read_article(
+        source.text,
+        source.path,
+        read=partial(_read, folder),
+        locate=partial(_locate, folder, source.path, pages_dir, named),
+    )
+    candidates = list(_model_files(source.path, pages_dir))
+    model = next((one for one in candidates if (folder / one).is_file()), None)
+    problems = [
+        source.problem(source.line_starts[min(one.line, len(source.line_starts)) - 1], *said)
+        for one in article.mistakes
+        for said in [(one.message, one.remedy)]
+    ]
+    python = "" if model is None else _python(model, article.front_matter)
+    head = _head(article.title, article.front_matter.values.get("description"))
+    return MarkdownPage(
+        attrs.evolve(module, head=head, code=f"server/{source.path}.py" if python else None),
+        python,
+        client_half(article),
+        article.markdown,
+        tuple(sorted({*article.included, *named, *candidates})),
+        tuple(problems),
+    )
+
+
+def _read(root: Path, file: str) -> str:
+    return (root / file).read_text("utf-8")
+
+
+def _locate(
+    root: Path, page: str, pages_dir: str, found: set[str], named: str, is_image: bool
+) -> str:
+    """Return what stands for a file that a page names by a relative path (`Locate`).
+
+    ``found`` gets the file.
+    """
+    from fxtrio.content.client_half import ASSET
+    from fxtrio.content.included import NotIncluded
+
+    found.add(named)
+    if named.startswith("../") or not (root / named).is_file():
+        raise NotIncluded("leads to no file", "Correct it")
+    if is_image:
+        path = relpath(named, dirname(page))
+        return ASSET + (path if path.startswith(".") else f"./{path}")
+    url = url_of(named, pages_dir)
+    if url is None:
+        remedy = "Put it into the public folder, or write the URL of a page"
+        raise NotIncluded("leads to a file that is no page", remedy)
+    return url
+
+
+def _head(title: str, description: object) -> tuple[HeadNode, ...]:
+    """Return the head elements that the front matter stands for."""
+    nodes: list[HeadNode] = [["title", {}, title]] if title else []
+    if isinstance(description, str) and description.strip():
+        nodes.append(["meta", {"name": "description", "content": description.strip()}, ""])
+    return tuple(nodes)
+
+
+def _model_files(page: str, pages_dir: str) -> Iterator[str]:
+    """Yield where the model of a page's front matter may be, nearest first."""
+    folder = page
+    while folder != pages_dir and "/" in folder:
+        folder = folder.rpartition("/")[0]
+        yield f"{folder}/{MODEL_FILE}"
+
+
+def _python(model: str, front_matter: FrontMatter) -> str:
+    """Return the server half of a page, which checks its front matter when it is imported."""
+    module = model.removesuffix(".py").replace("/", ".")
+    written = json.dumps({"values": front_matter.values, "lines": front_matter.lines})
+    return (
+        "from importlib import import_module; from fxtrio.collections import page_front_matter; "
+        f"FRONT_MATTER = page_front_matter(import_module({module!r}), __file__, {written!r})\n"
+    )

@@ -1,0 +1,168 @@
+"""A Markdown file in, an article out: its HTML as a tree, its headings, and its mistakes.
+
+The HTML is of the author's own site, so HTML in the Markdown is let through, except what scripts
+and styles of the site do better. No I/O but what ``read`` does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import Any
+
+import attrs
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from fxtrio.content.elements import Element, TooDeep, html_of, read_html
+from fxtrio.content.filling import Filling, Locate, Read
+from fxtrio.content.front_matter import FrontMatter, divide, read_front_matter
+from fxtrio.content.highlight import highlighted
+from fxtrio.content.mistakes import Mistake
+
+_REFUSED = {
+    "script": "Write a page file (.fxl), whose code runs in browsers",
+    "style": "Write it into a stylesheet that the layout imports",
+}
+_TOC_LEVELS = (2, 3)
+
+
+@attrs.frozen
+class Heading:
+    """A heading of an article."""
+
+    level: int
+    """From 1 to 6."""
+
+    id: str
+    """What fragments of URLs name."""
+
+    text: str
+
+
+@attrs.frozen
+class Article:
+    """What a Markdown file has come to."""
+
+    front_matter: FrontMatter
+    tree: Element
+    """The root of its HTML; see `read_html`."""
+
+    headings: tuple[Heading, ...]
+    markdown: str
+    """The Markdown without front matter, with the code that it includes."""
+
+    included: tuple[str, ...]
+    """The files that it includes, whether they are there or not, sorted."""
+
+    mistakes: tuple[Mistake, ...]
+    """By line."""
+
+    @property
+    def html(self) -> str:
+        """The HTML as text."""
+        return html_of(self.tree)
+
+    @property
+    def title(self) -> str:
+        """``title`` of the front matter, or else the first heading; "" without any."""
+        named = self.front_matter.values.get("title")
+        if isinstance(named, str) and named.strip():
+            return named.strip()
+        return next((one.text for one in self.headings), "")
+
+
+def read_article(text: str, path: str, *, read: Read, locate: Locate) -> Article:
+    """Return the article of a file; ``path`` is its POSIX path in the project.
+
+    ``text`` has plain line ends. Mistakes are part of the article.
+    """
+    yaml, body = divide(text)
+    front_matter, mistakes = read_front_matter(yaml) if yaml else (FrontMatter(), [])
+    markdown = _markdown()
+    tokens = markdown.parse(body)
+    filling = Filling(path, read, locate, mistakes)
+    filling.fill(tokens)
+    headings = tuple(_headings(tokens))
+    html = markdown.renderer.render(tokens, markdown.options, {})
+    tree = Element("")
+    try:
+        tree = read_html(html)
+    except TooDeep:
+        mistakes.append(Mistake(1, "its HTML is nested too deeply", "Divide it"))
+    mistakes += _refused(tree, body)
+    _place_contents(tree, headings)
+    return Article(
+        front_matter,
+        tree,
+        headings,
+        filling.expanded(body).lstrip("\n"),
+        tuple(sorted(filling.included)),
+        tuple(sorted(mistakes)),
+    )
+
+
+def _markdown() -> MarkdownIt:
+    # Of the extra `content` alone; all other packages of it come with others, too.
+    from mdit_py_plugins.anchors import anchors_plugin
+    from mdit_py_plugins.footnote import footnote_plugin
+    from mdit_py_plugins.tasklists import tasklists_plugin
+
+    markdown = MarkdownIt("gfm-like", {"html": True, "linkify": False, "highlight": highlighted})
+    markdown.use(footnote_plugin).use(tasklists_plugin)
+    markdown.use(anchors_plugin, min_level=2, max_level=4, permalink=True, permalinkSymbol="#")
+    return markdown
+
+
+def _headings(tokens: list[Token]) -> Iterator[Heading]:
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open":
+            shown = (child for child in inline.children or () if child.type != "html_block")
+            text = "".join(child.content for child in shown).strip()
+            yield Heading(int(opening.tag[1:]), str(opening.attrGet("id") or ""), text)
+
+
+def _refused(tree: Element, body: str) -> Iterator[Mistake]:
+    """Yield mistakes for HTML that would not work after a navigation."""
+    for element in tree.walk():
+        wrong = next((name for name in element.attributes if name.startswith("on")), "")
+        remedy = _REFUSED.get(element.name, _REFUSED["script"] if wrong else "")
+        if remedy:
+            what = f"{wrong}=" if wrong else f"<{element.name}"
+            at = body.lower().find(what)
+            line = body.count("\n", 0, max(at, 0)) + 1
+            yield Mistake(line, f"{what!r} is not for Markdown", remedy)
+
+
+def _place_contents(tree: Element, headings: tuple[Heading, ...]) -> None:
+    """Put the table of contents where the file has ``<Toc />``."""
+    for element in [*tree.walk()]:
+        if element.name == "toc":
+            element.name = "nav"
+            element.attributes = {"class": "toc", "aria-label": "On this page"}
+            element.children = [*contents(headings)]
+
+
+def contents(headings: tuple[Heading, ...]) -> list[Element]:
+    """Return a list of links to headings, with those of the third level within the second."""
+    outer: list[Element | str] = []
+    for heading in headings:
+        if heading.level not in _TOC_LEVELS or not heading.id:
+            continue
+        link = Element("a", {"href": f"#{heading.id}"}, [heading.text])
+        item = Element("li", {}, [link])
+        last = outer[-1] if outer else None
+        if heading.level == _TOC_LEVELS[0] or not isinstance(last, Element):
+            outer.append(item)
+            continue
+        if len(last.children) == 1:
+            last.children.append(Element("ul"))
+        inner = last.children[1]
+        assert isinstance(inner, Element)  # as above
+        inner.children.append(item)
+    return [Element("ul", {}, outer)] if outer else []
+
+
+def jsonable(headings: tuple[Heading, ...]) -> list[Mapping[str, Any]]:
+    """Return headings as JSON."""
+    return [attrs.asdict(heading) for heading in headings]
