@@ -46,8 +46,9 @@ def make_job_runner(
 def find_jobs(root: Path) -> dict[str, Job[Any]]:
     """Return the jobs in the imported modules of the project in ``root``, by name."""
     found: dict[str, Job[Any]] = {}
+    below = os.path.join(root, "")  # noqa: PTH118 - with a separator at its end
     for module in list(sys.modules.values()):
-        if not _is_of_project(getattr(module, "__file__", None), root):
+        if not _is_of_project(getattr(module, "__file__", None), below):
             continue
         for value in list(vars(module).values()):
             # Of its class a proxy may say that there is no request.
@@ -57,14 +58,13 @@ def find_jobs(root: Path) -> dict[str, Job[Any]]:
     return found
 
 
-def _is_of_project(file: object, root: Path) -> bool:
-    """Return whether a module's ``__file__`` is below ``root``, and of no installed package.
+def _is_of_project(file: object, below: str) -> bool:
+    """Return whether a module's ``__file__`` starts with ``below``, and is of no installed package.
 
-    There may be thousands of modules, and a `Path` takes long: texts rule out nearly all.
+    There may be thousands of modules, and a `Path` takes long.
     """
     return (
         isinstance(file, str)
-        and root.name in file
+        and file.startswith(below)
         and not any(folder in file for folder in _FOREIGN)
-        and Path(file).is_relative_to(root)
     )
