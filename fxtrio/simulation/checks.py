@@ -117,7 +117,7 @@ def _connection(connection: Connection) -> Iterable[str]:
         return
     if len(connection.statuses) > 1:
         yield f"{name} was answered with several statuses: {connection.statuses}."
-    elif connection.statuses and not connection.ended and not connection.left.is_set():
+    elif connection.cut_short:
         yield f"{name} was answered with a response that has no end."
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from fxtrio.db import get_database
+from fxtrio.db.errors import DatabaseError
 from fxtrio.serve.actions import execution
 from fxtrio.serve.actions.result import Result
 from fxtrio.serve.actions.transact import transact
@@ -55,11 +56,19 @@ async def _recorded(
 ) -> Result:
     connection = answering.get()
 
-    async def run_and_record() -> Any:
-        value = await run()
+    async def record() -> None:
         if connection is not None:
-            insert = f"insert into {TABLE} values ($1)"
+            insert = f"insert or ignore into {TABLE} values ($1)"
             await get_database().execute(insert, connection.number)
+
+    async def run_and_record() -> Any:
+        try:
+            value = await run()
+        except Exception:
+            with suppress(DatabaseError):  # the transaction may be over already
+                await record()  # which is undone, too, unless the application has committed it
+            raise
+        await record()
         return value
 
     if connection is not None:

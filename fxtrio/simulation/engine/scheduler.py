@@ -71,7 +71,7 @@ class Scheduler:
         """Leave in ``batch`` what runs now, last one first."""
         self._on_turn()
         self._batch = batch
-        while self._due and self._due[0][0] <= self.steps:
+        while batch and self._due and self._due[0][0] <= self.steps:
             heapq.heappop(self._due)[2]()
         held = self.is_frozen is not None or self._stalled
         tasks = self._without_held(batch) if held else batch

@@ -49,6 +49,9 @@ class Connection:
     killed: bool = False
     """Whether its process has ended before it was answered."""
 
+    cut_short: bool = False
+    """Whether the app has returned without an end of its response, to a client that was there."""
+
     failure: BaseException | None = None
     """What has left the app, other than a cancellation."""
 
@@ -112,6 +115,10 @@ class Connection:
             self.ended = True  # it may be closed at any time
         elif kind == "http.response.body" and not message.get("more_body"):
             self.ended = True
+
+    def check_end(self) -> None:
+        """The app has returned, and was not cancelled: its response has an end, or it is noted."""
+        self.cut_short = bool(self.statuses) and not (self.ended or self.left.is_set())
 
     def close(self) -> None:
         """The app has returned: the client gets no more."""

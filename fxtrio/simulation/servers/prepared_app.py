@@ -97,6 +97,10 @@ class PreparedApp:
             shutil.copy(found, self._database)
             create_table(self._database)
 
+    def sources(self) -> dict[str, str]:
+        """Return the Python of all page files that were imported, by path."""
+        return {str(path): text.decode("utf-8") for path, text in self._codes}
+
     def make_app(self, folder: Path, *, shared: bool) -> Application:
         """Return the app as another process would import it, with its database in ``folder``.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
-from contextvars import ContextVar
+from contextvars import Context, ContextVar, copy_context
+from functools import partial
 from pathlib import Path
 
 import attrs
@@ -66,6 +67,8 @@ class Process:
     _stop: trio.Event = attrs.field(factory=trio.Event)
     _gone: trio.Event = attrs.field(factory=trio.Event)
     _nursery: trio.Nursery | None = None
+    _context: Context | None = None
+    """Of its tasks, which says that they belong to it."""
 
     @property
     def handle(self) -> App:
@@ -120,15 +123,18 @@ class Process:
     def open(self, connection: Connection) -> None:
         """Take a connection."""
         assert self._nursery is not None
+        assert self._context is not None
         self.connections[connection] = None
-        self._nursery.start_soon(self._answer, connection, name=describe(connection))
+        # A task begins in the context of the one that starts it, which here is the client's.
+        start, name = self._nursery.start_soon, describe(connection)
+        self._context.run(partial(start, self._answer, connection, name=name))
 
     async def _serve(self, task_status: trio.TaskStatus[None]) -> None:
         app = self.app = self._prepared.make_app(self._folder, shared=self.shared)
         async with app.router.lifespan_context(app):
             self.running = app.lifetime.running
             async with trio.open_nursery() as nursery:
-                self._nursery = nursery
+                self._nursery, self._context = nursery, copy_context()
                 task_status.started()
                 self.accepts = True
                 await self._stop.wait()
@@ -141,6 +147,8 @@ class Process:
         answering.set(connection)
         try:
             await self.app(connection.scope, connection.receive, connection.send)
+            if self.accepts:  # a shutdown may cut a stream whose reader is slow
+                connection.check_end()
         except Exception as error:  # as a server does, which serves on
             connection.failure = error
         finally:

@@ -1,0 +1,53 @@
+"""What a process is in a simulation: its tasks end with it, and can be slow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import trio
+
+from fx.testing import Faults, World
+from fxtrio.simulation.faults import NO_FAULTS
+from fxtrio.simulation.runs import Options, Run, Runner
+from fxtrio.simulation.simulate import prepared_app
+
+HUB = Path(__file__).parent / "apps" / "hub"
+
+
+def run(path: Path, faults: Faults = NO_FAULTS, *, killed: bool = False, seed: int = 0) -> Run:
+    """Let a handler write a file after five seconds, in which its process is killed or not."""
+
+    async def note(world: World) -> None:
+        async with world.visitors() as visitors:
+            body = {"path": str(path)}
+            visitors.start_soon(world.client().action, "/", "note_later", body)
+            await trio.sleep(1)
+            if killed:
+                await world.kill()
+        await trio.sleep(60)
+
+    found = Runner(note, prepared_app(HUB, {}), Options(faults=faults)).run(seed, traced=True)
+    assert found.error is None
+    return found
+
+
+def test_a_handler_of_a_killed_process_makes_no_more_steps(tmp_path: Path) -> None:
+    path = tmp_path / "noted"
+    run(path, killed=True)
+    assert not path.exists()
+    run(path)
+    assert path.exists()
+
+
+def test_a_trace_says_in_which_process_a_handler_is(tmp_path: Path) -> None:
+    trace = run(tmp_path / "noted").trace
+    assert trace is not None
+    assert any("note_later (1) in the process: " in line for line in trace.lines())
+
+
+def test_a_handler_can_be_slow_at_a_checkpoint(tmp_path: Path) -> None:
+    slow = Faults(
+        leave=0, slow_reader=0, slow_call=0, slow_task=1, kill=0, shutdown=0, jump=0, store=0
+    )
+    runs = [run(tmp_path / "noted", slow, seed=seed) for seed in range(20)]
+    assert any("note_later (1) waited for" in one.text for found in runs for one in found.faults)
