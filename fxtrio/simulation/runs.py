@@ -21,6 +21,7 @@ from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.engine.strategies import ByPriority, Shuffled, Strategy, StrategyName
 from fxtrio.simulation.engine.threads import Threads
 from fxtrio.simulation.engine.trio_internals import ordered_by, threads_by
+from fxtrio.simulation.failures.chance import Chance
 from fxtrio.simulation.failures.trace import Trace
 from fxtrio.simulation.faults import Fault, FaultPlan, Faults
 from fxtrio.simulation.replaced import recorded_log, replaced
@@ -97,6 +98,7 @@ class Run:
     """Those that did not come, since the run was shortened."""
 
     trace: Trace | None
+    chance: Chance | None
     log: tuple[str, ...]
 
 
@@ -114,11 +116,13 @@ class Runner:
         variant: Variant | None = None,
         *,
         traced: bool = False,
+        watched: bool = False,
         keep: bool = False,
     ) -> Run:
         """Run the scenario. The same arguments give the same run.
 
-        With ``keep`` the following runs begin with its database.
+        ``watched``, which needs ``traced``, looks for chance that the seed does not decide. With
+        ``keep`` the following runs begin with its database.
         """
         variant = variant or Variant()
         folder = self.app.new_folder()
@@ -129,6 +133,7 @@ class Runner:
         refusals: list[NotSimulated] = []
         error: BaseException | None = None
         threads = Threads(plan.delay)
+        chance = Chance(trace.count, self.app.sources()) if trace and watched else None
         with ExitStack() as stack:
             enter = stack.enter_context
             log = enter(recorded_log())
@@ -142,6 +147,8 @@ class Runner:
             main = _Main(
                 self, seed, variant, folder, plan, scheduler, calendar, visitors, log.records
             )
+            if chance is not None:
+                enter(chance.watching())
             try:
                 trio.run(main.run, clock=clock, instruments=[trace] if trace else [])
             except Exception as caught:
@@ -159,6 +166,7 @@ class Runner:
             visitors=tuple(visitors),
             absent=variant.absent,
             trace=trace,
+            chance=chance,
             log=tuple(log.lines()),
         )
 

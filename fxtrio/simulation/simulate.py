@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +20,24 @@ from fxtrio.simulation.runs import Options, Run, Runner, Scenario
 from fxtrio.simulation.servers.prepared_app import PreparedApp, prepare
 from fxtrio.simulation.world import World
 
+_ATTEMPTS = 4
+"""Runs that are compared to find out where those of a seed differ (count)."""
+
 
 class NotRepeatable(AssertionError):
     """The same seed has led to two different runs."""
 
-    def __init__(self, seed: int, difference: str) -> None:
-        super().__init__(
-            f"seed {seed} does not repeat: {difference}. Something there depends on chance that "
-            "the seed does not decide: the order of a set, 'id()', a clock or a random generator "
-            "of a library in C, or state that is left from the run before."
+    def __init__(self, seed: int, difference: str, sources: Sequence[str] = ()) -> None:
+        cause = (
+            "Until then it used chance that the seed does not decide: " + "; ".join(sources)
+            if sources
+            else "Something there depends on chance that the seed does not decide: the order of a "
+            "set, 'id()', a clock or a random generator of a library in C"
         )
+        super().__init__(f"seed {seed} does not repeat: {difference}. {cause}.")
         self.seed = seed
+        self.sources = tuple(sources)
+        """The chance that was found, with its places."""
 
 
 @attrs.frozen
@@ -131,10 +139,20 @@ def _require_same(runner: Runner, found: Run) -> None:
 
 
 def _not_repeatable(runner: Runner, seed: int) -> NotRepeatable:
-    one, other = (runner.run(seed, traced=True).trace for _ in range(2))
-    assert one is not None
-    assert other is not None
-    return NotRepeatable(seed, first_difference(one, other))
+    """Run a seed until two runs differ, and look for what the application used until then."""
+    runs: list[Run] = []
+    for _ in range(_ATTEMPTS):
+        runs.append(runner.run(seed, traced=True, watched=True))
+        names = [run.trace.names for run in runs[-2:] if run.trace is not None]
+        difference = first_difference(*names) if len(names) > 1 else None
+        if difference is not None:
+            pair = [run.chance.used_until(difference.step) for run in runs[-2:] if run.chance]
+            return NotRepeatable(seed, difference.text, list(dict.fromkeys(chain(*pair))))
+    return NotRepeatable(
+        seed,
+        "its first run differs from the following ones, which are alike",
+        ["state that is left from the run before, in a module or a file outside of the project"],
+    )
 
 
 def _explained(runner: Runner, found: Run) -> BaseException:

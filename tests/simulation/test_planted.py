@@ -98,6 +98,36 @@ def test_a_listener_that_stays_when_its_reader_leaves_is_found() -> None:
     assert "left" in note
 
 
+async def get_a_message_after_leaving(world: World) -> None:
+    async def come_and_go() -> None:
+        async with world.client().websocket("/topic") as socket:
+            await socket.receive()
+            await socket.send_text("leave")
+            while await socket.receive() != "left":
+                pass
+            with trio.move_on_after(5):
+                message = await socket.receive()
+                raise AssertionError(f"{message!r} came after 'left'.")
+
+    async def publish() -> None:
+        for _ in range(3):
+            await world.client().action("/topic", "publish")
+
+    async with world.visitors() as visitors:
+        for _ in range(3):
+            visitors.start_soon(come_and_go)
+        visitors.start_soon(publish)
+
+
+@pytest.mark.parametrize("strategy", ["random", "pct"])
+def test_a_message_after_the_end_of_a_subscription_is_found(strategy: StrategyName) -> None:
+    decorate = simulate(APPS / "hub", faults=NO_FAULTS, strategy=strategy)
+    note = require_same_again(decorate, get_a_message_after_leaving)
+    assert "from 4 visitors" in note
+    assert "to 2, 0 and" in note
+    assert "pages/topic.fxl:" in note
+
+
 async def send_once(world: World) -> None:
     async def book(who: str) -> None:
         await world.client().action("/", "at_once", {"who": who})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 import attrs
 import trio
@@ -47,6 +48,10 @@ class Trace(trio.abc.Instrument):
         name = task.name if process is None else f"{task.name} in {process.name}"
         self.last.append(Step(len(self.names), trio.current_time(), name, place))
 
+    def count(self) -> int:
+        """Return how many steps there were so far."""
+        return len(self.names)
+
     def lines(self) -> list[str]:
         """Return the last steps, one a line; repeated ones are left out."""
         lines: list[str] = []
@@ -58,9 +63,21 @@ class Trace(trio.abc.Instrument):
         return lines
 
 
-def first_difference(one: Trace, other: Trace) -> str:
-    """Return where two runs that should be the same are not."""
-    for number, (a, b) in enumerate(zip(one.names, other.names, strict=False), 1):
+@attrs.frozen
+class Difference:
+    """Where two runs are not the same."""
+
+    step: int
+    text: str
+
+
+def first_difference(one: Sequence[str], other: Sequence[str]) -> Difference | None:
+    """Return where the `Trace.names` of two runs are not the same; None where they are."""
+    for number, (a, b) in enumerate(zip(one, other, strict=False), 1):
         if a != b:
-            return f"at step {number}, {a!r} ran the first time and {b!r} the second time"
-    return f"one run had {len(one.names)} steps, and the other one {len(other.names)}"
+            text = f"at step {number}, {a!r} ran the first time and {b!r} the second time"
+            return Difference(number, text)
+    if len(one) == len(other):
+        return None
+    text = f"one run had {len(one)} steps, and the other one {len(other)}"
+    return Difference(min(len(one), len(other)), text)

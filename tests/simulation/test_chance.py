@@ -1,0 +1,53 @@
+"""A run that does not repeat is an error, which names what it has used of chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fx.testing import World, simulate
+from fxtrio.simulation.faults import NO_FAULTS
+from fxtrio.simulation.simulate import NotRepeatable, Seeds
+from tests.simulation import lasting
+
+APP = Path(__file__).parent / "apps" / "chance"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_lasts() -> Iterator[None]:
+    yield
+    lasting.OBJECTS.clear()
+
+
+def source_of(action: str) -> str:
+    """Return what an action depends on, as the failure of its simulation says."""
+
+    async def act(world: World) -> None:
+        await world.client().action("/", action)
+
+    with pytest.raises(NotRepeatable) as caught:
+        simulate(APP, faults=NO_FAULTS)(act)(Seeds(0, 1))
+    [source] = caught.value.sources
+    assert source in str(caught.value)
+    return source
+
+
+@pytest.mark.parametrize(
+    ("action", "source", "line"),
+    [
+        ("iterate_over_a_set", "the order of a set of 'Task', which goes by addresses", 21),
+        ("ask_for_an_address", "'id', an address in memory", 29),
+        ("ask_a_clock", "'time.perf_counter_ns', a clock of the machine", 35),
+        ("draw_without_a_seed", "'random.Random' without a seed", 41),
+    ],
+)
+def test_the_chance_that_an_action_uses_is_named(action: str, source: str, line: int) -> None:
+    found = source_of(action)
+    assert found.startswith(source)
+    assert found.endswith(f"apps/chance/pages/index.fxl:{line})")
+
+
+def test_state_that_is_left_from_the_run_before_is_named() -> None:
+    assert "left from the run before" in source_of("remember_the_run_before")
