@@ -61,7 +61,7 @@ def build_model(
     """
     form = body_model(model)
     if form is None:
-        raise TypeError(f"{model!r} is no attrs class, data class or pydantic model")
+        raise TypeError(f"{model!r} is not an attrs class, data class or pydantic model")
     known = _fields_of(model)
     wrong = [] if known is None else [name for name in values if name not in known]
     mistakes = [_unknown(name, known or ()) for name in wrong]

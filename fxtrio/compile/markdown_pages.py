@@ -103,7 +103,7 @@ def _locate(
     url = url_of(named, pages_dir)
     if url is None:
         remedy = "Put it into the public folder, or write the URL of a page"
-        raise NotIncluded("leads to a file that is no page", remedy)
+        raise NotIncluded("leads to a file that is not a page", remedy)
     return url
 
 

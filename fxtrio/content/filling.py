@@ -90,7 +90,9 @@ class Filling:
 
     def _text(self, file: str) -> str:
         if file.startswith("/") or ".." in file.split("/"):
-            raise NotIncluded(f"{file!r} is no file of the project", "Name one from its folder on")
+            raise NotIncluded(
+                f"{file!r} is not a file of the project", "Name one from its folder on"
+            )
         try:
             return self.read(file)
         except OSError as error:

@@ -66,7 +66,7 @@ def test_mistakes_have_the_places_of_the_file(tmp_path: Path) -> None:
 
     assert problems(tmp_path) == [
         "pages/a/b.md:5:1: '../../../x.md' leads to no file. Correct it.",
-        "pages/a/b.md:5:1: '../data.csv' leads to a file that is no page. "
+        "pages/a/b.md:5:1: '../data.csv' leads to a file that is not a page. "
         "Put it into the public folder, or write the URL of a page.",
         "pages/a/b.md:5:1: 'gone.md' leads to no file. Correct it.",
     ]

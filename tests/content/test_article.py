@@ -92,8 +92,8 @@ def test_a_block_shows_code_of_a_file_to_people_and_agents(settings: str, code: 
     [
         ('file="gone.py"', "gone.py cannot be read: No such file or directory"),
         ('file="bytes"', "bytes is not text in UTF-8"),
-        ('file="../x"', "'../x' is no file of the project"),
-        ('file="/etc/passwd"', "'/etc/passwd' is no file of the project"),
+        ('file="../x"', "'../x' is not a file of the project"),
+        ('file="/etc/passwd"', "'/etc/passwd' is not a file of the project"),
         ('file="code.py" region="other"', "code.py has no region 'other'"),
         ('file="code.py" lines="7-9"', "code.py has no lines '7-9'"),
         ('file="code.py" lines="2-1"', "code.py has no lines '2-1'"),
