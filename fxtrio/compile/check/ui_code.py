@@ -112,12 +112,14 @@ async def ui_problems(root: Path, project: CheckedProject, toolchain: Path) -> U
 
 def ui_file(page: CheckedPage) -> dict[str, Any]:
     """Return a page file that divides into halves, in the form for Node."""
+    is_page = kind_of(page.module.source) == "page"
     return {
         "path": page.module.source,
         "text": page.ui,
         "python": _python_names(page),
-        # Elsewhere a form is for the current page, whichever it is.
-        "actions": page.module.actions if kind_of(page.module.source) == "page" else None,
+        # Elsewhere a form or a stream is of the current page, whichever it is.
+        "actions": page.module.actions if is_page else None,
+        "streams": page.module.streams if is_page else None,
     }
 
 

@@ -39,7 +39,7 @@ const NOTHING = { problems: [], imported: [], styles: [], resolved: [] };
  * @typedef {import('./tree.js').Node} Node
  * @typedef {{
  *   path: string, text: string, python: string[], actions: string[] | null,
- *   shared?: string[] | null,
+ *   streams?: string[] | null, shared?: string[] | null,
  * }} File
  * @typedef {{
  *   path: string, line: number, column: number, message: string, remedy: string, certain: boolean,
@@ -117,7 +117,7 @@ function lookInto(tools, root, declared, file) {
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
   const usage = [
-    ...usageMistakes(tree, file.actions, file.shared),
+    ...usageMistakes(tree, file),
     ...propertyMistakes(tree, tools.signatures),
     ...nextMistakes(tree, source),
   ];

@@ -7,15 +7,23 @@ import { walk } from './tree.js';
 /** @typedef {import('./specifiers.js').Mistake} Mistake */
 
 /**
- * Return names of actions that the page does not have, links without a target, and variables
- * that no browser has, by place.
+ * What a page has by name; null in files whose page is not known, and where it is not known.
+ *
+ * @typedef {object} Names
+ * @property {string[] | null} actions those of the page
+ * @property {string[] | null} [streams] those of the page
+ * @property {string[] | null} [shared] actions of modules
+ */
+
+/**
+ * Return names of actions and streams that the page does not have, links without a target, and
+ * variables that no browser has, by place.
  *
  * @param {Node} program
- * @param {string[] | null} actions those of the page; null in files whose page is not known
- * @param {string[] | null} shared those of modules; null when they are not known
+ * @param {Names} names
  * @returns {Mistake[]}
  */
-export function usageMistakes(program, actions, shared = null) {
+export function usageMistakes(program, names) {
   const locals = importedNames(program);
   /** @type {Mistake[]} */
   const found = [];
@@ -23,12 +31,16 @@ export function usageMistakes(program, actions, shared = null) {
   walk(program, (node) => {
     if (node.type === 'JSXOpeningElement') {
       const name = locals.get(node.name.name);
-      if (name === 'Form') found.push(...unknownAction(formAction(node), actions, shared));
+      if (name === 'Form') found.push(...unknownAction(formAction(node), names));
       if (name === 'Link') found.push(...linkMistakes(node));
-    } else if (node.type === 'CallExpression' && locals.get(node.callee.name) === 'useAction') {
-      const [action, ...others] = node.arguments;
-      const own = others.length === 0 || isShared(action);
-      if (own) found.push(...unknownAction(action, actions, shared));
+    } else if (node.type === 'CallExpression') {
+      const name = locals.get(node.callee.name);
+      const [called, options] = node.arguments;
+      const isOwn = !mayNamePage(options);
+      if (name === 'useAction' && (isOwn || isShared(called))) {
+        found.push(...unknownAction(called, names));
+      }
+      if (name === 'useStream' && isOwn) found.push(...unknownStream(called, names));
     } else if (node.type === 'UnaryExpression' && node.operator === 'typeof') {
       guarded ||= ['process', 'window', 'document'].includes(node.argument.name);
     }
@@ -92,6 +104,20 @@ function formAction(element) {
 }
 
 /**
+ * Whether options name the page that is meant, or may do so where only a run tells.
+ *
+ * @param {Node | undefined} options
+ */
+function mayNamePage(options) {
+  if (options === undefined) return false;
+  if (options.type !== 'ObjectExpression') return true;
+  return options.properties.some(
+    (/** @type {Node} */ { type, computed, key }) =>
+      type !== 'Property' || computed || (key.name ?? key.value) === 'page',
+  );
+}
+
+/**
  * Whether an action of a module is named: of no page, whichever is shown.
  *
  * @param {Node | undefined} node
@@ -102,21 +128,46 @@ function isShared(node) {
 
 /**
  * @param {Node | undefined} node
- * @param {string[] | null} actions
- * @param {string[] | null} shared
+ * @param {Names} names
  * @returns {Mistake[]}
  */
-function unknownAction(node, actions, shared) {
-  const name = node?.type === 'Literal' ? node.value : undefined;
-  if (node === undefined || typeof name !== 'string') return [];
-  if (isShared(node)) return unknownShared(node, name, shared);
-  if (actions === null) return [];
-  if (actions.includes(name)) return [];
-  const near = similar(name, actions);
-  const message = `this page has no action '${name}'`;
-  const listed = actions.length > 0 ? `It has ${actions.join(', ')}` : `Define it with @action`;
+function unknownAction(node, { actions, shared = null }) {
+  const name = textOf(node);
+  if (node === undefined || name === undefined) return [];
+  return isShared(node) ? unknownShared(node, name, shared) : unknown(node, 'action', actions);
+}
+
+/**
+ * @param {Node | undefined} node
+ * @param {Names} names
+ * @returns {Mistake[]}
+ */
+function unknownStream(node, { streams = null }) {
+  return node === undefined ? [] : unknown(node, 'stream', streams);
+}
+
+/**
+ * @param {Node} node
+ * @param {'action' | 'stream'} what
+ * @param {string[] | null} known those of the page
+ * @returns {Mistake[]}
+ */
+function unknown(node, what, known) {
+  const name = textOf(node);
+  if (name === undefined || known === null || known.includes(name)) return [];
+  const near = similar(name, known);
+  const message = `this page has no ${what} '${name}'`;
+  const listed = known.length > 0 ? `It has ${known.join(', ')}` : `Define it with @${what}`;
   const remedy = near === undefined ? listed : `Did you mean '${near}'?`;
   return [{ offset: node.start, message, remedy, certain: true }];
+}
+
+/**
+ * @param {Node | undefined} node
+ * @returns {string | undefined} undefined for what only a run tells
+ */
+function textOf(node) {
+  return node?.type === 'Literal' && typeof node.value === 'string' ? node.value : undefined;
 }
 
 /**

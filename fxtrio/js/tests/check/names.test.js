@@ -246,6 +246,27 @@ test('actions that the page lacks, links without a target and private variables 
   assert.deepEqual(check("if (typeof process === 'object') process.env.KEY;\n"), []);
 });
 
+test('streams that the page lacks are reported, and actions called with options', () => {
+  const text = [
+    "import { useAction, useStream } from 'fx/client';",
+    "export default (p: any) => [useStream('bel'), useStream('x'), useStream('bell', { limit: 3 }),",
+    "  useStream('far', { page: '/x' }), useStream('y', { limit: 3 }), useStream(p),",
+    "  useStream('z', p), useStream('z', { ...p }), useStream('z', { [p]: 1 }),",
+    "  useAction('sav', { throws: true }), useAction('far', { 'page': '/x' }), useAction('z', p)];",
+  ].join('\n');
+  const file = { path: 'pages/index.fxl', text, python: [], actions: ['save'] };
+
+  assert.deepEqual(checkFiles([{ ...file, streams: ['bell', 'news'] }]), [
+    "2:39 this page has no stream 'bel'. Did you mean 'bell'?",
+    "2:57 this page has no stream 'x'. It has bell, news",
+    "3:47 this page has no stream 'y'. It has bell, news",
+    "5:13 this page has no action 'sav'. Did you mean 'save'?",
+  ]);
+  const [none] = checkFiles([{ ...file, streams: [] }]);
+  assert.equal(none, "2:39 this page has no stream 'bel'. Define it with @stream");
+  assert.equal(checkFiles([{ ...file, streams: null, actions: null }]).length, 0);
+});
+
 test('words of other languages are recognised', () => {
   const page = (/** @type {string} */ code) => check(`export default () => ${code};\n`)[0];
 
