@@ -266,7 +266,8 @@ async def test_settings_that_plugins_need_are_named(root: Path) -> None:
     verifying = {"name": "auth", "settings": {"verifyEmail": True, "sendEmail": "web:post"}}
     told = await settings(root, {"web.py": code}, plugins=["jobs", verifying, "web:Mine"])
     assert told == [
-        "plugins.0.settings.guard is needed, as 'auth' does not precede it in 'plugins'",
+        "plugins.0.settings.guard is needed, as 'auth' does not precede it in 'plugins'. "
+        "Name a function that decides who may see the page",
         "plugins.0 needs 'database.url', which is not set here. "
         "Set it, here or where the app is served",
         "plugins.1.settings.sendEmail is 'web:post', which cannot be imported: "
