@@ -170,34 +170,42 @@ class Calls:
     """The calls under way; more than ``most`` are rejected."""
 
     most: int
-    _running: dict[tuple[str, Any], trio.CancelScope] = attrs.field(factory=dict)
+    _count: int = 0
+    _cancellable: dict[tuple[str, Any], trio.CancelScope] = attrs.field(factory=dict)
 
     @contextmanager
     def admit(self, client: str, number: Any) -> Iterator[trio.CancelScope]:
         """Run the block as the request ``number`` of a client, which may cancel it.
 
-        Raises trio.WouldBlock if there are too many.
+        Whoever sends no name cannot cancel: the numbers of clients are the same. Raises
+        trio.WouldBlock if there are too many calls.
         """
-        if len(self._running) >= self.most:
+        if self._count >= self.most:
             raise trio.WouldBlock
         key = client, number
         with trio.CancelScope() as scope:
+            self._count += 1
             # A client that uses a number twice can cancel only the last one.
-            self._running[key] = scope
+            if client:
+                self._cancellable[key] = scope
             try:
                 yield scope
             finally:
-                if self._running.get(key) is scope:
-                    del self._running[key]
+                self._count -= 1
+                if self._cancellable.get(key) is scope:
+                    del self._cancellable[key]
 
     def cancel(self, client: str, number: Any) -> None:
         """Cancel a call, if it runs in this process."""
-        scope = self._running.get((client, number))
+        scope = self._cancellable.get((client, number))
         if scope is not None:
             scope.cancel("the agent has cancelled its call")
 
 
 def client_of(scope: Scope) -> str:
-    """Return the name that a client got when it began, which it sends with each request."""
+    """Return the name that a client got when it began, which it sends with each request.
+
+    "" without one.
+    """
     found = dict(scope["headers"]).get(b"mcp-session-id", b"")
     return str(found[:200].decode("latin-1"))
