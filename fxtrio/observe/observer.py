@@ -19,6 +19,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 
 import trio
 
@@ -154,6 +155,15 @@ class _Thread:
                 peer.sendall(json.dumps(tree.as_dict()).encode())
 
 
+def _hint(process: int) -> str:
+    """Return which children of a process may answer: the workers of a supervisor."""
+    children: list[str] = []
+    with suppress(OSError):
+        for thread in Path(f"/proc/{process}/task").iterdir():  # any of them may have started some
+            children += (thread / "children").read_text("ascii").split()
+    return f"; its child processes are {', '.join(children)}" if children else ""
+
+
 def ask_process(process: int) -> bytes:
     """Return the tree of another process, as JSON. Raises ProcessNotObserved."""
     if sys.platform != "linux":
@@ -173,7 +183,9 @@ def ask_process(process: int) -> bytes:
     except TimeoutError:
         raise ProcessNotObserved(process, f"it has not answered within {_PATIENCE:g} s") from None
     except OSError:
-        raise ProcessNotObserved(process, "it does not answer for its tree") from None
+        raise ProcessNotObserved(
+            process, "it does not answer for its tree" + _hint(process)
+        ) from None
     if not parts:
         raise ProcessNotObserved(process, "it belongs to another user")
     return b"".join(parts)

@@ -11,6 +11,8 @@ import psutil
 import pytest
 import trio
 
+from fxtrio.observe.observer import ProcessNotObserved, ask_process
+
 from .support import PATIENCE, Running, lives, serve
 
 
@@ -21,6 +23,19 @@ async def test_workers_share_one_socket_and_stop_together() -> None:
         running.kill()
         assert await running.exit_code() == 0
         await running.wait_for("lifespan ended", 2)
+
+
+async def test_a_supervisor_that_is_asked_for_its_tree_names_its_workers() -> None:
+    async with serve(workers=2) as running:
+        os.kill(running.process.pid, signal.SIGUSR2)
+        (named,) = await running.wait_for(r"Send SIGUSR2 to a worker process: (.+)")
+        workers = sorted(running.workers())
+        assert named == ", ".join(map(str, workers))
+        listed = " ".join(f"(?=.*\\b{pid}\\b)" for pid in workers).replace(" ", "")
+        with pytest.raises(ProcessNotObserved, match=f"its child processes are {listed}"):
+            ask_process(running.process.pid)
+        running.kill()
+        assert await running.exit_code() == 0
 
 
 async def test_new_clients_are_rejected_while_the_last_requests_are_answered() -> None:

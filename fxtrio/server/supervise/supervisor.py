@@ -64,6 +64,7 @@ class Supervisor:
                 async with trio.open_nursery() as processes:
                     tasks.start_soon(self._obey, signals, processes.cancel_scope)
                     tasks.start_soon(self._limit_shutdown, processes.cancel_scope)
+                    tasks.start_soon(self._name_workers)
                     tasks.start_soon(self._close_sockets)
                     tasks.start_soon(self._replace_on_request)
                     async with trio.open_nursery() as numbers:
@@ -185,6 +186,16 @@ class Supervisor:
             elif number == signal.SIGINT:
                 self._code = FORCED
                 processes.cancel()
+
+    async def _name_workers(self) -> None:
+        """Log the processes that have trees of tasks, when this one is asked for its own."""
+        with trio.open_signal_receiver(signal.SIGUSR2) as signals:
+            async for _ in signals:
+                pids = sorted(worker.pid for worker in self._alive if worker.pid is not None)
+                await self._config.log.info(
+                    "The supervisor has no tree of tasks. Send SIGUSR2 to a worker process: %s",
+                    ", ".join(map(str, pids)) or "none has started yet",
+                )
 
     async def _replace_on_request(self) -> None:
         await self._complete.wait()

@@ -73,6 +73,11 @@ class WorkerProcess:
         return self.ready.is_set() and not self.exited.is_set()
 
     @property
+    def pid(self) -> int | None:
+        """The number of its process; None before there is one."""
+        return None if self._process is None else self._process.pid
+
+    @property
     def was_killed(self) -> bool:
         """Whether it was killed from outside: by an operator, or by the kernel (out of memory)."""
         return not self.hung and self.code in _KILLED
@@ -80,7 +85,7 @@ class WorkerProcess:
     @property
     def fate(self) -> str:
         """How it ended, for the log."""
-        pid = "?" if self._process is None else self._process.pid
+        pid = "?" if self.pid is None else self.pid
         if self.hung:
             return f"process {pid} hung, and was killed"
         if self.start_error:
