@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -309,9 +310,9 @@ def test_a_page_file_is_checked_again_only_when_its_text_is_another(
 ) -> None:
     checked = []
 
-    def counting(source: SourceText, root: Path | None = None) -> tuple[CheckedPage, list[Problem]]:
+    def counting(source: SourceText, *where: Any) -> tuple[CheckedPage, list[Problem]]:
         checked.append(source.path)
-        return plain(source, root)
+        return plain(source, *where)
 
     plain = project.check_page
     monkeypatch.setattr(project, "check_page", counting)
