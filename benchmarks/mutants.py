@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.mutants`` runs the simulation that watches over each with up to 2,000 seeds,
 and prints how many it took; with names, only those. A defect is one replacement in one module,
-made while that is imported, so that no file changes. The exit status is 1 if one is not found.
+made while that is imported, so that no file changes. A seed counts only if it passes without the
+defect, which is tried next. The exit status is 1 if one is not found.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import importlib.machinery
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -349,8 +350,8 @@ MUTANTS = (
     Mutant(
         "the end of a generator does not wake its reader",
         "serve.event_streams.generated",
-        "            self._is_over = True\n            self._wake_reader()\n",
-        "            self._is_over = True\n",
+        "            step = None\n            self._wake_reader()\n",
+        "            step = None\n",
         STREAMS,
     ),
     Mutant(
@@ -414,47 +415,86 @@ def find(mutant: Mutant) -> None:
     """Plant a mutant in this process, and print the first seed that fails, and with what."""
     assert f"fxtrio.{mutant.module}" not in sys.modules
     sys.meta_path.insert(0, _Finder(mutant))
+    _print_failure(mutant, range(MOST))
+
+
+def _print_failure(mutant: Mutant, seeds: Iterable[int]) -> None:
+    """Run the simulation of a mutant, planted or not; print the first seed that fails."""
     module, _, name = mutant.test.rpartition(".")
     test = getattr(importlib.import_module(f"tests.simulation.runtime.{module}"), name)
     from fxtrio.simulation.simulate import close_all, runner_of
 
     try:
         runner = runner_of(test)
-        for seed in range(MOST):
+        for seed in seeds:
             error = runner.run(seed).error
             if error is not None:
                 text = f"{type(error).__name__}: {error}".splitlines()[0]
-                print(f"{seed + 1}\t{text}")
+                print(f"{seed}\t{text}")
                 return
     finally:
         close_all()
 
 
+@attrs.frozen
+class Outcome:
+    """What came of one mutant."""
+
+    seeds: int | None
+    """How many it took (count); None if it was not found."""
+
+    text: str
+    """What failed, or why it does not count."""
+
+
+def look_for(mutant: Mutant) -> Outcome:
+    """Look for a mutant, and try the seed that fails without it, each in a process of its own."""
+    try:
+        planted = _run("--plant", mutant.name)
+        seed, _, text = planted.stdout.strip().rpartition("\t")
+        if not seed:
+            return Outcome(None, f"not found. {planted.stderr.strip()[-300:]}")
+        control = _run("--control", mutant.name, seed)
+    except subprocess.TimeoutExpired:
+        return Outcome(None, f"not found in {LIMIT} s")
+    if control.returncode:
+        return Outcome(None, f"no answer without it. {control.stderr.strip()[-300:]}")
+    if control.stdout.strip():
+        return Outcome(None, f"seed {seed} fails without it, too: {text}")
+    return Outcome(int(seed) + 1, text)
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "benchmarks.mutants", *arguments]
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False
+    )
+
+
 def main(names: Sequence[str]) -> int:
-    """Look for each mutant in a process of its own; return how many were not found."""
+    """Look for each mutant; return how many were not found."""
     missed = 0
     print(f"{'defect':52}{'seeds':>6}{'s':>6}  what failed")
     for mutant in MUTANTS:
         if names and mutant.name not in names:
             continue
         began = time.monotonic()
-        command = [sys.executable, "-m", "benchmarks.mutants", "--plant", mutant.name]
-        try:
-            done = subprocess.run(
-                command, cwd=ROOT, capture_output=True, text=True, timeout=LIMIT, check=False
-            )
-        except subprocess.TimeoutExpired:
-            seeds, text = "", f"not found in {LIMIT} s"
-        else:
-            seeds, _, text = done.stdout.strip().rpartition("\t")
-            text = text or f"not found: {done.stderr.strip()[-300:]}"
-        missed += not seeds
-        print(f"{mutant.name:52}{seeds:>6}{time.monotonic() - began:6.0f}  {text[:90]}", flush=True)
+        outcome = look_for(mutant)
+        missed += outcome.seeds is None
+        seeds = "" if outcome.seeds is None else outcome.seeds
+        took = time.monotonic() - began
+        print(f"{mutant.name:52}{seeds:>6}{took:6.0f}  {outcome.text[:90]}", flush=True)
     return missed
+
+
+def _named(name: str) -> Mutant:
+    return next(one for one in MUTANTS if one.name == name)
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--plant"]:
-        find(next(one for one in MUTANTS if one.name == sys.argv[2]))
+        find(_named(sys.argv[2]))
+    elif sys.argv[1:2] == ["--control"]:
+        _print_failure(_named(sys.argv[2]), [int(sys.argv[3])])
     else:
         sys.exit(bool(main(sys.argv[1:])))
