@@ -153,8 +153,8 @@ UI_CASES = {
         "3:37: <Image> has no property 'objectFit'. Write style={{ objectFit: … }}.",
     ),
     "action-option": (
-        page_of('useAction("a", { pagePath: "/" }); return null;', "useAction"),
-        "3:20: useAction() has no option 'pagePath'. Write 'page'.",
+        page_of('useAction("a", { page: "/", pagePath: "/" }); return null;', "useAction"),
+        "3:31: useAction() has no option 'pagePath'. Write 'page'.",
     ),
     "socket-option": (
         page_of('useWebSocket("/x", { onMesage() {} }); return null;', "useWebSocket"),

@@ -122,7 +122,7 @@ async def test_who_leaves_early_leaves_the_connection_fit_for_use(db: Database) 
 
 async def test_the_block_asks_nothing_else_in_its_transaction(db: Database) -> None:
     async with db.transaction():
-        with pytest.raises(CopyOpen, match="Ask before the block, or after it"):
+        with pytest.raises(CopyOpen, match="Run it before the block, or after it"):
             async with db.transaction(), db.copy(INTO):
                 await count(db)
         async with db.copy(INTO) as copy, trio.open_nursery() as nursery:

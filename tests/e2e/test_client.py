@@ -153,7 +153,7 @@ SITE = {
               <button onClick={() => ask({ endless: true })}>Ask on</button>
               <button onClick={ask.stop}>Stop</button>
               <Form action="ask" {...joined} onError={() => {}}>
-                {({ data, error }) => <button>{data ?? "Send"} {error}</button>}
+                {({ data, error }) => <button>{data || "Send"} {error}</button>}
               </Form>
               <Link href="/">Leave</Link>
             </main>

@@ -18,6 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 EXTRAS = {
     "auth": ("fxtrio/plugins/auth/",),
     "bcrypt": ("fxtrio/plugins/auth/passwords/hashes.py",),
+    "content": ("fxtrio/content/",),
     "llms": ("fxtrio/markdown/convert.py",),
     "lsp": ("fxtrio/tools/lsp/",),
     "mcp": ("fxtrio/cli/mcp.py", "fxtrio/develop/mcp/", "fxtrio/plugins/mcp/"),

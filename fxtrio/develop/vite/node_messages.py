@@ -39,7 +39,8 @@ def change_order(
 ) -> dict[str, Any] | None:
     """Return the fields of the order ``change``; None when nothing concerns Node.
 
-    ``changed`` are page files by source, as they are now, ``known`` as they were before.
+    ``changed`` are page files by source, as they are now, ``known`` as they were before. Files
+    whose names are not UTF-8 are left out: no message can name them, and no build has them.
     """
     ui = [
         {"type": "change" if source in known else "add", "file": source}
@@ -49,9 +50,10 @@ def change_order(
     ui += [{"type": "unlink", "file": source} for source in gone]
     files = [
         {"type": "change" if path.exists() else "unlink", "file": str(path)}
-        for path in (root / file for file in found.files)
+        for path in (root / file for file in found.files if _is_text(file))
     ]
-    texts = [str(root / file) for file in (*found.structure, *found.pages, *found.modules)]
+    of_code = (*found.structure, *found.pages, *found.modules)
+    texts = [str(root / file) for file in of_code if _is_text(file)]
     if not (ui or files or data or texts or found.public):
         return None
     return {
@@ -61,3 +63,11 @@ def change_order(
         "data": data,
         "reload": bool(found.public),
     }
+
+
+def _is_text(name: str) -> bool:
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -19,8 +19,6 @@ from fxtrio.jobs import JobRunner
 from fxtrio.jobs.store import JobStore
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Loop, take_tree
-from fxtrio.plugins.jobs.html import summary
-from fxtrio.plugins.jobs.overview import read_overview
 from fxtrio.plugins.studio import html, tables
 from fxtrio.plugins.studio.access import ALLOWS, ask_hooks, find_route
 from fxtrio.plugins.studio.settings import shown_settings
@@ -100,6 +98,10 @@ async def _durable_jobs(app: App, runner: JobRunner) -> str:
     """Return what the page of the plugin `jobs` shows, without arguments, errors and buttons."""
     if app.database is None:
         return ""
+    # Heavy, and a server in development needs it for this page alone.
+    from fxtrio.plugins.jobs.html import summary
+    from fxtrio.plugins.jobs.overview import read_overview
+
     try:
         overview = await read_overview(JobStore(app.database), runner.jobs.values(), runner.now())
     except Exception as error:

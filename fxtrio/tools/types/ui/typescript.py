@@ -54,7 +54,7 @@ _TAKEN = frozenset(
             "base",
             "shared",
         ),
-        *("useData", "useLayoutData", "DataOf", "useServerInsertedHTML"),
+        *("useData", "useLayoutData", "DataOf", "useServerInsertedHTML", "useContent", "Toc"),
         *(
             "ActionFailure",
             "NoInfer",
