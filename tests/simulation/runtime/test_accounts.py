@@ -7,6 +7,7 @@ from pathlib import Path
 import trio
 
 from fx.testing import Client, Faults, World, simulate
+from fxtrio.plugins.auth.storage.queries import LIMIT
 
 ROOT = Path(__file__).parents[1] / "apps" / "members"
 SEEDS = 20
@@ -47,7 +48,10 @@ async def test_a_session_is_over_after_logout_and_after_another_password(world: 
         over = changed
         signed_in = await is_signed_in(client)
         assert not (over and signed_in)
-        if (await client.post(LOGOUT)).status == 200:
+        began = trio.current_time()
+        status = (await client.post(LOGOUT)).status
+        # Later the process holds an end that the database has not taken, and may be killed.
+        if status == 200 and trio.current_time() - began < LIMIT:
             client.cookies.update(cookies)  # as somebody would who has stolen them
             assert not await is_signed_in(client)
 
