@@ -1,4 +1,4 @@
-"""The commands in the README of each example start it, as they are written."""
+"""The commands in the README of each example start it, as they are written, within its budget."""
 
 from __future__ import annotations
 
@@ -11,12 +11,17 @@ from pathlib import Path
 import httpx
 import pytest
 
+from fxtrio.compile.page_weights import require_budget, weigh_pages
+from fxtrio.manifest import FOLDERS, load_manifest
 from tests.e2e.support import EXAMPLES, REPOSITORY, UNCOMPRESSED, copy_example, serving
 from tests.ports import free_port
 
 pytestmark = pytest.mark.node
 
 NAMES = sorted(path.parent.name for path in EXAMPLES.glob("*/README.md"))
+
+WITH_SCRIPTS, WITHOUT = 90_000, 2_000
+"""What a page of an example may load: compressed bytes of scripts and stylesheets."""
 
 
 def commands(name: str) -> str:
@@ -42,6 +47,10 @@ def test_the_commands_of_a_readme_serve_the_example(name: str, tmp_path: Path) -
 
     assert response.status_code == 200
     assert "<h1" in response.text
+    build = tmp_path / "examples" / name / FOLDERS["production"]
+    weights = weigh_pages(build, load_manifest(build))
+    require_budget(weights, WITH_SCRIPTS)
+    require_budget([page for page in weights if not page.script.raw], WITHOUT)
 
 
 @pytest.mark.parametrize("name", NAMES)
