@@ -31,7 +31,7 @@ def main() -> int:
     )
     with tempfile.TemporaryDirectory(prefix="fx-libraries-") as temporary:
         folder = chosen.folder or Path(temporary) / "site"
-        make_project(folder, npm_libraries())
+        make_project(folder, npm_libraries(), python)
         modes = MODES if chosen.mode is None else (chosen.mode,)
         found = [run(folder, mode, npm, python) for mode in modes]
     failed = sum(found)

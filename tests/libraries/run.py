@@ -69,9 +69,17 @@ LEFT = """
 """What the body has beside the app: what a page leaves behind, such as portals."""
 
 
-def make_project(folder: Path, npm: list[Library]) -> None:
-    """Write the project, with the components that the guide shows, and install its packages."""
+def make_project(folder: Path, npm: list[Library], python: list[Library]) -> None:
+    """Write the project, with the components that the guide shows, and install its packages.
+
+    It has pages of ``python`` alone: others need packages that may not be there.
+    """
     shutil.copytree(SITE, folder, dirs_exist_ok=True)
+    chosen = {one.name for one in python}
+    for below in ("pages/python", "pages/api"):
+        for path in (folder / below).iterdir():
+            if path.stem not in chosen and (path.is_dir() or path.suffix == ".fxl"):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
     for block in blocks(DOCS / "guides/libraries.md"):
         if block.file.startswith("components/"):
             (folder / block.file).write_text(block.text, "utf-8")

@@ -88,3 +88,12 @@ async def test_pages_of_other_origins_get_neither(tmp_path: Path, headers: dict[
     async with developed(tmp_path) as guard:
         assert (await ask(guard, "/__fx/tree", **headers)).status == 403
         assert (await ask(guard, "/__fx/timings", **headers)).status == 403
+
+
+async def test_further_browsers_that_watch_are_rejected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fxtrio.plugins.studio.studio.WATCHERS", 0)
+    async with developed(tmp_path) as guard:
+        answer = await ask(guard, "/__fx/events")
+    assert (answer.status, answer.text) == (503, "Too many browsers watch.\n")

@@ -20,7 +20,7 @@ from fxtrio.observe.observer import open_observer
 from fxtrio.observe.tree import Loop, take_tree
 from fxtrio.plugins.studio import html
 from fxtrio.plugins.studio.sections import Asked
-from fxtrio.plugins.studio.studio import PAUSE, POLICY, Watchers, query_of, render_page
+from fxtrio.plugins.studio.studio import PAUSE, POLICY, TOO_MANY, Watchers, query_of, render_page
 from fxtrio.plugins.studio.timings import Timings, server_timing
 from fxtrio.spans import current_span
 
@@ -28,6 +28,7 @@ FOLDER = "/__fx/"
 """The paths that are answered here, below the base URL."""
 
 _HTML = b"text/html; charset=utf-8"
+_TEXT = b"text/plain; charset=utf-8"
 _NAMES = {"": "requests", "timings": "requests"}
 """Other names of a page; the second is that of its JSON."""
 
@@ -75,12 +76,14 @@ class Inside:
             await _send(scope, send, 200, b"application/json", msgspec.json.encode(data))
         elif path == "page.js":
             await _send(scope, send, 200, b"text/javascript", html.SCRIPT)
-        elif path == "events" and not self._watchers.is_full:
+        elif path == "events" and self._watchers.is_full:
+            await _send(scope, send, 503, _TEXT, TOO_MANY.encode())
+        elif path == "events":
             await self._watchers.send_events(receive, send, self._pause)
         else:
             page = await self._page(scope, path)
             if page is None:
-                await _send(scope, send, 404, b"text/plain; charset=utf-8", b"Not found\n")
+                await _send(scope, send, 404, _TEXT, b"Not found\n")
             else:
                 await _send(scope, send, 200, _HTML, page.encode())
 

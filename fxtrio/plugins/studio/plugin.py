@@ -22,7 +22,7 @@ from fxtrio.plugins.guard import Guard, guard_mistakes, guarded, resolve_guard
 from fxtrio.plugins.protocol import Plugin, Resolver
 from fxtrio.plugins.studio import html
 from fxtrio.plugins.studio.sections import Asked
-from fxtrio.plugins.studio.studio import PAUSE, POLICY, Watchers, query_of, render_page
+from fxtrio.plugins.studio.studio import PAUSE, POLICY, TOO_MANY, Watchers, query_of, render_page
 from fxtrio.plugins.studio.timings import Timings
 from fxtrio.serve.event_streams.open_streams import OpenStreams, StreamsFull
 
@@ -116,7 +116,7 @@ class StudioPlugin(Plugin[StudioSettings]):
     async def _events(self, request: Request) -> Response:
         watchers = self._opened().watchers
         if watchers.is_full:
-            return PlainTextResponse("Too many browsers watch.\n", 503)
+            return PlainTextResponse(TOO_MANY, 503)
         return _Events(watchers)
 
 

@@ -20,6 +20,9 @@ from fxtrio.plugins.studio.timings import Timings
 WATCHERS = 20
 """Browsers that are notified of changes at the same time; further ones get 503 (count)."""
 
+TOO_MANY = "Too many browsers watch.\n"
+"""What further ones read."""
+
 PAUSE = 1.0
 """Between two looks at whether there is something new (seconds)."""
 
