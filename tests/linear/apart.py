@@ -57,6 +57,7 @@ APART: dict[str, tuple[str, ...]] = {
         "tools.openapi.describing_child:answer",
         "develop.processes.messages:ChildSettings.from_json",
         "develop.serving.allowed_hosts:HostGuard.__init__",
+        "develop.vite.node_messages:_is_text",
         "develop.reload.import_graph:_imported",
         "develop.reload.inotify:_Folders._forget",
         "develop.reload.inotify:_leads_back",
