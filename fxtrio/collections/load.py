@@ -26,6 +26,9 @@ from fxtrio.limiters import limiter_of
 Model = TypeVar("Model")
 State = tuple[int, int, int] | None
 
+_MOST = 32
+"""Forms of one file that are remembered: the URL of a mount may have parameters (count)."""
+
 _SUFFIX = ".md"
 _INDEX = "index"
 
@@ -65,16 +68,16 @@ class _Known:
 
 @attrs.frozen(eq=False)
 class _Memory:
-    """What was read, by root, file, and what its links depend on: as much as there are files."""
+    """What was read, by root and file, and for each by what its links depend on."""
 
-    _known: dict[tuple[Path, str, str], _Known] = attrs.field(factory=dict)
+    _known: dict[tuple[Path, str], dict[tuple[str, str], _Known]] = attrs.field(factory=dict)
     _lock: Lock = attrs.field(factory=Lock)
 
     def find(self, root: Path, file: str, folder: str, url: str) -> Article:
         """Return the article of a file. Raises OSError and UnicodeDecodeError."""
-        key = root, file, url
+        key, where = (root, file), (folder, url)
         with self._lock:
-            known = self._known.get(key)
+            known = self._known.get(key, {}).get(where)
         if known is not None and all(_state(root, name) == one for name, one in known.state):
             return known.article
         names = {file}
@@ -85,7 +88,10 @@ class _Memory:
         names |= set(article.included)
         states = {name: _state(root, name) for name in names} | {file: before}
         with self._lock:
-            self._known[key] = _Known(tuple(sorted(states.items())), article)
+            of_file = self._known.setdefault(key, {})
+            if where not in of_file and len(of_file) >= _MOST:
+                del of_file[next(iter(of_file))]
+            of_file[where] = _Known(tuple(sorted(states.items())), article)
         return article
 
     def forget_others(self, root: Path, folder: str, files: set[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -154,3 +155,26 @@ async def test_a_loader_reads_the_project_and_adds_the_base_url(tmp_path: Path) 
 
     assert data["urls"] == ["/posts/hello", "/posts/more/two"]
     assert 'href="/shop/posts/more/two#x"' in data["html"]
+
+
+async def test_a_file_of_two_folders_has_the_links_of_each(tmp_path: Path) -> None:
+    files = {"a/b/one.md": "# One\n\n[two](two.md)\n", "a/b/two.md": "# Two\n"}
+    write_tree(tmp_path, files)
+    outer = await content.load("a", url="/{slug}", root=tmp_path)
+    inner = await content.load("a/b", url="/{slug}", root=tmp_path)
+    assert 'href="/b/two"' in outer["b/one"].html
+    assert 'href="/two"' in inner["one"].html
+
+
+async def test_no_more_forms_of_a_file_are_remembered_than_a_few(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loading = importlib.import_module("fxtrio.collections.load")  # the function hides its module
+    memory = loading._Memory()
+    monkeypatch.setattr(loading, "_MEMORY", memory)
+    write_tree(tmp_path, {"a/one.md": "# One\n"})
+    for number in range(3 * loading._MOST):
+        await content.load("a", url=f"/{number}/{{slug}}", root=tmp_path)
+    (forms,) = memory._known.values()
+    assert len(forms) == loading._MOST
+    assert ("a", f"/{3 * loading._MOST - 1}/{{slug}}") in forms

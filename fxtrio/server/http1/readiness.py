@@ -14,7 +14,6 @@ that it is waited for in a crowd, and stays.
 from __future__ import annotations
 
 import select
-from typing import Protocol
 
 import trio
 from outcome import Error
@@ -28,25 +27,6 @@ _FEW = 8
 more a request, at 32 connections it saves 4."""
 
 
-class Watch(Protocol):
-    """One socket, for the one task at a time that reads it."""
-
-    async def wait(self) -> None:
-        """Wait until a read may return something, or the end. Always a checkpoint.
-
-        It may return in vain. Raises ClosedResourceError when `close` is called.
-        """
-        ...
-
-    def more(self) -> None:
-        """Note that the last read may have left something behind."""
-        ...
-
-    def close(self) -> None:
-        """Stop watching; to be called before the socket is closed."""
-        ...
-
-
 class Readiness(trio.abc.Instrument):
     """The watched sockets of one worker. They wake up while `run` runs.
 
@@ -56,12 +36,12 @@ class Readiness(trio.abc.Instrument):
     def __init__(self) -> None:
         self._epoll = select.epoll() if _HAS_EPOLL else None
         self._open = 0  # sockets that are watched
-        self._registered: dict[int, _Watch] = {}
+        self._registered: dict[int, Watch] = {}
 
     def watch(self, fd: int) -> Watch:
         """Watch a non-blocking socket until `Watch.close`."""
         self._open += 1
-        return _Watch(fd, self)
+        return Watch(fd, self)
 
     async def run(self) -> None:
         """Wake up those who wait. Ends when cancelled; valid once."""
@@ -79,7 +59,7 @@ class Readiness(trio.abc.Instrument):
             if watch is not None:
                 watch.wake(event)
 
-    def register(self, watch: _Watch) -> bool:
+    def register(self, watch: Watch) -> bool:
         """Add a socket to the set where that is cheaper. Return whether it is there."""
         if self._epoll is None or self._open <= _FEW:
             return False
@@ -89,7 +69,7 @@ class Readiness(trio.abc.Instrument):
         self._registered[watch.fd] = watch
         return True
 
-    def forget(self, watch: _Watch) -> None:
+    def forget(self, watch: Watch) -> None:
         """Count a socket out. Called by its watch."""
         self._open -= 1
         if self._registered.get(watch.fd) is not watch:
@@ -101,8 +81,10 @@ class Readiness(trio.abc.Instrument):
         self._epoll.unregister(watch.fd)
 
 
-class _Watch:
-    """A socket for which trio waits until it is registered: that stays.
+class Watch:
+    """One socket, for the one task at a time that reads it.
+
+    Trio waits for it until it is registered: that stays.
 
     Every event of a registered socket is kept until somebody waits for it. One that is
     registered with bytes to read has an event at once (epoll(7)).
@@ -119,6 +101,10 @@ class _Watch:
         self._task: trio.lowlevel.Task | None = None
 
     async def wait(self) -> None:
+        """Wait until a read may return something, or the end. Always a checkpoint.
+
+        It may return in vain. Raises ClosedResourceError when `close` is called.
+        """
         if self._ready or self._ended:
             await trio.lowlevel.checkpoint()
             self._ready = False
@@ -143,10 +129,12 @@ class _Watch:
             trio.lowlevel.reschedule(task)
 
     def more(self) -> None:
+        """Note that the last read may have left something behind."""
         if self._registered:  # else trio asks the system again at every wait
             self._ready = True
 
     def close(self) -> None:
+        """Stop watching; to be called before the socket is closed."""
         self._readiness.forget(self)
         task, self._task = self._task, None
         if task is not None:
