@@ -7,7 +7,8 @@ import re
 
 import pytest
 
-from benchmarks.mutants import MUTANTS, Mutant, MutantOutdated, mutated
+from benchmarks.mutant_list import MUTANTS, Mutant
+from benchmarks.mutants import MutantOutdated, mutated
 
 BROKEN = Mutant("none", "tasks.queue", "what no module has", "", "")
 
