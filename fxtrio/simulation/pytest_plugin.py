@@ -49,13 +49,11 @@ def fx_seeds(request: pytest.FixtureRequest) -> Seeds:
     """Return the seeds that a simulated test runs."""
     from fxtrio.simulation.simulate import Seeds
 
-    one = request.config.getoption("--fx-seed")
-    count = request.config.getoption("--fx-seeds")
-    if one is not None:
-        return Seeds(one, 1)
+    option = request.config.getoption
     workers = getattr(request.config, "workerinput", {}).get("workercount", 1)
-    first = getattr(request, "param", 0)
-    return Seeds(first, count, workers if workers > 1 else 1)
+    share = getattr(request, "param", None)
+    shares = (0, 1) if share is None else (share, workers)
+    return Seeds(option("--fx-seeds"), option("--fx-seed"), *shares)
 
 
 def pytest_unconfigure() -> None:

@@ -83,8 +83,10 @@ class RecordedLog(logging.Handler):
         self.records: list[logging.LogRecord] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep a record."""
-        self.records.append(record)
+        """Keep a record, unless its process was killed before."""
+        process = current_process.get()
+        if process is None or not process.killed:
+            self.records.append(record)
 
     def lines(self) -> list[str]:
         """Return the records, one a line."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -44,17 +44,22 @@ class NotRepeatable(AssertionError):
 class Seeds:
     """Which seeds are run."""
 
-    first: int = 0
     count: int | None = None
     """None for as many as the test asks for."""
 
-    step: int = 1
-    """Distance of one seed to the next; more than 1 where workers share them."""
+    only: int | None = None
+    """The one seed that is run."""
 
-    def of(self, count: int) -> range:
-        """Return the seeds for a test that asks for ``count``."""
-        wanted = count if self.count is None else self.count
-        return range(self.first, wanted if self.first < wanted else self.first + 1, self.step)
+    share: int = 0
+    shares: int = 1
+    """How many workers share the seeds, and which of them this one is, from 0 on."""
+
+    def of(self, count: int, also: Sequence[int] = ()) -> Sequence[int]:
+        """Return the seeds for a test that asks for ``count``, and for those of ``also``."""
+        if self.only is not None:
+            return [self.only]
+        wanted = range(count if self.count is None else self.count)
+        return [*(seed for seed in also if seed not in wanted), *wanted][self.share :: self.shares]
 
 
 _AS_ASKED = Seeds()
@@ -64,6 +69,7 @@ def simulate(
     root: str | Path,
     *,
     seeds: int = 200,
+    also: Sequence[int] = (),
     faults: Faults | None = None,
     strategy: StrategyName = "random",
     depth: int = 3,
@@ -76,7 +82,8 @@ def simulate(
     of it on one database, in an order of steps that the seed decides, on a clock that passes time
     only when every task waits. ``faults`` says what goes wrong, and how often; all of it by
     default. ``strategy`` is ``"random"``, or ``"pct"`` for defects that need ``depth`` steps in
-    one order. ``settings`` are those of `open_app`.
+    one order. ``also`` are seeds that run besides, such as those that failed once. ``settings`` are
+    those of `open_app`.
 
     The test fails with the error of the first seed that does. A note says which one, what had
     gone wrong, what the last steps were, and how to run it again. The decorated function is not
@@ -96,7 +103,7 @@ def simulate(
             return _with_length(Runner(scenario, prepared_app(path, settings), options))
 
         def run(fx_seeds: Seeds = _AS_ASKED, **fixtures: Any) -> None:
-            run_seeds(runner(**fixtures), fx_seeds.of(seeds))
+            run_seeds(runner(**fixtures), fx_seeds.of(seeds, also))
 
         run.runner = runner  # type: ignore[attr-defined]  # see `runner_of`
         return _as_test(run, scenario)
@@ -110,7 +117,7 @@ def runner_of(test: Callable[..., None], **fixtures: Any) -> Runner:
     return runner
 
 
-def run_seeds(runner: Runner, seeds: range) -> list[Run]:
+def run_seeds(runner: Runner, seeds: Iterable[int]) -> list[Run]:
     """Run a scenario with each seed. Raises what the first failing run has raised."""
     runs: list[Run] = []
     for seed in seeds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json as stdlib_json
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from http.cookies import SimpleCookie
 from typing import Any
 from urllib.parse import quote, unquote, urlencode
@@ -36,6 +36,7 @@ from fxtrio.testing.page_data import (
 from fxtrio.testing.responses import (
     ActionResult,
     AnswerUnreadable,
+    ConnectionLost,
     StreamedResponse,
     TestResponse,
     WholeResponse,
@@ -169,7 +170,7 @@ class Client:
         scope = self._http_scope(method, url, headers)
         left = trio.Event()
         sent = iter([{"type": "http.request", "body": content, "more_body": False}])
-        send_chunk, chunks = trio.open_memory_channel[bytes](0)
+        send_chunk, chunks = trio.open_memory_channel[bytes | ConnectionLost](0)
         started, start = trio.open_memory_channel[Message](1)
 
         async def receive() -> Message:
@@ -192,7 +193,11 @@ class Client:
 
         async def run() -> None:
             with started, send_chunk:
-                await self.app(scope, receive, send)
+                try:
+                    await self.app(scope, receive, send)
+                except ConnectionLost as error:
+                    with suppress(trio.BrokenResourceError):  # the client has left
+                        await send_chunk.send(error)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(run)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json as stdlib_json
-from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Self
 
 import attrs
 import trio
@@ -26,6 +25,13 @@ class AnswerUnreadable(FxtrioError):
         self.call = call
         self.status = status
         self.media = media
+
+
+class ConnectionLost(ConnectionResetError):
+    """The process was killed, or has shut down, within its response.
+
+    Before the response it is a ConnectionResetError.
+    """
 
 
 @attrs.frozen
@@ -96,10 +102,21 @@ class StreamedResponse:
 
     status: int
     headers: Headers
-    _chunks: trio.MemoryReceiveChannel[bytes]
+    _chunks: trio.MemoryReceiveChannel[bytes | ConnectionLost]
+    """The error comes last, since a client learns of it only when it reads on."""
 
-    def __aiter__(self) -> AsyncIterator[bytes]:
-        return self._chunks.__aiter__()
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> bytes:
+        """Return the next chunk. Raises ConnectionLost."""
+        try:
+            chunk = await self._chunks.receive()
+        except trio.EndOfChannel:
+            raise StopAsyncIteration from None
+        if isinstance(chunk, ConnectionLost):
+            raise chunk
+        return chunk
 
 
 @attrs.define(eq=False)

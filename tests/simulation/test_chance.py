@@ -28,7 +28,7 @@ def source_of(action: str) -> str:
         await world.client().action("/", action)
 
     with pytest.raises(NotRepeatable) as caught:
-        simulate(APP, faults=NO_FAULTS)(act)(Seeds(0, 1))
+        simulate(APP, faults=NO_FAULTS)(act)(Seeds(only=0))
     [source] = caught.value.sources
     assert source in str(caught.value)
     return source

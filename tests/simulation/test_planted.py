@@ -39,7 +39,7 @@ def require_same_again(
     """Run a test until it fails, and its seed alone; return the note of both."""
     first = failure_of(decorate(scenario))
     with pytest.raises(AssertionError) as caught:
-        decorate(scenario)(Seeds(seed_in(first), 1))
+        decorate(scenario)(Seeds(only=seed_in(first)))
     assert caught.value.__notes__ == first.__notes__
     return str(first.__notes__[0])
 

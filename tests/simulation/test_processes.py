@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 import trio
 
-from fx.testing import Faults, World
+from fx.testing import ConnectionLost, Faults, World
 from fxtrio.simulation.faults import NO_FAULTS
 from fxtrio.simulation.runs import Options, Run, Runner
 from fxtrio.simulation.simulate import prepared_app
@@ -51,3 +52,22 @@ def test_a_handler_can_be_slow_at_a_checkpoint(tmp_path: Path) -> None:
     )
     runs = [run(tmp_path / "noted", slow, seed=seed) for seed in range(20)]
     assert any("note_later (1) waited for" in one.text for found in runs for one in found.faults)
+
+
+async def read_until_killed(world: World) -> None:
+    client = world.client()
+    async with client.stream_action("/", "count") as values:
+        assert await anext(aiter(values)) == {"value": 0}
+        await world.kill()  # which interrupts nothing of the client's
+        with pytest.raises(ConnectionLost):
+            await anext(aiter(values))
+    async with client.stream_action("/", "count") as values:
+        assert await anext(aiter(values)) == {"value": 0}
+        await world.kill()  # a client that does not read on does not learn of it
+
+
+def test_a_client_learns_of_a_killed_process_when_it_reads_on() -> None:
+    found = Runner(read_until_killed, prepared_app(HUB, {}), Options(faults=NO_FAULTS)).run(0)
+    if found.error is not None:
+        raise found.error
+    assert found.log == ()  # what a killed process would log when its tasks end

@@ -14,7 +14,7 @@ from fx.testing import simulate
 
 SEEN = {seen!r}
 
-@simulate({root!r}, seeds=6)
+@simulate({root!r}, seeds=6, also=[3, 40])
 async def test_counts(world):
     with open(SEEN, "a") as file:
         file.write(f"{{world.seed}}\\n")
@@ -44,9 +44,9 @@ def run(tmp_path: Path, *arguments: str) -> tuple[list[int], str]:
 
 def test_the_seeds_of_a_test_are_chosen_and_shared_out(tmp_path: Path) -> None:
     seeds, _ = run(tmp_path)
-    assert set(seeds) == set(range(6))
+    assert set(seeds) == {*range(6), 40}
     seeds, printed = run(tmp_path, "--fx-seeds", "10", "-n", "2")
-    assert set(seeds) == set(range(10))
+    assert set(seeds) == {*range(10), 40}
     assert "2 passed" in printed
     seeds, printed = run(tmp_path, "--fx-seed", "77")
     assert set(seeds) == {77}

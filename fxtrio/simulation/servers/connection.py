@@ -8,15 +8,10 @@ import attrs
 import trio
 from starlette.types import Message, Receive, Scope, Send
 
+from fxtrio.testing.responses import ConnectionLost
+
 Pause = Callable[[], float]
 """Returns how long the client takes to read on (seconds); 0 for a client that reads at once."""
-
-
-class ConnectionLost(ConnectionResetError):
-    """The process was killed, or has shut down, within its response.
-
-    Before the response it is a ConnectionResetError.
-    """
 
 
 @attrs.define(eq=False)

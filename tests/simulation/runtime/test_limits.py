@@ -33,12 +33,12 @@ async def test_no_more_requests_than_allowed_pass(world: World) -> None:
     assert passed <= 5
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=Faults(kill=0, shutdown=0))
+@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[279], faults=Faults(kill=0, shutdown=0))
 async def test_bodies_keep_within_their_budget(world: World) -> None:
     async def upload(size: int) -> None:
         client = world.client()
         response = await client.post(client.action_url("/limits", "take"), content=b"x" * size)
-        assert response.status in {200, 503}
+        assert response.status in {200, 503, 504}  # it may be slow for longer than its timeout
         if response.status == 200:
             assert response.json()["most"] <= BUDGET + 6 * UNCOUNTED
 
