@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -299,9 +299,8 @@ class Checked:
         return tuple(Problem(source, 1, 1, "no titel", "Write title") for source in wrong)
 
 
-async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is_new(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.fixture
+def stand_in(monkeypatch: pytest.MonkeyPatch) -> Checked:
     monkeypatch.setattr(background_typecheck, "_LATER", 0)
     stand_in = Checked()
     monkeypatch.setattr(compiler, "ensure_compiler", stand_in.ensure_compiler)
@@ -311,6 +310,72 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
         lambda kept, project: stand_in.project_types(kept.root, project),
     )
     monkeypatch.setattr(checking.TypeCheck, "run", lambda _, *args: stand_in.run(*args))
+    return stand_in
+
+
+async def test_fx_dev_checks_one_version_after_the_other(
+    tmp_path: Path, stand_in: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    running: list[str] = []
+    most = 0
+    written = trio.Event()
+
+    async def at_once(function: Callable[..., Any], *args: object) -> Any:
+        return function(*args)
+
+    async def write(project: CheckedProject, types: ProjectTypes) -> tuple[Problem, ...]:
+        nonlocal most
+        running.append(project.pages[0].ui)
+        most = max(most, len(running))
+        with trio.CancelScope(shield=True):  # as a thread that writes files
+            await written.wait()
+        running.pop()
+        await trio.lowlevel.checkpoint()
+        return await stand_in.run(project, types)
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", at_once)  # so that it is known what waits
+    monkeypatch.setattr(checking.TypeCheck, "run", lambda _, *args: write(*args))
+    async with trio.open_nursery() as nursery:
+        late = BackgroundTypecheck(tmp_path, nursery, print, NewProblems(print), _show_nothing)
+        for text in (LOADER + VIEW % "title", LOADER + VIEW % "titel"):
+            write_tree(tmp_path, {"pages/index.fxl": text})
+            looked_at = CheckInput(check_project(tmp_path, Config()), Config(), {})
+            late.look_later(looked_at, after=0)
+            await wait_all_tasks_blocked()
+        written.set()
+
+    assert (most, stand_in.compiled) == (1, 1)
+
+
+async def test_a_file_of_the_types_that_cannot_be_written_does_not_end_fx_dev(
+    tmp_path: Path, stand_in: Checked, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(_: checking.TypeCheck, *args: object) -> tuple[Problem, ...]:
+        async with trio.open_nursery():
+            raise FileNotFoundError(2, "No such file or directory", "p1.jsx")
+
+    monkeypatch.setattr(checking.TypeCheck, "run", fail)
+    said: list[str] = []
+    write_tree(tmp_path, {"pages/index.fxl": LOADER + VIEW % "title"})
+    looked_at = CheckInput(check_project(tmp_path, Config()), Config(), {})
+    async with trio.open_nursery() as nursery:
+        late = BackgroundTypecheck(
+            tmp_path, nursery, said.append, NewProblems(print), _show_nothing
+        )
+        late.look_later(looked_at, after=0)
+
+    [line] = said
+    assert line.startswith("The types are not checked.")
+    assert "p1.jsx" in line
+
+
+async def _show_nothing(problems: list[Shown]) -> None:
+    pass
+
+
+async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is_new(
+    tmp_path: Path, stand_in: Checked
+) -> None:
     told: list[str] = []
     shown: list[list[Shown]] = []
 

@@ -14,7 +14,7 @@ from fxtrio.compile.problems import Problem, placed
 from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import Shown, shown_finding
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, leaves
 
 if TYPE_CHECKING:
     from fxtrio.compile.project import CheckedProject
@@ -47,6 +47,10 @@ class BackgroundTypecheck:
     """Tells the browsers."""
 
     _checking: trio.CancelScope = attrs.field(factory=trio.CancelScope)
+    _turn: trio.Lock = attrs.field(factory=trio.Lock)
+    """Held by the one that checks. It writes files in threads, which end later than their
+    cancellation: two that write the same file would take it away from each other."""
+
     _check: TypeCheck | None = None
     _compiler: TscServer | None = None
     _gatherer: GathererProcess | None = None
@@ -125,12 +129,17 @@ class BackgroundTypecheck:
     async def _look(self, scope: trio.CancelScope, looked_at: CheckInput, after: float) -> None:
         with scope:
             await trio.sleep(after)
+            problems: tuple[Problem, ...] = ()
+            errors: list[BaseException] = []
             try:
-                problems = await self._problems(looked_at)
-            except (FxtrioError, OSError) as error:
-                if str(error) != self._given_up:
-                    self._given_up = str(error)
-                    self.report(f"The types are not checked. {error}")
+                async with self._turn:
+                    problems = await self._problems(looked_at)
+            except* (FxtrioError, OSError) as group:
+                errors = leaves(group)
+            if errors:
+                if str(errors[0]) != self._given_up:
+                    self._given_up = str(errors[0])
+                    self.report(f"The types are not checked. {errors[0]}")
                 return
             if scope.cancel_called:
                 return
