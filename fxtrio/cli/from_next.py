@@ -14,9 +14,9 @@ from fxtrio.cli.conversion import conversion_options, convert
 def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
     """Convert a Next.js project, with --write.
 
-    Without it, only the plan is shown. Files, imports, metadata, the document and calls of the
-    router are converted. Remaining manual steps, such as all server code, are listed with their
-    places in the converted files.
+    Without --write, it only prints the plan. It converts files, imports, metadata, the document
+    and calls of the router, and lists the remaining manual steps, such as all server code, with
+    their places in the converted files.
     """
     from fxtrio.tools.convert.from_next import from_next
 

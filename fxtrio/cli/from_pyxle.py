@@ -14,8 +14,8 @@ from fxtrio.cli.conversion import conversion_options, convert
 def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
     """Convert a Pyxle project, with --write.
 
-    Without it, only the plan is shown. Files, imports, settings, names of migrations and
-    functions of asyncio are converted. Remaining manual steps are listed with their places in
+    Without --write, it only prints the plan. It converts files, imports, settings, names of
+    migrations and asyncio functions, and lists the remaining manual steps with their places in
     the converted files.
     """
     from fxtrio.tools.convert.from_pyxle import from_pyxle

@@ -116,6 +116,16 @@ def test_known_languages_are_highlighted_and_others_are_text() -> None:
     assert '<code class="language-nothing">a &lt; b\n</code>' in html
 
 
+@pytest.mark.parametrize("info", ["fxl", "jsx pages/index.fxl"])
+def test_each_half_of_a_page_file_is_highlighted_in_its_language(info: str) -> None:
+    code = 'async def load(): ...\n\n\nimport { Link } from "fx/client";\n'
+
+    html = article(f"```{info}\n{code}```\n").html
+
+    assert '<span class="k">async</span>' in html
+    assert '<span class="kr">from</span>' in html  # "kn" in Python
+
+
 def test_relative_links_lead_to_pages_and_others_stay() -> None:
     text = "[a](other.md?x=1#y) [b](/abs) [c](https://a.test/x.md) [d](#here) [e](../up.md)\n"
 

@@ -33,13 +33,13 @@ def make_commands(open_service: OpenService) -> click.Group:
         except ValueError as error:
             raise click.ClickException(str(error)) from error
 
-    ask_password = click.password_option(help="Asked for when it is not given.")
+    ask_password = click.password_option(help="The password; without it the command prompts for one.")
 
     @click.group(name="auth", help="Manage users and their sessions.")
     def group() -> None:
         """Hold the commands below."""
 
-    @group.command(name="create-user", help="Add a user, also while registration is closed.")
+    @group.command(name="create-user", help="Create a user, even if registration is closed.")
     @click.argument("email")
     @ask_password
     def create_user(email: str, password: str) -> None:
@@ -51,7 +51,7 @@ def make_commands(open_service: OpenService) -> click.Group:
 
         run(work)
 
-    @group.command(name="set-password", help="Replace a password; ends all sessions of the user.")
+    @group.command(name="set-password", help="Set a user's password and end all sessions of the user.")
     @click.argument("email")
     @ask_password
     def set_password(email: str, password: str) -> None:
@@ -62,7 +62,7 @@ def make_commands(open_service: OpenService) -> click.Group:
 
         run(work)
 
-    @group.command(name="end-sessions", help="Sign a user out everywhere.")
+    @group.command(name="end-sessions", help="End all sessions of a user.")
     @click.argument("email")
     def end_sessions(email: str) -> None:
         async def work(service: AuthService) -> str:
@@ -76,11 +76,11 @@ def make_commands(open_service: OpenService) -> click.Group:
 
 
 def _add_import(group: click.Group, run: Callable[[Work], None]) -> None:
-    """Add the command that takes accounts over from a file."""
+    """Add the command that imports accounts from a file."""
 
     @group.command(name="import", help="Import accounts from a separate SQLite file.")
     @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-    @click.option("--again", is_flag=True, help="Also from a file that was taken over before.")
+    @click.option("--again", is_flag=True, help="Import a file again that was imported before.")
     def import_file(file: Path, again: bool) -> None:
         async def work(service: AuthService) -> str:
             taken = await _take_over(service.storage, file, again=again)
@@ -101,7 +101,7 @@ async def _take_over(storage: AuthStorage, file: Path, *, again: bool) -> Taken:
         raise ValueError("accounts are not in the app's database. Set 'database.url' first.")
     found = await find_former(file, again=again)
     if found is None:
-        raise ValueError(f"{file}: it is empty, or was taken over before. Then use '--again'.")
+        raise ValueError(f"{file}: it is empty, or was imported before. Use '--again' to import it again.")
     async with storage.database.transaction():
         taken = await take_over(storage.database, found)
     await mark_moved(file)
