@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from threading import Lock
 from typing import Any
 
 import attrs
@@ -25,6 +26,7 @@ _REFUSED = {
     "style": "Write it into a stylesheet that the layout imports",
 }
 _TOC_LEVELS = (2, 3)
+_FILLING = Lock()
 
 
 @attrs.frozen
@@ -111,6 +113,9 @@ def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("gfm-like", {"html": True, "linkify": False, "highlight": highlighted})
     markdown.use(footnote_plugin).use(tasklists_plugin)
     markdown.use(anchors_plugin, min_level=2, max_level=4, permalink=True, permalinkSymbol="#")
+    with _FILLING:  # mdurl fills its tables at their first use, where other threads may read them
+        markdown.normalizeLink("/")
+        markdown.normalizeLinkText("/")
     return markdown
 
 

@@ -138,7 +138,7 @@ def test_the_file_of_another_machine_is_reported_and_taken_over_by_a_command(
     )
     again = run(root, "import", str(path))
     assert again.exit_code == 1
-    assert "was imported before. Use '--again'" in again.output
+    assert "imported before. Use '--again'" in again.output
     assert "took over 0 accounts" in run(root, "import", "--again", str(path)).output
 
 

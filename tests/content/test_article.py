@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
 from fxtrio.content.article import Article, read_article
@@ -156,3 +159,18 @@ def test_html_that_is_not_well_formed_comes_out_well_formed() -> None:
     assert found.html.count("<kbd>") == found.html.count("</kbd>") == 1
     assert "</b>" not in found.html
     assert not found.mistakes
+
+
+def test_articles_may_be_read_in_several_threads_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """mdurl's tables are filled character by character, and a thread may read them meanwhile."""
+    monkeypatch.setattr("mdurl._encode.encode_cache", {})
+    monkeypatch.setattr("mdurl._decode.decode_cache", {})
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            found = [*pool.map(article, ["[a](/z)\n"] * 8)]
+    finally:
+        sys.setswitchinterval(interval)
+
+    assert {one.html for one in found} == {'<p><a href="/z">a</a></p>\n'}

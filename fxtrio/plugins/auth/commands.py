@@ -33,7 +33,7 @@ def make_commands(open_service: OpenService) -> click.Group:
         except ValueError as error:
             raise click.ClickException(str(error)) from error
 
-    ask_password = click.password_option(help="The password; without it the command prompts for one.")
+    ask_password = click.password_option(help="The password; the default is to prompt for it.")
 
     @click.group(name="auth", help="Manage users and their sessions.")
     def group() -> None:
@@ -51,7 +51,7 @@ def make_commands(open_service: OpenService) -> click.Group:
 
         run(work)
 
-    @group.command(name="set-password", help="Set a user's password and end all sessions of the user.")
+    @group.command(name="set-password", help="Set a user's password and end the user's sessions.")
     @click.argument("email")
     @ask_password
     def set_password(email: str, password: str) -> None:
@@ -101,7 +101,7 @@ async def _take_over(storage: AuthStorage, file: Path, *, again: bool) -> Taken:
         raise ValueError("accounts are not in the app's database. Set 'database.url' first.")
     found = await find_former(file, again=again)
     if found is None:
-        raise ValueError(f"{file}: it is empty, or was imported before. Use '--again' to import it again.")
+        raise ValueError(f"{file}: empty, or imported before. Use '--again' to import it again.")
     async with storage.database.transaction():
         taken = await take_over(storage.database, found)
     await mark_moved(file)
