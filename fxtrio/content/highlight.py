@@ -44,4 +44,4 @@ def _spans(code: str, language: str) -> str:
         lexer = get_lexer_by_name(_LIKE.get(language, language), stripnl=False, ensurenl=False)
     except ClassNotFound:
         return escape(code, quote=False)
-    return highlight(code, lexer, _FORMATTER)
+    return str(highlight(code, lexer, _FORMATTER))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from concurrent.futures import ThreadPoolExecutor
-
 import pytest
 
 from fxtrio.content.article import Article, read_article
@@ -161,16 +158,15 @@ def test_html_that_is_not_well_formed_comes_out_well_formed() -> None:
     assert not found.mistakes
 
 
-def test_articles_may_be_read_in_several_threads_at_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """mdurl's tables are filled character by character, and a thread may read them meanwhile."""
-    monkeypatch.setattr("mdurl._encode.encode_cache", {})
-    monkeypatch.setattr("mdurl._decode.decode_cache", {})
-    interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        with ThreadPoolExecutor(8) as pool:
-            found = [*pool.map(article, ["[a](/z)\n"] * 8)]
-    finally:
-        sys.setswitchinterval(interval)
+def test_tables_of_mdurl_are_full_before_a_thread_may_read_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They are filled character by character at their first use, in place."""
+    encoding: dict[str, list[str]] = {}
+    decoding: dict[str, list[str]] = {}
+    monkeypatch.setattr("mdurl._encode.encode_cache", encoding)
+    monkeypatch.setattr("mdurl._decode.decode_cache", decoding)
 
-    assert {one.html for one in found} == {'<p><a href="/z">a</a></p>\n'}
+    article("Text without a link.\n")
+
+    assert [len(table) for table in (*encoding.values(), *decoding.values())] == [128, 128]
