@@ -41,7 +41,8 @@ const REPLACED = ['require', 'module', 'exports'];
  * What is left of a file without its types.
  *
  * @typedef {object} Plain
- * @property {Node} program its tree
+ * @property {Node} program its tree; an empty one where there are `errors`
+ * @property {unknown[]} errors
  * @property {(node: Node) => number} offsetOf leads from its nodes to offsets in the file
  */
 
@@ -54,11 +55,13 @@ const REPLACED = ['require', 'module', 'exports'];
  */
 export function withoutTypes({ parse, transform }, { path, text, lang }) {
   const done = transform(path, text, { lang, jsx: 'preserve', sourcemap: true });
-  const { program } = parse(`${path}.jsx`, done.code, { lang: 'jsx', range: true });
+  // The transform prints `(<A />).b` without its parentheses, which is no syntax.
+  const { program, errors } = parse(`${path}.jsx`, done.code, { lang: 'jsx', range: true });
   const map = new SourceMap(JSON.parse(JSON.stringify(done.map)));
   const starts = lineStarts(text);
   return {
     program: /** @type {any} */ (program),
+    errors: [...done.errors, ...errors],
     offsetOf: (node) => {
       const before = done.code.slice(0, node.start).split('\n');
       const found = map.findEntry(before.length - 1, before[before.length - 1].length);

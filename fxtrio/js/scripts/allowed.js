@@ -46,6 +46,9 @@ export const REACT = new Set([
   ...['createContext', 'isValidElement', 'memo', 'useContext', 'useId', 'useMemo'],
 ]);
 
+/** What of these is no function. */
+export const NO_FUNCTIONS = new Set(['Children', 'Fragment', 'StrictMode']);
+
 /** What `fx/client` has that HTML alone can do. */
 export const CLIENT = new Set([
   ...['Head', 'Image', 'Link', 'Slot', 'Toc', 'useContent'],

@@ -27,7 +27,7 @@ export class Changes {
    * @param {Node | null} parent
    */
   enter(node, parent) {
-    this.#functions.push({ node, isBrief: this.#isBrief(node, parent) });
+    this.#functions.push({ node, isBrief: this.isBrief(node, parent) });
   }
 
   leave() {
@@ -146,7 +146,7 @@ export class Changes {
    * @param {Node} node
    * @param {Node | null} parent
    */
-  #isBrief(node, parent) {
+  isBrief(node, parent) {
     if (parent?.type !== 'CallExpression' || !parent.arguments.includes(node)) return false;
     const { type, object, property, computed } = parent.callee;
     if (type !== 'MemberExpression' || computed || this.#isNamespace(object)) return false;

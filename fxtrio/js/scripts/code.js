@@ -9,6 +9,7 @@
 import * as allowed from './allowed.js';
 import { Changes, isDisplayName } from './changes.js';
 import { elementReasons, textOf } from './elements.js';
+import { Functions } from './functions.js';
 import { isPlainKey, isTable } from './keys.js';
 import { ALL } from './module.js';
 
@@ -18,9 +19,6 @@ import { ALL } from './module.js';
 /** @typedef {{ node: Node, cause: string }} Reason */
 
 const UNKNOWN_KEY = 'a property whose name is only known when it runs';
-
-/** Properties of functions that are others in browsers, where code is shortened. */
-const OF_FUNCTIONS = new Set(['length', 'name', 'toString', 'valueOf']);
 
 /** Libraries whose exports are looked at one by one. @type {Record<string, Set<string>>} */
 const LIBRARIES = { react: allowed.REACT, 'fx/client': allowed.CLIENT };
@@ -34,6 +32,7 @@ const LIBRARIES = { react: allowed.REACT, 'fx/client': allowed.CLIENT };
  */
 export function codeReasons(module, resolve) {
   const looker = new Looker(module, resolve);
+  if (module.isUnread) looker.add(module.program, 'code that cannot be analyzed');
   // Elements are then calls of another function, of which nothing here is known.
   if (/@jsx/.test(module.text)) looker.add(module.program, 'a comment with @jsx');
   for (const node of module.program.body) looker.lookAtStatement(node);
@@ -53,6 +52,7 @@ class Looker {
     this.module = module;
     this.resolve = resolve;
     this.changes = new Changes(module);
+    this.functions = new Functions(module, this.changes, (name) => this.meaningOf(name));
   }
 
   /**
@@ -85,6 +85,7 @@ class Looker {
       return;
     }
     const isFunction = /Function/.test(node.type);
+    this.reasons.push(...this.functions.ofValue(node, parent));
     if (isFunction) this.changes.enter(node, parent);
     this.lookAt(node, parent);
     for (const value of Object.values(node)) {
@@ -135,6 +136,10 @@ class Looker {
         return this.lookAtLiteral(node, parent);
       case 'JSXOpeningElement':
         return this.lookAtElement(node);
+      case 'JSXElement': {
+        const meaning = this.meaningOfTag(node.openingElement.name);
+        return void this.reasons.push(...this.functions.ofChildren(node, meaning));
+      }
       case 'JSXSpreadChild':
         return this.add(node, 'children that are spread');
       default:
@@ -156,7 +161,7 @@ class Looker {
       const library =
         isObject || /^Import/.test(parent?.type ?? '') ? undefined : this.libraryOf(node);
       if (library !== undefined) this.add(node, `all of '${library}'`);
-      this.lookAtReference(node, parent);
+      this.reasons.push(...this.functions.ofName(node, parent));
     } else if (isObject) {
       const isListed = !parent.computed && allowed.MEMBERS[name]?.has(parent.property.name);
       if (!isListed) this.add(node, name);
@@ -164,17 +169,6 @@ class Looker {
       const isMade = parent?.type === 'NewExpression' && parent.callee === node;
       if (!isMade || !allowed.CONSTRUCTORS.has(name)) this.add(node, name);
     }
-  }
-
-  /**
-   * @param {Node} node
-   * @param {Node | null} parent
-   */
-  lookAtReference(node, parent) {
-    const isText = parent?.type === 'TemplateLiteral' || parent?.type === 'BinaryExpression';
-    const isMember = parent?.type === 'MemberExpression' && parent.object === node;
-    if (!isText && !(isMember && OF_FUNCTIONS.has(parent.property.name))) return;
-    if (this.meaningOf(node).kind === 'function') this.add(node, `the text of ${node.name}`);
   }
 
   /** @param {Node} node an import, or an export that may be one */
@@ -204,6 +198,7 @@ class Looker {
       if (!isListed) this.add(node, computed ? library : property.name);
     } else if (!computed) {
       this.lookAtKey(property);
+      this.reasons.push(...this.functions.ofMember(node));
     } else if (!isPlainKey(property, this.module) && !isTable(object, this.module)) {
       this.add(property, UNKNOWN_KEY);
     }
@@ -272,6 +267,7 @@ class Looker {
       if (one.type !== 'JSXAttribute') continue;
       const inner = one.value?.type === 'JSXExpressionContainer' ? one.value.expression : one.value;
       this.lookAtMethod(textOf(one.name), one, inner);
+      this.reasons.push(...this.functions.ofAttribute(inner));
     }
   }
 

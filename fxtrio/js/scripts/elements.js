@@ -10,8 +10,11 @@ import { CLIENT, PASSING_ON } from './allowed.js';
 /** Attributes that React sets as a property in browsers, and not in HTML. */
 const PROPERTIES = new Set(['muted', 'ref', 'srcObject']);
 
-/** Elements that run code, or that other scripts give a meaning. */
-const SCRIPTED = /^script$|-/;
+/** What only the router does for a link. */
+const ROUTED = new Set(['replace', 'scroll']);
+
+/** Elements that run code, that other scripts give a meaning, or whose parts React does not find in HTML. */
+const SCRIPTED = /^(head|script|template)$|-/;
 
 /** Inputs whose `value` is what they send, and not what was typed into them. */
 const SENT = new Set(['button', 'checkbox', 'hidden', 'image', 'radio', 'reset', 'submit']);
@@ -34,7 +37,7 @@ export function elementReasons(tag, meaning) {
   if (!isHost(text, meaning)) {
     return [{ node: tag, cause: `<${text}> is only known when it is rendered` }];
   }
-  const name = meaning?.kind === 'import' ? 'a' : text;
+  const name = meaning?.kind === 'import' ? meaning.name : text;
   const reasons = tag.attributes.flatMap((/** @type {Node} */ one) => attributeReasons(name, one));
   if (SCRIPTED.test(name)) reasons.push({ node: tag, cause: `<${name}>` });
   return [...reasons, ...controlReasons(name, tag)];
@@ -74,6 +77,7 @@ function attributeReasons(element, attribute) {
   }
   const name = textOf(attribute.name);
   if (/^on/i.test(name) || PROPERTIES.has(name) || name === 'is') return [named(attribute)];
+  if (element === 'Link' && ROUTED.has(name)) return [named(attribute)];
   const isAction = name === 'action' || name === 'formAction';
   return isAction && !isText(attribute.value) ? [named(attribute)] : [];
 }

@@ -35,10 +35,12 @@ export class Module {
    * @param {{ path: string, text: string, lang: 'tsx' | 'ts' | 'jsx' }} file without mistakes of syntax
    */
   constructor(tools, file) {
-    const { program, offsetOf } = withoutTypes(tools, file);
+    const { program, errors, offsetOf } = withoutTypes(tools, file);
     this.path = file.path;
     this.text = file.text;
     this.program = program;
+    /** Whether there is nothing in the tree, since the code was not understood. */
+    this.isUnread = errors.length > 0;
     this.offsetOf = offsetOf;
     const manager = tools.analyze(/** @type {any} */ (program), {
       ecmaVersion: 2025,
@@ -146,7 +148,7 @@ export class Module {
    * @param {Node} callee
    * @returns {string | undefined}
    */
-  #nameInReact(callee) {
+  nameInReact(callee) {
     const isMember = callee.type === 'MemberExpression' && !callee.computed;
     const found = isMember ? callee.object : callee;
     if (found.type !== 'Identifier') return undefined;
@@ -158,7 +160,7 @@ export class Module {
 
   /** @param {Node} call @returns {Meaning} */
   #meaningOfCall({ callee, arguments: given }) {
-    const name = this.#nameInReact(callee);
+    const name = this.nameInReact(callee);
     if (name === 'createContext') return { kind: 'context' };
     return name === 'memo' && given.length > 0
       ? this.meaningOfValue(given[0])

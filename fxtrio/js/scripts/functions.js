@@ -1,0 +1,162 @@
+/**
+ * Functions as values: code that gets one can read its name and its text, which are shortened in
+ * browsers. So functions may be called, and passed to what calls them at once.
+ */
+
+import { NO_FUNCTIONS } from './allowed.js';
+import { ALL } from './module.js';
+
+/** @typedef {import('../check/tree.js').Node} Node */
+/** @typedef {import('./changes.js').Changes} Changes */
+/** @typedef {import('./module.js').Meaning} Meaning */
+/** @typedef {import('./module.js').Module} Module */
+/** @typedef {import('./code.js').Reason} Reason */
+
+/** Functions of React that call what they get, or make a component of it. */
+const CALLING = new Set(['memo', 'useMemo']);
+
+/** Where no value is read, or nothing of it but whether there is one. */
+const UNREAD = new Set([
+  ...['Program', 'BlockStatement', 'ExpressionStatement', 'LabeledStatement', 'IfStatement'],
+  ...['ImportSpecifier', 'ImportDefaultSpecifier', 'ImportNamespaceSpecifier'],
+  ...['ExportSpecifier', 'ExportDefaultDeclaration', 'ExportNamedDeclaration'],
+  ...['MemberExpression', 'UnaryExpression', 'JSXExpressionContainer', 'JSXSpreadAttribute'],
+]);
+
+const PASSED_ON = 'a function that is passed on';
+
+/** Properties of functions that are others in browsers. */
+const PROPERTIES = new Set(['length', 'name', 'toString', 'valueOf']);
+
+export class Functions {
+  /** What a page fills the slots of its layouts with. @type {Set<Node | null>} */
+  #slots;
+
+  /**
+   * @param {Module} module
+   * @param {Changes} changes
+   * @param {(identifier: Node) => Meaning} meaningOf in whichever module it is declared
+   */
+  constructor(module, changes, meaningOf) {
+    this.module = module;
+    this.changes = changes;
+    this.meaningOf = meaningOf;
+    this.#slots = new Set(module.program.body.flatMap(slotsOf));
+  }
+
+  /**
+   * Attributes and children are looked at with their element, and members and texts of names with
+   * these.
+   *
+   * @param {Node} node
+   * @param {Node | null} parent
+   * @returns {Reason[]}
+   */
+  ofValue(node, parent) {
+    if (parent === null || this.#slots.has(parent) || !this.#isFunction(node)) return [];
+    return isValue(node, parent, this) ? [{ node, cause: PASSED_ON }] : [];
+  }
+
+  /**
+   * @param {Node} node a name
+   * @param {Node | null} parent
+   * @returns {Reason[]}
+   */
+  ofName(node, parent) {
+    const isText = parent?.type === 'TemplateLiteral' || parent?.type === 'BinaryExpression';
+    const isMember = parent?.type === 'MemberExpression' && parent.object === node;
+    if (!isText && !(isMember && PROPERTIES.has(parent.property.name))) return [];
+    const isFunction = this.meaningOf(node).kind === 'function';
+    return isFunction ? [{ node, cause: `the text of ${node.name}` }] : [];
+  }
+
+  /**
+   * The `type` of an element is its component.
+   *
+   * @param {Node} node a member that is not computed
+   * @returns {Reason[]}
+   */
+  ofMember(node) {
+    const { object, property } = node;
+    const isOfType = object.type === 'MemberExpression' && object.property.name === 'type';
+    const isRead = isOfType && PROPERTIES.has(property.name);
+    return isRead ? [{ node, cause: `type.${property.name}` }] : [];
+  }
+
+  /**
+   * @param {Node | null} value of an attribute of a component
+   * @returns {Reason[]}
+   */
+  ofAttribute(value) {
+    return value !== null && this.#isFunction(value) ? [{ node: value, cause: PASSED_ON }] : [];
+  }
+
+  /**
+   * Elements of HTML leave out functions, and those of contexts call them.
+   *
+   * @param {Node} element
+   * @param {Meaning | undefined | null} meaning of its name
+   * @returns {Reason[]}
+   */
+  ofChildren({ children }, meaning) {
+    if (meaning === undefined || meaning?.kind === 'context') return [];
+    return children
+      .filter((/** @type {Node} */ { type }) => type === 'JSXExpressionContainer')
+      .flatMap((/** @type {Node} */ { expression }) => this.ofAttribute(expression));
+  }
+
+  /**
+   * Whether an expression is a function, as far as it shows.
+   *
+   * @param {Node} node
+   */
+  #isFunction(node) {
+    if (/Function/.test(node.type)) return true;
+    if (node.type !== 'Identifier' || !this.module.variableOf(node)) return false;
+    const meaning = this.meaningOf(node);
+    if (meaning.kind !== 'import') return meaning.kind === 'function';
+    return meaning.name !== ALL && !NO_FUNCTIONS.has(meaning.name);
+  }
+}
+
+/**
+ * @param {Node} node
+ * @param {Node} parent
+ * @param {{ changes: Changes, module: Module }} looker
+ */
+function isValue(node, parent, { changes, module }) {
+  if (UNREAD.has(parent.type)) return false;
+  switch (parent.type) {
+    case 'FunctionDeclaration':
+    case 'FunctionExpression':
+    case 'ArrowFunctionExpression':
+      return parent.body === node;
+    case 'VariableDeclarator':
+      return parent.init === node && parent.id.type !== 'Identifier';
+    case 'CallExpression':
+      if (parent.callee === node || changes.isBrief(node, parent)) return false;
+      return !CALLING.has(module.nameInReact(parent.callee) ?? '');
+    case 'Property':
+      return parent.value === node && parent.kind === 'init';
+    case 'ConditionalExpression':
+      return parent.test !== node;
+    case 'BinaryExpression':
+    case 'TemplateLiteral':
+      return node.type !== 'Identifier';
+    default:
+      return true;
+  }
+}
+
+/**
+ * Return what a page fills the slots of its layouts with: the properties of `export const slots`.
+ *
+ * @param {Node} node of the top level
+ * @returns {Node[]}
+ */
+export function slotsOf({ type, declaration }) {
+  if (type !== 'ExportNamedDeclaration') return [];
+  const declared = declaration?.declarations ?? [];
+  const [slots] = declared.filter((/** @type {Node} */ { id }) => id.name === 'slots');
+  return slots?.init?.properties ?? [];
+}

@@ -1,0 +1,66 @@
+"""Random pages: those that are proved to need no scripts are the same with them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser
+
+from fxtrio.manifest import load_manifest
+from tests.e2e.support import fx, served, visit
+from tests.random_pages.grammar import random_page
+from tests.trees import write_tree
+
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
+
+SEEDS = range(int(os.environ.get("FX_FIRST_PAGE", "0")), 10**9)
+"""`FX_FIRST_PAGE=3000 pytest tests/random_pages` looks at other ones."""
+
+COUNT = 600
+AT_A_TIME = 10
+COMPARE = (Path(__file__).parent / "compare.js").read_text()
+
+
+def test_pages_that_need_no_scripts_are_the_same_with_them(
+    tmp_path: Path, browser: Browser
+) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": "export default () => <p>Start</p>;"})
+    pages = {seed: random_page(seed) for seed in SEEDS[:COUNT]}
+    _write(tmp_path, "plain", pages)
+    fx("build", cwd=tmp_path)
+    proved = _proved(tmp_path)
+    for seed in pages.keys() - proved:
+        (tmp_path / f"pages/plain/{seed}.fxl").unlink()
+    _write(tmp_path, "live", {seed: f"SCRIPTS = 'always'\n{pages[seed]}" for seed in proved})
+    fx("build", cwd=tmp_path)
+    pairs = [[f"/plain/{seed}", f"/live/{seed}"] for seed in sorted(proved)]
+
+    with served(tmp_path) as server:
+        tab = visit(browser).page
+        tab.goto(server.url)
+        different = [
+            one
+            for start in range(0, len(pairs), AT_A_TIME)
+            for one in tab.evaluate(COMPARE, pairs[start : start + AT_A_TIME])
+        ]
+
+    assert len(proved) > COUNT / 10
+    assert different == []
+
+
+def _write(root: Path, folder: str, pages: dict[int, str]) -> None:
+    for seed, text in pages.items():
+        path = root / f"pages/{folder}/{seed}.fxl"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+
+
+def _proved(root: Path) -> set[int]:
+    views = load_manifest(root / ".fx/build").views
+    return {
+        int(Path(view.module).stem)
+        for view in views
+        if view.module.startswith("pages/plain/") and not view.scripts
+    }
