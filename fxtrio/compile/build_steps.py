@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import attrs
@@ -12,7 +12,7 @@ from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, BundleView
 from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import CheckedPage, CheckedProject, check_project
 from fxtrio.compile.publish.atomic_write import write_whole
-from fxtrio.compile.scripts import without_scripts
+from fxtrio.compile.scripts import scripts_mode, without_scripts
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.config import Config
 from fxtrio.manifest import (
@@ -21,6 +21,7 @@ from fxtrio.manifest import (
     Assets,
     Manifest,
     Mode,
+    PageModule,
     PageRoute,
     View,
 )
@@ -81,18 +82,20 @@ def bundle_plan(
     seed: str = "",
 ) -> BundlePlan:
     """Return the plan of a bundle for a project whose halves are in ``folder``."""
+    modules = {page.module.source: page.module for page in project.pages}
     return BundlePlan(
         root=root,
         staging=folder,
         base=f"{config.base_url}/_fx/",
         mode=mode,
         modules=project.tree.sources,
-        views=tuple(_bundle_view(view) for view in site.views),
+        views=tuple(_bundle_view(view, modules) for view in site.views),
         seed=seed,
     )
 
 
-def _bundle_view(view: PlannedView) -> BundleView:
+def _bundle_view(view: PlannedView, modules: Mapping[str, PageModule]) -> BundleView:
+    layouts = [layout.source for layout in view.layouts]
     return BundleView(
         id=view.id,
         kind=view.kind,
@@ -100,6 +103,7 @@ def _bundle_view(view: PlannedView) -> BundleView:
         layouts=tuple((layout.source, layout.is_template) for layout in view.layouts),
         loading=view.loading,
         boundaries=view.boundaries,
+        scripts=scripts_mode(view.source, layouts, modules)[0],
     )
 
 

@@ -28,9 +28,9 @@ Reasons = Sequence[Sequence[ScriptReason]]
 def without_scripts(
     views: Sequence[View], modules: Mapping[str, PageModule], reasons: Reasons
 ) -> tuple[View, ...]:
-    """Return the views; those that need no scripts say so."""
+    """Return the views; those that need no scripts say so, to their links as well."""
     return tuple(
-        attrs.evolve(view, scripts=False)
+        attrs.evolve(view, scripts=False, client={**view.client, "scripts": False})
         if reasons and not script_reasons(view, modules, reasons[view.id])
         else view
         for view in views
@@ -41,7 +41,7 @@ def script_reasons(
     view: View, modules: Mapping[str, PageModule], proof: Sequence[ScriptReason]
 ) -> list[ScriptReason]:
     """Return why a view has scripts, ``proof`` being what its code needs them for."""
-    mode, source = _mode(view, modules)
+    mode, source = scripts_mode(view.module, view.layouts, modules)
     if mode == "always":
         return [ScriptReason(source, 1, 1, _ALWAYS), *proof]
     return [ScriptReason(view.module, 1, 1, _PARTS), *proof] if view.streams else [*proof]
@@ -51,7 +51,7 @@ def required_scripts(manifest: Manifest, reasons: Reasons) -> list[Problem]:
     """Return a problem for each reason of a view whose files demand that it has no scripts."""
     found = {}
     for view in manifest.views if reasons else ():
-        mode, source = _mode(view, manifest.modules)
+        mode, source = scripts_mode(view.module, view.layouts, manifest.modules)
         if mode != "none":
             continue
         for one in script_reasons(view, manifest.modules, reasons[view.id]):
@@ -71,9 +71,11 @@ def dump_reasons(manifest: Manifest, reasons: Reasons) -> bytes:
     return json.dumps(told, indent=1).encode() + b"\n"
 
 
-def _mode(view: View, modules: Mapping[str, PageModule]) -> tuple[ScriptsMode, str]:
+def scripts_mode(
+    module: str, layouts: Sequence[str], modules: Mapping[str, PageModule]
+) -> tuple[ScriptsMode, str]:
     """Return what the nearest file says, and which; "auto" where none does."""
-    for source in (view.module, *reversed(view.layouts)):
+    for source in (module, *reversed(layouts)):
         mode = modules[source].scripts
         if mode is not None:
             return mode, source

@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from fxtrio.manifest import load_manifest
-from tests.e2e.support import Server, fx, read_text, served, visit
+from tests.e2e.support import Server, fx, pause, read_text, served, visit
 from tests.trees import page, write_tree
 
 LAYOUT = """
@@ -24,7 +24,8 @@ export default function Layout({ children }) {
       <Head><title>Shop</title></Head>
       <nav>
         <Link href="/">Home</Link> <Link href="/list?kind=b">List</Link>{' '}
-        <Link href="/live">Live</Link>
+        <Link href="/live" prefetch={false}>Live</Link>{' '}
+        <Link href="/api/count">Count</Link>
       </nav>
       {children}
     </>
@@ -36,6 +37,7 @@ LIST = page(
     @server
     async def load(request):
         kind = request.query_params.get("kind", "a")
+        print("purpose of", kind, request.headers.get("sec-purpose", "a visit"), flush=True)
         return {"kind": kind, "items": [{"id": n, "text": f"{kind}{n} <&>"} for n in range(3)]}
 
     @action
@@ -80,6 +82,8 @@ FAILS = page(
     "export default () => null;",
 )
 FILES = {
+    "fx.config.json": '{"csp": "enforce"}',
+    "pages/api/count.py": "async def get(request):\n    return {}\n",
     "pages/layout.fxl": LAYOUT,
     "pages/site.css": "body { margin: 0 }",
     "pages/index.fxl": "export default () => <h1>Hello</h1>;",
@@ -114,8 +118,33 @@ def test_a_page_of_html_is_one_request_without_scripts_and_data(
     expect(visitor.page.get_by_role("heading")).to_have_text("Hello")
     expect(visitor.page).to_have_title("Shop")
     assert len(loaded) == 2  # with the stylesheet
-    assert "<script" not in read_text(site.url)
+    scripts = visitor.page.locator("script").evaluate_all("all => all.map((one) => one.type)")
+    assert scripts == ["speculationrules"]
     assert visitor.complaints == []
+
+
+def test_chromium_loads_the_page_of_a_link_that_is_pointed_at(
+    site: Server, browser: Browser
+) -> None:
+    visitor = visit(browser)
+    tab = visitor.page
+    tab.goto(site.url)
+    log = site.from_now_on()
+    tab.get_by_role("link", name="List").hover()
+    while "purpose of b prefetch" not in log.output():
+        pause()
+    tab.get_by_role("link", name="List").click()
+    expect(tab.get_by_role("listitem")).to_have_count(3)
+    assert "a visit" not in log.output()
+    assert visitor.complaints == []
+
+
+def test_links_that_shall_not_be_loaded_beforehand_are_not(site: Server) -> None:
+    text = read_text(site.url)
+
+    assert '<a data-fx-prefetch="" href="/list?kind=b">' in text
+    assert '<a href="/live">' in text
+    assert '<a href="/api/count">' in text
 
 
 def test_links_lead_to_pages_with_scripts_and_back(site: Server, browser: Browser) -> None:
@@ -146,7 +175,7 @@ def test_an_error_page_of_html_has_no_scripts_either(site: Server) -> None:
     text = read_text(f"{site.url}/fails")
 
     assert "<h1>Sold out.</h1>" in text
-    assert "<script" not in text
+    assert '<script type="module"' not in text
 
 
 def test_scripts_would_change_nothing(project: Path, site: Server, browser: Browser) -> None:
@@ -157,7 +186,7 @@ def test_scripts_would_change_nothing(project: Path, site: Server, browser: Brow
             source.write_text(f"SCRIPTS = 'always'\n\n{source.read_text()}")
     fx("build", cwd=project)
     with served(project) as server:
-        assert "<script" in read_text(server.url)
+        assert '<script type="module"' in read_text(server.url)
         for path, shown in plain.items():
             assert _shown(browser, f"{server.url}{path}") == shown
 
@@ -185,7 +214,7 @@ def _shown(browser: Browser, url: str) -> str:
     tab.goto(url, wait_until="networkidle")
     text = tab.locator("#fx-root").inner_html()
     tab.close()
-    return text
+    return text.replace(' data-fx-prefetch=""', "")
 
 
 def test_the_manifest_says_which_views_need_none(project: Path) -> None:

@@ -19,7 +19,7 @@ import trio
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem, BundlerCrashed
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.errors import shown_path
-from fxtrio.manifest import ViewKind
+from fxtrio.manifest import ScriptsMode, ViewKind
 from fxtrio.node import find_node
 
 log = logging.getLogger("fx.build")
@@ -46,6 +46,9 @@ class BundleView:
 
     boundaries: tuple[int, ...] = ()
     """Ids of the error views that may stand in, nearest first."""
+
+    scripts: ScriptsMode = "auto"
+    """What the nearest of its files says of scripts."""
 
 
 @attrs.frozen(kw_only=True)

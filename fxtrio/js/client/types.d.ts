@@ -35,6 +35,8 @@ export interface PageInfo {
   /** URL path that the app is mounted at, where that is not what it was built for. */
   base?: string;
   /** Whether a host of files serves it, and the payload of each page is a file as well. */
+  /** False for a page whose documents have no scripts. */
+  scripts?: false;
   exported?: boolean;
 }
 

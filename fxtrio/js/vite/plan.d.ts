@@ -27,6 +27,8 @@ export interface ViewPlan {
   loading: string | null;
   /** Ids of the error views that may stand in, nearest first. */
   boundaries: number[];
+  /** What the nearest of its files says of scripts. */
+  scripts: 'auto' | 'none' | 'always';
 }
 
 /** URLs of what one module needs. */

@@ -30,7 +30,11 @@ export function Link({ href, prefetch = 'hover', replace, scroll, ...rest }) {
   const target = withBase(href, base);
   const current = isSamePath(target, state.requestedPath, base) && !/[?#]/.test(href);
   const anchor = { 'aria-current': current ? /** @type {const} */ ('page') : undefined, ...rest };
-  if (runtime === null) return createElement('a', { ...anchor, href: target });
+  if (runtime === null) {
+    const isWanted = state.page.scripts === false && prefetch !== false && !current;
+    const mark = isWanted && isOfPages(target, base) ? { 'data-fx-prefetch': '' } : null;
+    return createElement('a', { ...anchor, ...mark, href: target });
+  }
   const { router } = runtime;
   const when = prefetch === true ? 'hover' : prefetch;
   return createElement(LiveLink, { anchor, target, prefetch: when, replace, scroll, router });
@@ -100,6 +104,17 @@ export function isPlainClick(event) {
     (link.target === '' || link.target === '_self') &&
     !link.hasAttribute('download')
   );
+}
+
+/**
+ * Whether a link of a page without scripts may be loaded by the browser beforehand: endpoints may do
+ * more than respond.
+ *
+ * @param {string} target
+ * @param {string} base
+ */
+function isOfPages(target, base) {
+  return /^\/(?!\/)/.test(target) && !target.startsWith(`${base}/api/`);
 }
 
 /** Whether the visitor has not asked to save data. */

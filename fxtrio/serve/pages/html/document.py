@@ -23,7 +23,13 @@ _BODY = b"<body>"
 _ROOT = b'<div id="fx-root">'
 _TO_ROOT = b"</head>" + _BODY + _ROOT
 
-_PLAIN_END = b"</div></body></html>"
+_PREFETCHED = b" data-fx-prefetch="
+"""On links that browsers load beforehand (`fxtrio/js/client/navigation/link.js`)."""
+
+_RULES = (
+    b'<script type="speculationrules"%b>{"prefetch":[{"where":'
+    b'{"selector_matches":"[data-fx-prefetch]"},"eagerness":"moderate"}]}</script>'
+)
 
 _ENTRY = b'<script type="module"'
 
@@ -105,7 +111,11 @@ class DocumentFrame:
             state = state[:cut] + state[cut:].replace(self.nonce, nonce) if cut >= 0 else state
         opening, head, to_root = self._around(head)
         if not self.scripts and html:
-            return b"".join((opening, viewport, head, self.styles, to_root, html, _PLAIN_END))
+            parts = (opening, viewport, head, self.styles, to_root, html, b"</div>")
+            rules = b""
+            if _PREFETCHED in html:
+                rules = _RULES % (b' nonce="%b"' % nonce if nonce else b"")
+            return b"".join((*parts, rules, b"</body></html>"))
         return b"".join(
             (
                 opening,
