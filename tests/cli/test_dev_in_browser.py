@@ -107,6 +107,28 @@ def test_pages_come_and_go_without_a_restart(
 
 
 @pytest.mark.shared_dev
+def test_a_page_that_a_build_would_send_without_scripts_must_not_change_with_them(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    nested = "export default () => <p><Part /></p>;\nconst Part = () => <h2>Part</h2>;\n"
+    (project / "pages/nested.fxl").write_text(nested)
+    (project / "pages/moving.fxl").write_text(
+        "import { useEffect, useState } from 'react';\n\nexport default () => {\n"
+        "  const [text, setText] = useState('before');\n"
+        "  useEffect(() => setText('after'), []);\n  return <h1>{text}</h1>;\n};\n"
+    )
+    page = visit(browser).page
+
+    page.goto(f"{server.url}/moving")
+    expect(page.locator("h1")).to_have_text("after")
+    page.goto(f"{server.url}/nested")
+    expect(page.locator("h2")).to_have_text("Part")
+
+    wait_for(server, "pages/nested.fxl: 'fx build' sends this page without scripts")
+    assert "pages/moving.fxl: 'fx build'" not in server.output()
+
+
+@pytest.mark.shared_dev
 def test_the_starter_works_without_complaints_of_the_browser(
     browser: Browser, server: Server
 ) -> None:

@@ -24,6 +24,7 @@ import { discoverPackages, quietness } from './packages/discovery.js';
 import { freeWhenIdle } from './idle-memory.js';
 import { Mistakes } from './checks/background.js';
 import { bundlePackages } from './packages/packages-process.js';
+import { PlainPages } from './checks/plain-pages.js';
 import { Places } from './places.js';
 import { RuntimeFiles } from './runtime/served.js';
 import { makeServer } from './server.js';
@@ -88,6 +89,7 @@ async function begin(settings) {
   const access = new Access(settings, site, server, runtime);
   const views = new Views(settings, site, made);
   void new Places(settings, site, server, browsers);
+  void new PlainPages(settings, site, server, browsers);
   const mistakes = new Mistakes();
   browsers.pagesOf = (file) => pagesThatNeed(server, site, file);
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);

@@ -4,6 +4,7 @@ import * as React from 'react';
 
 // @ts-expect-error the React plug-in makes it
 import { performReactRefresh } from '/@react-refresh';
+import { watchChange } from './changed.js';
 import { latest, listeners } from './latest.js';
 import { Overlay } from './overlay.js';
 import { OwnRequests } from './own-requests.js';
@@ -28,18 +29,16 @@ export async function develop({ base, start, hot, root, editor, covers }) {
   const overlay = new Overlay(document, editor, covers);
   overlay.root = root;
   overlay.timings = `${base}/__fx/timings`;
-  let shown = () => pageOf(document);
+  const page = pageOf(document);
+  let shown = () => page;
   overlay.concerns = (file) => isOfPage(file, shown());
   showMistakes(overlay, hot);
   const requests = new OwnRequests(window, overlay, hot);
   const importer = makeImporter();
-  const react = {
-    onUncaughtError: (/** @type {unknown} */ error) => overlay.thrown(error),
-    onCaughtError: (/** @type {unknown} */ error) => overlay.thrown(error),
-    onRecoverableError: (/** @type {any} */ error, /** @type {any} */ info) =>
-      overlay.thrown(error, { ...info, ownerStack: ownerStack() }),
-  };
+  const react = reporting(overlay);
   watchAttributes(overlay);
+  const report = (/** @type {string} */ change) => hot.send('fx:changed', { ...page, change });
+  const compare = watchChange(document, report);
   let runtime;
   try {
     runtime = await start({ base, importModule: /** @type {any} */ (importer.load), react });
@@ -53,7 +52,7 @@ export async function develop({ base, start, hot, root, editor, covers }) {
     performance.mark('fx:ready');
     return;
   }
-  shown = () => runtime.screen.view?.state.page ?? pageOf(document);
+  shown = () => runtime.screen.view?.state.page ?? page;
   runtime.router.subscribe(() => overlay.draw()); // another page has files of its own
   const updates = new Updates({ runtime, overlay, refresh: performReactRefresh });
   listeners.add((url, module) => updates.addModule(url, module));
@@ -69,7 +68,23 @@ export async function develop({ base, start, hot, root, editor, covers }) {
   });
   whenReplaced(() => updates.addData({ sources: null, expected: [] }));
   tellAge(hot);
+  compare();
   performance.mark('fx:ready');
+}
+
+/**
+ * Return what React calls with errors.
+ *
+ * @param {Overlay} overlay
+ */
+function reporting(overlay) {
+  const thrown = (/** @type {unknown} */ error) => overlay.thrown(error);
+  return {
+    onUncaughtError: thrown,
+    onCaughtError: thrown,
+    onRecoverableError: (/** @type {any} */ error, /** @type {any} */ info) =>
+      overlay.thrown(error, { ...info, ownerStack: ownerStack() }),
+  };
 }
 
 /**

@@ -1,0 +1,38 @@
+/** Whether scripts have changed a page: what the server has sent, and what is shown a little later. */
+
+/** When effects have run that a page begins with (ms). */
+const SETTLED_MS = 1000;
+
+/**
+ * Call `report` with the first change, if there is one.
+ *
+ * @param {Document} document whose page has not come to life
+ * @param {(change: string) => void} report
+ * @returns {() => void} to be called when it has
+ */
+export function watchChange(document, report) {
+  const root = document.getElementById('fx-root');
+  const before = root?.innerHTML ?? '';
+  const url = document.URL;
+  return () => {
+    setTimeout(() => {
+      if (before === '' || document.URL !== url) return;
+      const change = changeOf(before, root?.innerHTML ?? '');
+      if (change !== '') report(change);
+    }, SETTLED_MS);
+  };
+}
+
+/**
+ * Return the text after the first difference, with a little before it; "" where there is none.
+ *
+ * @param {string} before
+ * @param {string} after
+ */
+export function changeOf(before, after) {
+  if (before === after) return '';
+  let start = 0;
+  while (start < before.length && before[start] === after[start]) start += 1;
+  const from = Math.max(0, start - 40);
+  return `${after.slice(from, start + 60)}`;
+}
