@@ -31,11 +31,11 @@ from fxtrio.export.folder import (
 )
 from fxtrio.export.html import Document, read_document, with_policy
 from fxtrio.export.links import LinkCheck, Page
-from fxtrio.export.pages import CapturedPage, Capturing, Progress, Target
+from fxtrio.export.pages import CapturedPage, Capturing, Progress, Target, wrong_status
 from fxtrio.export.place import Place
 from fxtrio.export.plan import ExportPlan, Text, expand, placed, plan_export, static_paths
 from fxtrio.export.site_files import Moved
-from fxtrio.manifest import FOLDERS, Manifest, PageRoute, load_manifest
+from fxtrio.manifest import FOLDERS, ApiRoute, Manifest, PageRoute, load_manifest
 from fxtrio.markdown import LlmsPageInfo, first_heading
 from fxtrio.markdown.llms import title_of
 from fxtrio.markdown.paths import markdown_path
@@ -201,6 +201,8 @@ class _Export:
         )
         for page in await capturing.all(targets, jobs=self.jobs, progress=self.progress):
             self._take(page)
+        for api in self.plan.endpoints:
+            await self._add_endpoint(api)
         await self._add_not_found()
         await self._add_llms()
         self._add_for_hosts()
@@ -259,6 +261,19 @@ class _Export:
             self._add(page_file(path, PAYLOAD_FILE), page.payload, owner)
         if page.markdown is not None:
             self._add(markdown_path(path)[1:], page.markdown, owner)
+
+    async def _add_endpoint(self, api: ApiRoute) -> None:
+        """Add the response of an endpoint, such as a feed."""
+        path, source = api.pattern, api.source
+        answer = await capture(self.app, self.place, path, "text", source=source)
+        findings = answer.findings
+        if answer.status != 200 and not findings:
+            findings = (wrong_status(answer, path, source, "to GET"),)
+        if findings:
+            self.left_out += findings
+            self.lost[path] = findings[0]
+            return
+        self._add(path[1:], answer.body, source)
 
     def _add(self, name: str, content: bytes, owner: str) -> None:
         conflict = self.files.add(name, content, owner=owner)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from unicodedata import normalize
 
 import attrs
 
@@ -31,35 +32,52 @@ class Files:
     _owners: dict[str, str] = attrs.field(factory=dict)
     """The place of the project that each comes from."""
 
+    _by_key: dict[str, str] = attrs.field(factory=dict)
+    """The name of each file by its `_key`."""
+
     def add(self, name: str, content: bytes | Path, *, owner: str) -> Finding | None:
         """Add a file; return why that is not possible, if it is not."""
         cause, remedy = "", "Rename one of them"
-        if name in self.contents:
+        other = self._by_key.get(_key(name))
+        if other == name:
             cause = f"is a file of {self._owners[name]} already"
+        elif other is not None:
+            cause = f"differs only in case from {other} of {self._owners[other]}"
         for folder in map(PurePosixPath.as_posix, PurePosixPath(name).parents):
-            if folder in self.contents:
-                cause = f"is below the file {self._owners[folder]}"
+            if _key(folder) in self._by_key:
+                cause = f"is below the file {self._owners[self._by_key[_key(folder)]]}"
         if cause:
             return Finding(owner, f"{name} in the export {cause}", remedy)
-        self.contents[name] = content
-        self._owners[name] = owner
+        self._put(name, content, owner)
         return None
 
     def add_missing(self, name: str, content: bytes, *, owner: str) -> None:
         """Add a file unless the project has one of that name."""
-        if name not in self.contents:
-            self.contents[name] = content
-            self._owners[name] = owner
+        if _key(name) not in self._by_key:
+            self._put(name, content, owner)
+
+    def _put(self, name: str, content: bytes | Path, owner: str) -> None:
+        self.contents[name] = content
+        self._owners[name] = owner
+        self._by_key[_key(name)] = name
 
     def folder_conflicts(self) -> Iterator[Finding]:
         """Yield files whose names are folders of others."""
         folders = {
-            folder.as_posix() for name in self.contents for folder in PurePosixPath(name).parents
+            _key(folder.as_posix())
+            for name in self.contents
+            for folder in PurePosixPath(name).parents
         }
-        for name in sorted(folders & self.contents.keys()):
+        for key in sorted(folders & self._by_key.keys()):
+            name = self._by_key[key]
             yield Finding(
                 self._owners[name], f"{name} in the export is also a folder", "Rename one of them"
             )
+
+
+def _key(name: str) -> str:
+    """Return what two names share that are one file for hosts such as those on macOS or Windows."""
+    return normalize("NFC", normalize("NFC", name).casefold())
 
 
 def page_file(path: str, name: str = "index.html") -> str:

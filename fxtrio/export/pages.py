@@ -96,7 +96,7 @@ class Capturing:
             answer = await capture(self.app, self.place, target.path, "payload", source=source)
             payload, findings = answer.body, answer.findings
             if answer.status != 200:
-                findings = (*findings, _wrong_status(answer, target, "as data"))
+                findings = (*findings, wrong_status(answer, target.path, source, "as data"))
         if html.location:
             moved = Moved(target.path, html.location, html.status)
             return CapturedPage(target=target, payload=payload, moved=moved, findings=findings)
@@ -107,7 +107,8 @@ class Capturing:
                 markdown = answer.body
                 findings += answer.findings
             elif not answer.location:  # which leads to the page, where nothing gives Markdown
-                findings += (_wrong_status(answer, target, "as Markdown"), *answer.findings)
+                wrong = wrong_status(answer, target.path, source, "as Markdown")
+                findings += (wrong, *answer.findings)
         return CapturedPage(
             target=target,
             html=html.body,
@@ -125,10 +126,10 @@ def _reasons(answer: Captured, target: Target) -> tuple[Finding, ...]:
             cause = f"{target.path} is {answer.media or 'without a type'}, not HTML"
             return (Finding(target.sources[0], cause, SERVER),)
         return answer.findings
-    return (_wrong_status(answer, target, "as HTML"),)
+    return (wrong_status(answer, target.path, target.sources[0], "as HTML"),)
 
 
-def _wrong_status(answer: Captured, target: Target, form: str) -> Finding:
-    cause = f"{target.path} answers {answer.status} {form}"
+def wrong_status(answer: Captured, path: str, source: str, form: str) -> Finding:
+    """Return that a response has a status that no file has."""
     remedy = "Correct it, or leave it out: its reason is in the log above"
-    return Finding(target.sources[0], cause, remedy)
+    return Finding(source, f"{path} answers {answer.status} {form}", remedy)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import PurePosixPath
 from typing import Any
 
 import attrs
 
 from fxtrio.export.errors import Finding
-from fxtrio.manifest import Manifest, PageModule, PageRoute
+from fxtrio.manifest import ApiRoute, Manifest, PageModule, PageRoute
 from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.routes.router import Router
 
@@ -20,6 +21,8 @@ SERVER = "A host of files runs no code: serve it with 'fx serve', or leave it ou
 
 _LONGEST_NAME = 240
 """Bytes of a file's name: most systems allow 255, and an ending is added."""
+
+_STATIC = re.compile(r"^STATIC[ \t]*+(?::[^=\n]*+)?=[ \t]*+True\b", re.MULTILINE)
 
 Text = Callable[[str], str]
 """Returns the text of a source file."""
@@ -30,6 +33,9 @@ class ExportPlan:
     """The routes of an app, by whether they can be files."""
 
     routes: tuple[PageRoute, ...]
+    endpoints: tuple[ApiRoute, ...]
+    """Those whose response is a file: their module has ``STATIC = True``."""
+
     missing: Mapping[str, Finding]
     """Why other routes cannot: by pattern, or by source for what has none."""
 
@@ -49,11 +55,30 @@ def plan_export(manifest: Manifest, text: Text) -> ExportPlan:
             kept.append(route)
         else:
             missing[route.pattern] = reason
+    endpoints = []
     for api in manifest.api:
-        missing[api.pattern] = Finding(api.source, "an endpoint needs a server", SERVER)
+        reason = _needs_endpoint(api, text)
+        if reason is None:
+            endpoints.append(api)
+        else:
+            missing[api.pattern] = reason
     for module in manifest.actions:
         missing[module.source] = Finding(module.source, "its actions need a server", SERVER)
-    return ExportPlan(tuple(kept), missing)
+    return ExportPlan(tuple(kept), tuple(endpoints), missing)
+
+
+def _needs_endpoint(api: ApiRoute, text: Text) -> Finding | None:
+    """Return why the response of an endpoint cannot be a file."""
+    if _STATIC.search(text(api.source)) is None:
+        remedy = f"{SERVER}. If its response is the same for everybody, write STATIC = True"
+        return Finding(api.source, "an endpoint needs a server", remedy)
+    name = api.pattern.rpartition("/")[2]
+    if "[" in api.pattern:
+        return Finding(api.source, f"the URLs of {api.pattern} are not known", SERVER)
+    if not PurePosixPath(name).suffix:
+        remedy = f"Rename it such as {name}.xml.py: hosts know the type of a file by its name"
+        return Finding(api.source, f"{api.pattern} has no file extension", remedy)
+    return None
 
 
 def _needs_server(module: PageModule, text: Text) -> Finding | None:

@@ -43,7 +43,8 @@ async def answer_api(
     scope = event.scope
     scope["path_params"] = dict(params)
     body = event.open_body(running.bodies, limit=site.config.limits.body)
-    request = BodyRequest(scope, body)
+    audience = event.audience
+    request = BodyRequest(scope, body) if audience.personal else audience.connect(scope)
     unsafe = scope["method"] not in csrf.SAFE_METHODS
     verdict = site.proof.rejection(event) if unsafe else ""
     if verdict:
@@ -56,9 +57,10 @@ async def answer_api(
                 if verdict:
                     return csrf_failure_reply(verdict)
             answer: Answer | Redirect | None = await run_hooks(
-                site.hooks.before("endpoint", "api"), request, event.audience
+                site.hooks.before("endpoint", "api"), request, audience
             )
             if answer is None:
+                audience.admit(event.draft)
                 answer = await _call(site.endpoints[source], request, source)
             if isinstance(answer, Redirect):
                 return redirected(answer, navigation=False)

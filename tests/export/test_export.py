@@ -306,6 +306,73 @@ async def test_two_files_at_one_place_are_an_error(tmp_path: Path) -> None:
     ]
 
 
+async def test_paths_that_differ_only_in_case_are_an_error_with_both_places(tmp_path: Path) -> None:
+    files = {
+        "pages/docs.fxl": PAGE,
+        "pages/Docs.fxl": PAGE,
+        "pages/caf\u00e9.fxl": PAGE,
+        "public/CAFE\u0301/index.html": "x",
+        "pages/a/b.fxl": PAGE,
+        "public/A": "x",
+    }
+
+    found = await failures(tmp_path, files)
+
+    assert [line.partition(". ")[0] for line in found] == [
+        "pages/a/b.fxl: a/b/__fx.json in the export is below the file public/A",
+        "pages/a/b.fxl: a/b/index.html in the export is below the file public/A",
+        "pages/caf\u00e9.fxl: caf\u00e9/index.html in the export differs only in case from "
+        "CAFE\u0301/index.html of public/CAFE\u0301/index.html",
+        "pages/docs.fxl: docs/__fx.json in the export differs only in case from "
+        "Docs/__fx.json of pages/Docs.fxl",
+        "pages/docs.fxl: docs/index.html in the export differs only in case from "
+        "Docs/index.html of pages/Docs.fxl",
+    ]
+
+
+FEED = """
+from starlette.responses import Response
+
+STATIC = True
+
+async def get(request):
+    return Response(f"<rss>{request.url}</rss>", media_type="application/rss+xml")
+"""
+
+
+async def test_an_endpoint_that_is_static_is_a_file_and_may_be_linked(tmp_path: Path) -> None:
+    files = {
+        "pages/api/feed.xml.py": FEED,
+        "pages/index.fxl": shown('<a href="/api/feed.xml">Feed</a>'),
+    }
+
+    await export(tmp_path, files)
+
+    assert contents(tmp_path / "out")["api/feed.xml"] == (
+        b"<rss>https://example.com/api/feed.xml</rss>"
+    )
+
+
+async def test_an_endpoint_that_cannot_be_a_file_is_an_error(tmp_path: Path) -> None:
+    files = {
+        "pages/index.fxl": PAGE,
+        "pages/api/feed.py": FEED,
+        "pages/api/[id].py": FEED.replace("STATIC", "STATIC: bool"),
+        "pages/api/who.txt.py": FEED.replace("request.url", "request.headers.get('host')"),
+        "pages/api/form.txt.py": FEED.replace("def get", "def post"),
+    }
+
+    found = await failures(tmp_path, files)
+
+    assert [line.partition(". ")[0] for line in found] == [
+        "pages/api/[id].py: the URLs of /api/[id] are not known",
+        "pages/api/feed.py: /api/feed has no file extension",
+        "pages/api/form.txt.py: /api/form.txt answers 405 to GET",
+        "pages/api/who.txt.py: its code, or a layout's, reads request.headers, which a file "
+        "cannot know",
+    ]
+
+
 async def test_no_file_has_a_secret_of_a_request(tmp_path: Path) -> None:
     form = shown('<script nonce="">1</script>')
 

@@ -32,7 +32,16 @@ export function useParams() {
  * @returns {URLSearchParams}
  */
 export function useSearchParams() {
-  const query = queryOf(useRoute('useSearchParams').state.requestedPath);
+  const { state, runtime } = useRoute('useSearchParams');
+  const { exported, scripts } = state.page;
+  if (runtime === null && exported && scripts === false) {
+    // A file is the same for all queries, and nothing reads the address bar.
+    throw new Error(
+      "useSearchParams: an exported page without scripts has no query. Write SCRIPTS = 'always' " +
+        'in its server half.',
+    );
+  }
+  const query = queryOf(state.requestedPath);
   return useMemo(() => new URLSearchParams(query), [query]);
 }
 

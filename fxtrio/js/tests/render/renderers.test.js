@@ -36,6 +36,33 @@ test('the HTML is the inside of the root element', () => {
   );
 });
 
+test('an exported page without scripts cannot ask for its query', () => {
+  const Page = () => h('p', null, useSearchParams().get('x') ?? 'none');
+  const { page } = makeState();
+
+  assert.throws(
+    () => render(Page, { page: { ...page, exported: true, scripts: false } }),
+    /useSearchParams: an exported page without scripts has no query/,
+  );
+  assert.equal(render(Page, { page: { ...page, exported: true } }).html, '<p>none</p>');
+});
+
+test('links of pages without scripts may be loaded beforehand, but for endpoints', () => {
+  const links = () => [
+    h(Link, { href: '/a', key: 1 }),
+    h(Link, { href: '/b', prefetch: false, key: 2 }),
+    h(Link, { href: '/api/c', key: 3 }),
+    h(Link, { href: 'https://example.com/', key: 4 }),
+  ];
+  const { page } = makeState();
+  const marked = /** @type {string} */ (render(links, { page: { ...page, scripts: false } }).html);
+
+  assert.deepEqual(marked.match(/<a data-fx-prefetch="" href="[^"]*">/g), [
+    '<a data-fx-prefetch="" href="/a">',
+  ]);
+  assert.ok(!render(links).html.includes('data-fx-prefetch'));
+});
+
 test('what React hoists goes into the head', () => {
   const { head, html } = render(() =>
     h('p', null, h('title', null, 'T'), h('link', { rel: 'preload', as: 'font', href: '/f' }), 'x'),
