@@ -225,7 +225,7 @@ def test_equal_projects_have_equal_ids_wherever_they_are(
 def test_a_base_url_is_in_front_of_every_url(tmp_path: Path) -> None:
     project = make_sample(tmp_path)
     result = project.build(base="/app/_fx/")
-    assert result.entry.module.startswith("/app/_fx/client-")
+    assert result.entry.module.startswith("/app/_fx/runtime-")
     html = project.render(result, 0, props={"data": {}, "layoutData": {"name": "N"}})["html"]
     assert 'src="/app/_fx/photo-' in html
     assert '<a href="/app/about">' in html

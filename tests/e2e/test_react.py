@@ -158,7 +158,7 @@ def test_a_form_that_is_sent_before_the_page_lives_is_not_lost(
 ) -> None:
     visitor = visit(browser)
     waiting: list[Route] = []
-    visitor.page.route("**/_fx/client-*.js", lambda route: waiting.append(route))
+    visitor.page.route("**/_fx/runtime-*.js", lambda route: waiting.append(route))
     visitor.page.goto(f"{site.url}/{kind}/form.action", wait_until="commit")
     visitor.page.locator("[name=word]").wait_for()
     visitor.page.evaluate("document.getElementById('act').click()")

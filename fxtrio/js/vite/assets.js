@@ -13,6 +13,7 @@ import { CLIENT_ENTRY } from './entries.js';
  * @property {'chunk'} type
  * @property {string} fileName
  * @property {string | null} [facadeModuleId]
+ * @property {string[]} [moduleIds] of the modules that it holds
  * @property {string[]} imports
  * @property {{ importedCss: Iterable<string> }} [viteMetadata]
  */
@@ -29,16 +30,18 @@ export function collectAssets(plan, output) {
   const chunks = /** @type {Chunk[]} */ (output.filter((file) => file.type === 'chunk'));
   const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
   const byModule = new Map(chunks.map((chunk) => [chunk.facadeModuleId ?? '', chunk]));
+  const start = `\0${CLIENT_ENTRY}`;
+  const runtime = chunks.find(({ moduleIds }) => moduleIds?.includes(start));
   /** @param {string} id */
   const assets = (id) => {
-    const chunk = byModule.get(id);
+    const chunk = id === start ? runtime : byModule.get(id);
     if (chunk === undefined) throw new Error(`${id} has no chunk of its own.`);
     return assetsOf(chunk, byName, plan.base);
   };
   /** @type {Record<string, FileAssets>} */
   const files = {};
   for (const source of plan.modules) files[source] = assets(`${plan.root}/${source}`);
-  return { entry: assets(`\0${CLIENT_ENTRY}`), files };
+  return { entry: assets(start), files };
 }
 
 /**

@@ -10,7 +10,7 @@ import { mayInline, pagesPlugin } from './pages.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 
-/** The chunk of what every page needs: React and fxtrio's client. */
+/** The chunk of what every page needs and starts with: React, and fxtrio's client. */
 const RUNTIME = 'runtime';
 
 /** What browsers that are at most about three years old understand. */
@@ -90,7 +90,8 @@ function clientBuild(plan, client, production) {
           groups: [
             {
               name: RUNTIME,
-              test: (id) => id.startsWith(`${client}/`) || isOfLibrary(id),
+              test: (id) =>
+                id.startsWith(`${client}/`) || isOfLibrary(id) || id === `\0${CLIENT_ENTRY}`,
             },
           ],
         },

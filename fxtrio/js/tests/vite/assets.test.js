@@ -14,6 +14,7 @@ const VIEW = {
   ],
   loading: null,
   boundaries: [1, 2, 3],
+  scripts: 'auto',
 };
 
 /** @type {import('../../vite/plan.js').Plan} */
@@ -47,12 +48,15 @@ const PLAN = {
  */
 function chunk(fileName, id, imports = [], css = []) {
   const viteMetadata = { importedCss: new Set(css) };
-  return { type: 'chunk', fileName, facadeModuleId: id, imports, viteMetadata };
+  const moduleIds = id === null ? [] : [id];
+  return { type: 'chunk', fileName, facadeModuleId: id, moduleIds, imports, viteMetadata };
 }
 
+const START = '\0virtual:fx/client';
+
 const OUTPUT = [
-  chunk('client.js', '\0virtual:fx/client', ['runtime.js']),
-  chunk('runtime.js', null, []),
+  { ...chunk('client.js', START, ['runtime.js']), moduleIds: [] },
+  { ...chunk('runtime.js', null), moduleIds: [START] },
   chunk('id.js', '/p/pages/blog/[id].fxl', ['runtime.js', 'shared.js'], ['id.css']),
   chunk('shared.js', null, ['runtime.js', 'deep.js'], ['shared.css']),
   chunk('deep.js', null, ['shared.js'], ['deep.css']),
@@ -69,7 +73,8 @@ test('an entry needs what it imports, at any depth; stylesheets of imports come 
     css: ['/_fx/deep.css', '/_fx/shared.css', '/_fx/id.css'],
     preload: ['/_fx/runtime.js', '/_fx/shared.js', '/_fx/deep.js'],
   });
-  assert.deepEqual(entry, { module: '/_fx/client.js', css: [], preload: ['/_fx/runtime.js'] });
+  // What only imports the chunk that pages start with would be one more request.
+  assert.deepEqual(entry, { module: '/_fx/runtime.js', css: [], preload: [] });
 });
 
 test('a view lists each file once: layouts’ styles first, no module that is loaded anyway', () => {
