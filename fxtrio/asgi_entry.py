@@ -6,6 +6,7 @@ the path has the prefix that the app is mounted at.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Awaitable
 from urllib.parse import quote
 
@@ -18,7 +19,6 @@ from fxtrio.db.startup_errors import telling_shortly
 from fxtrio.log import open_own_log
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request_span import serve_in_span
-from fxtrio.server.hypercorn_patches import install_guard
 from fxtrio.spans import Spans
 
 _SPANNED = "fx.spanned"
@@ -104,7 +104,11 @@ def _below(prefix: bytes, name: bytes, value: bytes) -> tuple[bytes, bytes]:
 
 def prepare_server() -> None:
     """Mend a server that is not ours, and give it our log."""
-    install_guard()  # Hypercorn's own worker is not safe without it
+    if "hypercorn.trio.tcp_server" in sys.modules:
+        # Heavy, and only needed beside Hypercorn's own worker, which is not safe without it.
+        from fxtrio.server.hypercorn_patches import install_guard
+
+        install_guard()
     open_own_log()
 
 

@@ -31,6 +31,7 @@ LAUNCHING = "fxtrio.develop.processes.launch", "fxtrio.develop.listener"
 HEAVY = {
     "cattrs",
     "coredis",
+    "h2",
     "html_to_markdown",
     "importlib.metadata",
     "importlib.resources",
@@ -39,10 +40,11 @@ HEAVY = {
     "rich",
     "watchfiles",
     "websockets",
+    "wsproto",
 }
 """What takes milliseconds each, and is not needed to serve."""
 
-HEAVY_TO_SERVE = {"asyncio", "h2", "hypercorn", "multiprocessing", "starlette", "trio"}
+HEAVY_TO_SERVE = {"asyncio", "hypercorn", "multiprocessing", "starlette", "trio"}
 """What is needed, but not before Node has been started."""
 
 ENDED = 10.0  # seconds after which a process counts as left over
@@ -75,7 +77,7 @@ def test_nothing_heavy_is_imported_that_the_process_of_fx_dev_does_not_need() ->
 
 def test_nothing_that_serves_is_imported_by_the_process_that_follows_files() -> None:
     following = "fxtrio.develop.loop", "fxtrio.develop.build.dev_project"
-    needless = {"cattrs", "h2", "hypercorn", "starlette.applications", "fxtrio.app"}
+    needless = {"cattrs", "hypercorn", "starlette.applications", "fxtrio.app"}
     assert imported(*following) & needless == set()
 
 

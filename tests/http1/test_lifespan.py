@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 import trio
-from hypercorn.app_wrappers import ASGIWrapper
-from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 from trio.testing import MockClock
 
 from fxtrio.server.supervise.application.lifespan import (
+    Lifespan,
     LifespanEnded,
-    ReportedLifespan,
+    LifespanFailed,
+    LifespanTooSlow,
     start_lifespan,
 )
 from fxtrio.server.supervise.hypercorn_config import make_config
@@ -92,8 +92,8 @@ async def test_a_long_start_is_reported_before_its_time_is_over(autojump_clock: 
     config = make_config(ServeOptions(app="", startup=9))
     config.errorlog = logging.Logger("server under test", logging.DEBUG)
     config.errorlog.addHandler(log)
-    lifespan = ReportedLifespan(ASGIWrapper(lasting("startup", 10.0)), config, {})
-    with pytest.RaisesGroup(LifespanTimeoutError, flatten_subgroups=True):
+    lifespan = Lifespan(lasting("startup", 10.0), config, {})
+    with pytest.RaisesGroup(LifespanTooSlow, flatten_subgroups=True):
         async with trio.open_nursery() as nursery:
             await start_lifespan(lifespan, nursery)
     (record,) = log.records
@@ -103,14 +103,14 @@ async def test_a_long_start_is_reported_before_its_time_is_over(autojump_clock: 
 FAILED = {"type": "lifespan.startup.failed", "message": "no database"}
 STOP_FAILED = {"type": "lifespan.shutdown.failed", "message": "not flushed"}
 ENDED: dict[str, tuple[list[Any], type[Exception], str]] = {
-    "a start that failed": (["startup", FAILED], LifespanFailureError, "no database"),
+    "a start that failed": (["startup", FAILED], LifespanFailed, "no database"),
     "a start that failed without a word": (
         ["startup", {"type": "lifespan.startup.failed"}],
-        *(LifespanFailureError, "in startup"),
+        *(LifespanFailed, "in startup"),
     ),
     "a shutdown that failed": (
         ["startup", STARTED, "shutdown", STOP_FAILED],
-        *(LifespanFailureError, "not flushed"),
+        *(LifespanFailed, "not flushed"),
     ),
     "an error while it serves": (
         ["startup", STARTED, 0.05, LookupError()],

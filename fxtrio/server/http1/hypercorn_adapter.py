@@ -9,20 +9,14 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
 from typing import Any
 
-import trio
-from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
 from hypercorn.logging import Logger
-from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import AppWrapper, LifespanState
 
 from fxtrio.server.http1.connection_context import Application, Note, Services
 from fxtrio.server.http1.header_fields import Header
 from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.http1.worker_state import Address, Hub, ShareOf, share_of_peer
-
-Http2 = Callable[..., Awaitable[None]]
-"""Serves HTTP/2: Hypercorn's ``app, config, context, state, stream``, and what was read."""
+from fxtrio.server.http1.tls import Stream
+from fxtrio.server.http1.worker_state import Address, Hub, RequestLimit, ShareOf, share_of_peer
 
 
 def limits_of(config: Config) -> ServerLimits:
@@ -70,25 +64,25 @@ def share_of(config: Config) -> ShareOf:
 
 
 def services_of(
-    app: AppWrapper,
+    app: Application,
     config: Config,
-    context: WorkerContext,
-    state: LifespanState,
+    state: dict[str, Any],
     *,
     hub: Hub,
+    limit: RequestLimit | None,
     note: Note | None,
-    serve_http2: Http2,
+    serve_http2: Callable[[Stream, bytes], Awaitable[None]],
 ) -> Services:
     """Return the services of a worker that has a hub already."""
     return Services(
-        app=_plain_application(app),
+        app=app,
         hub=hub,
         limits=hub.limits,
         log=config.log,
         state=state,
-        serve_http2=partial(serve_http2, app, config, context, state),
+        serve_http2=serve_http2,
         h2c=takes_h2c(config),
-        count=None if context.max_requests is None else context.mark_request,
+        count=None if limit is None else limit.count,
         note=note,
         root_path=config.root_path,
         server_names=tuple(config.server_names),
@@ -109,14 +103,3 @@ def note_of(config: Config) -> Note | None:
         await log.access(scope, summary, seconds)
 
     return note
-
-
-def _plain_application(app: AppWrapper) -> Application:
-    """Return what Hypercorn wrapped, as the ASGI application that it is or becomes."""
-    if type(app) is ASGIWrapper:
-        return app.app
-
-    async def wrapped(scope: Any, receive: Any, send: Any) -> None:
-        await app(scope, receive, send, trio.to_thread.run_sync, trio.from_thread.run)
-
-    return wrapped

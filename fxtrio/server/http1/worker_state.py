@@ -66,6 +66,21 @@ class WatchedConnection(Attended, Protocol):
     """When `expire` is called, on the hub's clock."""
 
 
+class RequestLimit:
+    """Counts the requests of a worker that stops after ``most`` of them."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._served = 0
+        self.reached = trio.Event()
+
+    async def count(self) -> None:
+        """Count one. It never waits."""
+        self._served += 1
+        if self._served > self._most:
+            self.reached.set()
+
+
 class Hub:
     """Made once per worker, entered by every connection.
 
@@ -93,7 +108,8 @@ class Hub:
         """Seconds that a connection without a request has for one when the worker stops: a
         client that sends one at this moment gets its answer, which says that it is the last."""
         self._headers = headers
-        self._closing = trio.Event()
+        self.closed = trio.Event()
+        """Set once the worker stops."""
         self._refresh()
 
     async def run(self) -> None:
@@ -105,7 +121,7 @@ class Hub:
                     await trio.sleep(_LAST_TICK)
                 else:
                     with trio.move_on_after(TICK):
-                        await self._closing.wait()
+                        await self.closed.wait()
                 self._refresh()
                 await self._look()
                 process_unreceived.tick()
@@ -133,7 +149,7 @@ class Hub:
         """Tell every connection to end after the request in hand."""
         if not self.closing:
             self.closing = True
-            self._closing.set()
+            self.closed.set()
             self._refresh()
             for connection in tuple(self.connections):
                 connection.leave()

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 import trio
 from h2.stream import StreamState
+from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Config
 from hypercorn.events import Closed, RawData
 from hypercorn.trio.task_group import TaskGroup
 from hypercorn.trio.tcp_server import TCPServer
-from hypercorn.trio.worker_context import WorkerContext
+from hypercorn.trio.worker_context import EventWrapper, WorkerContext
 from hypercorn.typing import AppWrapper, ConnectionState, LifespanState
 from hypercorn.utils import parse_socket_addr
 
+from fxtrio.server.http1.connection_context import Application
 from fxtrio.server.http1.hypercorn_adapter import limits_of
 from fxtrio.server.http1.request import READ_SIZE
 from fxtrio.server.http1.tls import Stream
+from fxtrio.server.http1.worker_state import Hub, RequestLimit
 from fxtrio.server.http2.protocol import GuardedProtocol
 from fxtrio.tracebacks import first_of
 
@@ -25,16 +30,36 @@ _LINE = 200  # characters of an error in the log
 _client_sends = (StreamState.OPEN, StreamState.HALF_CLOSED_LOCAL)
 
 
-async def serve_http2(
-    app: AppWrapper,
-    config: Config,
-    context: WorkerContext,
-    state: LifespanState,
-    stream: Stream,
-    read: bytes,
-) -> None:
-    """Serve ``stream`` until either side has had enough, and close it."""
-    await Http2Connection(app, config, context, state, stream, read)
+def http2_server(
+    app: Application, config: Config, state: LifespanState, hub: Hub, limit: RequestLimit | None
+) -> Callable[[Stream, bytes], Awaitable[None]]:
+    """Return what serves a stream, of which some bytes were read already, and closes it."""
+    return partial(_serve, ASGIWrapper(app), config, _Worker(hub, limit), state)
+
+
+async def _serve(*arguments: Any) -> None:
+    await Http2Connection(*arguments)
+
+
+class _Stopped(EventWrapper):
+    """An event of ours, as Hypercorn sees it."""
+
+    def __init__(self, event: trio.Event) -> None:
+        self._event = event
+
+
+class _Worker(WorkerContext):
+    """A worker of ours, as Hypercorn sees it."""
+
+    def __init__(self, hub: Hub, limit: RequestLimit | None) -> None:
+        super().__init__(None)
+        self.terminated = _Stopped(hub.closed)
+        self._limit = limit
+
+    async def mark_request(self) -> None:
+        """Count a request."""
+        if self._limit is not None:
+            await self._limit.count()
 
 
 class Http2Connection(TCPServer):

@@ -20,7 +20,7 @@ import msgspec
 import trio
 from hypercorn.config import Config
 from hypercorn.logging import Logger
-from hypercorn.trio.statsd import StatsdLogger
+from hypercorn.statsd import StatsdLogger
 
 from fxtrio.config.model import HIDDEN_PARAMETERS
 from fxtrio.log import Form
@@ -205,16 +205,24 @@ class ServerLogger(Logger):
 
 
 class ServerStatsdLogger(StatsdLogger, ServerLogger):
-    """The same, which also sends Hypercorn's metrics."""
+    """The same, which also sends Hypercorn's metrics.
+
+    Hypercorn's own class for trio would import HTTP/2 with it.
+    """
 
     def __init__(self, config: Config, *, lines: AccessLog | None = None) -> None:
         super().__init__(config)
         self.lines = lines
+        self._address = tuple((config.statsd_host or "").rsplit(":", 1))
+        self._socket = trio.socket.socket(trio.socket.AF_INET, trio.socket.SOCK_DGRAM)
 
     def close(self) -> None:
         """Write pending lines, and send no more."""
         super().close()
-        self.socket.close()
+        self._socket.close()
+
+    async def _socket_send(self, message: bytes) -> None:
+        await self._socket.sendto(message, self._address)
 
 
 @lru_cache(maxsize=2)

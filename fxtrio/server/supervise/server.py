@@ -14,21 +14,16 @@ from functools import partial
 from typing import Any
 
 import trio
-from hypercorn.app_wrappers import ASGIWrapper
 from hypercorn.config import Sockets
-from hypercorn.trio.worker_context import WorkerContext
-from hypercorn.typing import LifespanState
-from hypercorn.utils import repr_socket_addr
 
 from fxtrio.server.http1 import Connection
 from fxtrio.server.http1.connection_context import Note
 from fxtrio.server.http1.hypercorn_adapter import hub_for, note_of, services_of
-from fxtrio.server.http1.tls import Stream
-from fxtrio.server.http1.worker_state import Hub
-from fxtrio.server.hypercorn_patches import install_guard
+from fxtrio.server.http1.tls import Stream, show_address
+from fxtrio.server.http1.worker_state import Hub, RequestLimit
 from fxtrio.server.supervise.access_log import ServerLogger
 from fxtrio.server.supervise.application.lifespan import (
-    ReportedLifespan,
+    Lifespan,
     start_lifespan,
     watch_lifespan,
 )
@@ -67,19 +62,16 @@ async def run_server(
 
     ``sockets`` are listening already, and are closed in the end. The shutdown starts with the
     application's ``state.begin_shutdown``, if it exists. Reports the addresses once it serves.
-    Raises Hypercorn's LifespanFailureError or LifespanTimeoutError, and LifespanEnded if the
-    application's lifespan ends before the shutdown.
+    Raises LifespanFailed or LifespanTooSlow, and LifespanEnded if the application's lifespan
+    ends before the shutdown.
     """
-    wrapped = ASGIWrapper(app)
-    state: LifespanState = {}
-    lifespan = ReportedLifespan(wrapped, config, state)
-    context = WorkerContext(max_requests)
+    state: dict[str, Any] = {}
+    lifespan = Lifespan(app, config, state)
+    limit = None if max_requests is None else RequestLimit(max_requests)
     hub = hub_for(config)
+    http2 = _Http2(app, config, state, hub, limit)
     if sockets.secure_sockets:  # where browsers speak HTTP/2
-        # Heavy, and else seldom needed: it takes as long as a fifth of a start.
-        import fxtrio.server.http2.hypercorn_adapter  # noqa: F401
-
-        install_guard()
+        http2.prepare()
     async with trio.open_nursery() as lifespan_nursery:
         returned = await start_lifespan(lifespan, lifespan_nursery)
         async with trio.open_nursery() as watching:
@@ -90,15 +82,15 @@ async def run_server(
                 watching.start_soon(watch_lifespan, lifespan)
             begin = partial(_begin_shutdown, app)
             services = services_of(
-                wrapped,
+                app,
                 config,
-                context,
                 state,
                 hub=hub,
+                limit=limit,
                 note=_note(config),
-                serve_http2=_serve_http2,
+                serve_http2=http2.serve,
             )
-            intake = _Intake(config, hub, context, spent)
+            intake = _Intake(config, hub, limit, spent)
             serve = partial(Connection, services)
             await intake.run(serve, sockets, stop, begin, task_status)
             watching.cancel_scope.cancel()
@@ -119,12 +111,28 @@ def _note(config: ServerConfig) -> Note | None:
     return None if config.access_log is None else config.access_log.note
 
 
-async def _serve_http2(*arguments: Any) -> None:
-    # Heavy: see `run_server`.
-    from fxtrio.server.http2.hypercorn_adapter import serve_http2
+class _Http2:
+    """Serves connections of HTTP/2. What that needs is imported for the first of them."""
 
-    install_guard()  # of Hypercorn's, its streams and its writing are used
-    await serve_http2(*arguments)
+    def __init__(self, *worker: Any) -> None:
+        """``worker`` is what `http2_server` takes."""
+        self._worker = worker
+        self._serve: Callable[[Stream, bytes], Awaitable[None]] | None = None
+
+    def prepare(self) -> Callable[[Stream, bytes], Awaitable[None]]:
+        """Import it now."""
+        if self._serve is None:
+            # Heavy, and else seldom needed: it takes as long as a fifth of a start.
+            from fxtrio.server.http2.hypercorn_adapter import http2_server
+            from fxtrio.server.hypercorn_patches import install_guard
+
+            install_guard()  # Hypercorn's streams and its writing are used
+            self._serve = http2_server(*self._worker)
+        return self._serve
+
+    async def serve(self, stream: Stream, read: bytes) -> None:
+        """Serve a connection, of which ``read`` was read already, and close it."""
+        await self.prepare()(stream, read)
 
 
 class _Intake:
@@ -134,13 +142,13 @@ class _Intake:
         self,
         config: ServerConfig,
         hub: Hub,
-        context: WorkerContext,
+        limit: RequestLimit | None,
         spent: Callable[[], object] | None,
     ) -> None:
         self._spent = spent
         self._config = config
         self._hub = hub
-        self._context = context
+        self._limit = limit
 
     async def run(
         self,
@@ -176,7 +184,6 @@ class _Intake:
                 begin()
                 await _accept_the_rest(sockets)
                 accepting.cancel_scope.cancel()
-            await self._context.terminated.set()
             self._hub.close()
             graceful = config.graceful_timeout
             connections.cancel_scope.deadline = trio.current_time() + graceful
@@ -190,9 +197,12 @@ class _Intake:
             await stop.wait()
             nursery.cancel_scope.cancel()
 
+        if self._limit is None:
+            await stop.wait()
+            return
         async with trio.open_nursery() as nursery:
             nursery.start_soon(wait)
-            await self._context.terminate.wait()
+            await self._limit.reached.wait()
             if self._spent is None:
                 nursery.cancel_scope.cancel()
             else:
@@ -200,7 +210,10 @@ class _Intake:
 
 
 def _url(scheme: str, listening: socket.socket) -> str:
-    return f"{scheme}://{repr_socket_addr(listening.family, listening.getsockname())}"
+    address = listening.getsockname()
+    if listening.family == socket.AF_UNIX:
+        return f"{scheme}://unix:{address}"
+    return f"{scheme}://{show_address(address[:2])}"
 
 
 async def _accept_the_rest(sockets: Sockets) -> None:

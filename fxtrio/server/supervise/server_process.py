@@ -16,7 +16,6 @@ from typing import Any
 
 import attrs
 import trio
-from hypercorn.utils import LifespanFailureError, LifespanTimeoutError
 
 from fxtrio.context import processes
 from fxtrio.errors import FxtrioError, leaves
@@ -137,13 +136,13 @@ class _Process:
                     nursery.start_soon(self._limit_shutdown, nursery.cancel_scope)
                     await self._serve(app, sockets)
                     nursery.cancel_scope.cancel()
-        except* (LifespanFailureError, LifespanTimeoutError, FxtrioError) as group:
+        except* FxtrioError as group:
             failed = True
             for error in leaves(group):
                 if isinstance(error, StartFailed):
                     self._refuse(error.reason)
                 else:
-                    await self._config.log.critical("%s", self._describe(error))
+                    await self._config.log.critical("%s", error)
         except* Exception as group:
             failed = True
             await self._config.log.critical("The server failed", exc_info=group)
@@ -227,17 +226,3 @@ class _Process:
         logging.getLogger(SERVER).critical(
             "The process is killed while it is still working%s", f": {remains}" if remains else ""
         )
-
-    def _describe(self, error: BaseException) -> str:
-        """Return the text of an error; Hypercorn puts an application's report into quotes."""
-        text = str(error)
-        if isinstance(error, LifespanFailureError):
-            return text.replace(" '", " ", 1).removesuffix("'").rstrip()
-        if isinstance(error, LifespanTimeoutError) and self._serving:
-            return f"The application did not end within {self._options.shutdown:g} s."
-        if isinstance(error, LifespanTimeoutError):
-            return (
-                f"The application did not start within {self._options.startup:g} s. "
-                "Raise timeouts.startup, or let a background task do what takes so long."
-            )
-        return text

@@ -1,23 +1,37 @@
 """An application's lifespan around the connections, which is optional.
 
-Hypercorn implements the protocol; the errors about violations of it are ours.
+Hypercorn's own would import HTTP/2, which takes as long as a fifth of a start.
 """
 
 from __future__ import annotations
 
-from contextlib import suppress
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
 
 import trio
-from hypercorn.trio.lifespan import Lifespan
-from hypercorn.utils import LifespanFailureError
 
 from fxtrio.asgi_extensions import OWN_SERVER, START_REFUSED
 from fxtrio.errors import FxtrioError
 from fxtrio.tracebacks import first_of
 
+if TYPE_CHECKING:
+    from hypercorn.config import Config
+
 _LONG = 5.0
 """Seconds after which a long startup is logged."""
+
+_FAILED = {"lifespan.startup.failed": "startup", "lifespan.shutdown.failed": "shutdown"}
+
+
+class LifespanFailed(FxtrioError):
+    """The application reported that its startup or shutdown failed."""
+
+    def __init__(self, stage: str, reason: str) -> None:
+        super().__init__(f"Lifespan failure in {stage}. {reason or 'It gives no reason.'}")
+
+
+class LifespanTooSlow(FxtrioError):
+    """The application's startup or shutdown took longer than its limit."""
 
 
 class LifespanEnded(FxtrioError):
@@ -30,7 +44,7 @@ class LifespanEnded(FxtrioError):
         )
 
 
-class StartFailed(LifespanFailureError):
+class StartFailed(LifespanFailed):
     """The application does not start until somebody acts, and ``reason`` says all about it."""
 
     def __init__(self, reason: str) -> None:
@@ -38,41 +52,85 @@ class StartFailed(LifespanFailureError):
         self.reason = reason
 
 
-class ReportedLifespan(Lifespan):
-    """Hypercorn's lifespan, which says why an application is served without one."""
+class UnexpectedMessageError(Exception):
+    """The application sent a message that a lifespan does not have."""
 
-    _heard = False  # whether the application has received anything
 
-    async def asgi_receive(self) -> Any:
-        """Give the application its next message."""
-        message = await super().asgi_receive()
-        self._heard = True
-        return message
+class Lifespan:
+    """Runs the lifespan of an application, and says why one is served without it."""
 
-    async def asgi_send(self, message: Any) -> None:
-        """Take a message of the application. Raises LifespanFailureError for a failure."""
-        if message["type"] == "lifespan.startup.failed" and message.get(START_REFUSED):
-            raise StartFailed(message["message"])
-        await super().asgi_send(message)
-
-    async def handle_lifespan(
-        self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
+    def __init__(
+        self, app: Callable[..., Awaitable[None]], config: Config, state: dict[str, Any]
     ) -> None:
-        """Run the application's lifespan. Raises LifespanFailureError when it reports one."""
-        task_status.started()
+        """``state`` is what the application may fill, for the scopes of its requests."""
+        self.app = app
+        self.config = config
+        self.state = state
+        self.supported = True
+        self.startup = trio.Event()
+        self.shutdown = trio.Event()
+        self._ends = trio.Event()
+        self._heard = False  # whether the application has received anything
+        self._messages = iter(("startup", "shutdown"))
+
+    async def wait_for_startup(self) -> None:
+        """Return once the application has started. Raises LifespanTooSlow."""
+        limit = self.config.startup_timeout
+        with trio.move_on_after(limit):
+            return await self.startup.wait()
+        raise LifespanTooSlow(
+            f"The application did not start within {limit:g} s. "
+            "Raise timeouts.startup, or let a background task do what takes so long."
+        )
+
+    async def wait_for_shutdown(self) -> None:
+        """Let the application shut down, and return once it has. Raises LifespanTooSlow."""
+        self._ends.set()
+        limit = self.config.shutdown_timeout
+        with trio.move_on_after(limit):
+            return await self.shutdown.wait()
+        raise LifespanTooSlow(f"The application did not end within {limit:g} s.")
+
+    async def _receive(self) -> dict[str, str]:
+        """Return the next message for the application; after the last it waits for ever."""
+        kind = next(self._messages, None)
+        self._heard = True
+        if kind is None:
+            await trio.sleep_forever()
+        elif kind == "startup":
+            await trio.lowlevel.checkpoint()
+        else:
+            await self._ends.wait()
+        return {"type": f"lifespan.{kind}"}
+
+    async def _send(self, message: Any) -> None:
+        """Take a message of the application. Raises LifespanFailed for a failure."""
+        kind = message["type"]
+        if kind == "lifespan.startup.complete":
+            self.startup.set()
+        elif kind == "lifespan.shutdown.complete":
+            self.shutdown.set()
+        elif kind not in _FAILED:
+            raise UnexpectedMessageError(kind)
+        elif message.get(START_REFUSED):
+            raise StartFailed(message["message"])
+        else:
+            raise LifespanFailed(_FAILED[kind], message.get("message", ""))
+
+    async def run(self) -> None:
+        """Run the application's lifespan. Raises LifespanFailed when it reports one."""
         scope: Any = {
             "type": "lifespan",
             "asgi": {"spec_version": "2.0", "version": "3.0"},
             "state": self.state,
             "extensions": {OWN_SERVER: {}},
         }
-        threads = trio.to_thread.run_sync, trio.from_thread.run
         try:
-            await self.app(scope, self.asgi_receive, self.asgi_send, *threads)
-        except LifespanFailureError:
+            await self.app(scope, self._receive, self._send)
+        except LifespanFailed:
             raise
         except BaseExceptionGroup as group:
-            passed = group.subgroup((LifespanFailureError, trio.Cancelled))
+            passed = group.subgroup((LifespanFailed, trio.Cancelled))
             if passed is not None:
                 raise passed from None
             await self._give_up(group)
@@ -81,8 +139,6 @@ class ReportedLifespan(Lifespan):
         finally:
             self.startup.set()
             self.shutdown.set()
-            await self.app_send_channel.aclose()
-            await self.app_receive_channel.aclose()
 
     async def _give_up(self, error: BaseException) -> None:
         self.supported = False
@@ -99,37 +155,36 @@ class ReportedLifespan(Lifespan):
             await log.info("The application is served without a lifespan: %s", _reason(error))
 
 
-async def start_lifespan(lifespan: ReportedLifespan, nursery: trio.Nursery) -> trio.Event:
+async def start_lifespan(lifespan: Lifespan, nursery: trio.Nursery) -> trio.Event:
     """Run the lifespan in ``nursery``; once it has started, return the event of its end.
 
-    Hypercorn reports a failed startup as started for a moment, before the error reaches the
-    nursery: the lifespan has then ended, so wait for its outcome.
+    A failed startup counts as started for a moment, before the error reaches the nursery: the
+    lifespan has then ended, so wait for its outcome.
     """
     returned = trio.Event()
 
-    async def run(task_status: trio.TaskStatus[None]) -> None:
-        await lifespan.handle_lifespan(task_status=task_status)
+    async def run() -> None:
+        await lifespan.run()
         returned.set()
 
-    await nursery.start(run)
+    nursery.start_soon(run)
     async with trio.open_nursery() as waiting:
         waiting.start_soon(_log_long_start, lifespan)
-        with suppress(trio.ClosedResourceError):  # it returned at once: it wants to hear of nothing
-            await lifespan.wait_for_startup()
+        await lifespan.wait_for_startup()
         waiting.cancel_scope.cancel()
     if lifespan.shutdown.is_set():
         await returned.wait()
     return returned
 
 
-async def watch_lifespan(lifespan: ReportedLifespan) -> None:
+async def watch_lifespan(lifespan: Lifespan) -> None:
     """Raise LifespanEnded when the lifespan breaks off. One that merely returns does no harm."""
     await lifespan.shutdown.wait()
     if not lifespan.supported:
         raise LifespanEnded
 
 
-async def _log_long_start(lifespan: ReportedLifespan) -> None:
+async def _log_long_start(lifespan: Lifespan) -> None:
     await trio.sleep(_LONG)
     limit = lifespan.config.startup_timeout
     await lifespan.config.log.info("The application is still starting; it has %g s in all", limit)
