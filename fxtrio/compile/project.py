@@ -67,8 +67,11 @@ class CheckedPage:
 
     @property
     def suspends(self) -> bool:
-        """Whether its UI names Suspense, so that it must be rendered as a stream."""
-        return _SUSPENSE.search(self.ui) is not None
+        """Whether its UI names Suspense, so that it must be rendered as a stream.
+
+        A page in Markdown has no code, only text that may name it.
+        """
+        return not self.markdown and _SUSPENSE.search(self.ui) is not None
 
 
 @attrs.frozen

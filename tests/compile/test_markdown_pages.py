@@ -44,6 +44,14 @@ def problems(root: Path, memory: CheckedTexts | None = None) -> list[str]:
     return [str(one) for one in check_project(root, load_config(root), memory).problems]
 
 
+def test_a_markdown_page_about_suspense_is_no_stream(tmp_path: Path) -> None:
+    files = {"pages/index.md": "# Suspense\n\n`<Suspense>` waits.\n"}
+
+    [page] = check_project(write_tree(tmp_path, files), Config()).pages
+
+    assert not page.suspends
+
+
 def test_a_markdown_page_has_head_elements_and_no_server_half(tmp_path: Path) -> None:
     project = check_project(write_tree(tmp_path, FILES), Config())
 
