@@ -82,7 +82,7 @@ PROGRAMS = (
 )
 """Sessions that run for minutes, which `nightly` runs after the tests."""
 
-PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "editors", "noxfile.py")
+PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "editors", "docs", "noxfile.py")
 
 
 @nox.session
@@ -237,6 +237,18 @@ def docs(session: nox.Session) -> None:
     """Run the code of the documentation."""
     session.install("-e", ".[dev]")
     session.run("pytest", "tests/docs", *session.posargs)
+
+
+@nox.session
+def site(session: nox.Session) -> None:
+    """Build the documentation site and serve it; arguments after -- go to docs/site/build.py.
+
+    It is served on http://127.0.0.1:8000, unless there are arguments.
+    """
+    session.install("-e", ".[dev]")
+    session.run("python", "docs/site/build.py", *session.posargs)
+    if not session.posargs:
+        session.run("python", "-m", "http.server", "8000", "-b", "127.0.0.1", "-d", ".nox/site")
 
 
 @nox.session

@@ -1,0 +1,116 @@
+"""Pages of the public Python modules, from their docstrings and signatures. Uses griffe."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import attrs
+import griffe
+from build import REPOSITORY, front_matter
+
+_LITERAL = re.compile(r"``([^`]+)``")
+
+
+@attrs.frozen
+class Module:
+    """A public module, and its page."""
+
+    name: str
+    """`fx.tasks`."""
+
+    summary: str
+    page: str
+
+
+@cache
+def modules(root: Path) -> tuple[Module, ...]:
+    """Return the modules of the package `fx` that export something, by name."""
+    loader = griffe.GriffeLoader(search_paths=[root])
+    package = loader.load("fx")
+    loader.load("fxtrio")
+    found = []
+    for name, module in sorted(package.modules.items()):
+        exports = [str(name) for name in module.exports or ()]
+        if exports:
+            text = _text(module)
+            page = "".join(_member(module[export], export, root) for export in exports)
+            source = _relative(module, root)
+            head = front_matter(f"fx.{name}", text.partition("\n")[0], source)
+            whole = f"{head}# fx.{name}\n\n{text}\n\n{page}"
+            found.append(Module(f"fx.{name}", text.partition("\n")[0], whole))
+    return tuple(found)
+
+
+def overview(root: Path) -> str:
+    """Return the page that lists the modules."""
+    rows = [
+        f"| [`{module.name}`]({module.name.removeprefix('fx.')}.md) | {module.summary} |"
+        for module in modules(root)
+    ]
+    description = "The public Python modules, from their docstrings."
+    head = front_matter("API of the Python modules", description, "fx/__init__.py")
+    lines = [
+        "# API of the Python modules",
+        "",
+        "These pages are generated from the signatures and docstrings of the package `fx`.",
+        "[Python API](../reference/python.md) describes how its parts work together.",
+        "",
+        "| Module | Content |",
+        "|---|---|",
+        *rows,
+    ]
+    return head + "\n".join(lines) + "\n"
+
+
+def _member(alias: griffe.Object | griffe.Alias, name: str, root: Path) -> str:
+    target = alias.final_target if isinstance(alias, griffe.Alias) else alias
+    lines = [f"## {name}", ""]
+    if signature := _signature(target, name):
+        lines += ["```python", signature, "```", ""]
+    lines += [_text(target), ""]
+    if isinstance(target, griffe.Class):
+        lines += _members(target)
+    source = f"{REPOSITORY}/blob/main/{_relative(target, root)}#L{target.lineno}"
+    return "\n".join([*lines, f"[Source]({source})", "", ""])
+
+
+def _members(target: griffe.Class) -> Iterator[str]:
+    """Yield the public attributes and methods of a class that have a docstring."""
+    for name, member in target.members.items():
+        if name.startswith("_") or isinstance(member, griffe.Alias) or not member.docstring:
+            continue
+        yield f"### {target.name}.{name}"
+        yield ""
+        if isinstance(member, griffe.Function):
+            yield from ("```python", _signature(member, name), "```", "")
+        elif isinstance(member, griffe.Attribute) and member.annotation:
+            yield from ("```python", f"{name}: {member.annotation}", "```", "")
+        yield _text(member)
+        yield ""
+
+
+def _signature(target: griffe.Object, name: str) -> str:
+    if isinstance(target, griffe.Class):
+        bases = ", ".join(str(base) for base in target.bases)
+        return f"class {name}({bases})" if bases else f"class {name}"
+    if not isinstance(target, griffe.Function):
+        return ""
+    parameters = target.signature(name=name)
+    awaited = "async " if "async" in target.labels else ""
+    blocks = [one for one in target.decorators if "contextmanager" in str(one.value)]
+    return f"{''.join(f'@{one.value}' + chr(10) for one in blocks)}{awaited}def {parameters}"
+
+
+def _text(target: griffe.Object) -> str:
+    """Return a docstring as Markdown."""
+    text = target.docstring.value if target.docstring else ""
+    return _LITERAL.sub(r"`\1`", text)
+
+
+def _relative(target: griffe.Object, root: Path) -> str:
+    path = target.filepath
+    assert isinstance(path, Path)
+    return path.relative_to(root).as_posix()

@@ -1,0 +1,64 @@
+"""The project of the documentation site, as `docs/site/build.py` writes it."""
+
+from __future__ import annotations
+
+import json
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import pytest
+
+from fxtrio.compile.project import check_project
+from fxtrio.config import load_config
+from tests.docs.pages import DOCS, documents
+
+BUILD = DOCS / "site" / "build.py"
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("site") / "project"
+    sys.path.insert(0, str(BUILD.parent))
+    try:
+        runpy.run_path(str(BUILD))["prepare"](folder)
+    finally:
+        sys.path.remove(str(BUILD.parent))
+        for name in ("api", "build"):
+            sys.modules.pop(name, None)
+    return folder
+
+
+def test_the_project_has_no_problem(project: Path) -> None:
+    """Links between pages, images and front matter are checked as in every project."""
+    assert check_project(project, load_config(project, environ={})).problems == ()
+
+
+def test_each_file_of_the_documentation_is_a_page(project: Path) -> None:
+    written = project / "pages" / "docs"
+    pages = {path.relative_to(written) for path in written.rglob("*.md")}
+    files = {path.relative_to(DOCS) for path in documents() if DOCS in path.parents}
+
+    assert files <= pages
+
+
+def test_the_navigation_leads_to_pages_and_has_each_guide(project: Path) -> None:
+    module = (project / "navigation.js").read_text("utf-8")
+    groups = json.loads(module.removeprefix("export const groups = ").rstrip(";\n"))
+    urls = [page["url"] for group in groups for page in group["pages"]]
+
+    assert len(urls) == len(set(urls))
+    assert all(
+        (project / f"pages{url}.md").is_file() or (project / f"pages{url}/index.md").is_file()
+        for url in urls
+    )
+    guides = {f"/docs/guides/{file.stem}" for file in DOCS.glob("guides/*.md")}
+    assert guides <= set(urls)
+
+
+def test_each_public_name_is_in_the_reference(project: Path) -> None:
+    text = (project / "pages/docs/modules/tasks.md").read_text("utf-8")
+
+    assert "## enqueue\n\n```python\ndef enqueue(func: Callable[P, object], /" in text
+    assert not re.search(r"``", text.replace("```", ""))
