@@ -30,10 +30,24 @@ export function cutRoot(html) {
   const last = html.length - CLOSING.length;
   const end = html.endsWith(CLOSING) ? last : html.lastIndexOf(CLOSING);
   return {
-    hoisted: start === 0 ? '' : html.slice(0, start),
+    hoisted: start === 0 ? '' : withLastTitle(html.slice(0, start)),
     inside: html.slice(start + OPENING.length, end),
     behind: end === last ? '' : html.slice(end + CLOSING.length),
   };
+}
+
+const TITLES = /<title\b[^>]*>[^<]*<\/title>/g;
+
+/**
+ * Keep the last of several titles, which React shows when it has put all of them into the head; without
+ * scripts the first would remain.
+ *
+ * @param {string} hoisted written by React alone
+ */
+export function withLastTitle(hoisted) {
+  if (hoisted.indexOf('<title') === hoisted.lastIndexOf('<title')) return hoisted;
+  const last = [...hoisted.matchAll(TITLES)].at(-1)?.index;
+  return hoisted.replace(TITLES, (title, at) => (at === last ? title : ''));
 }
 
 /**

@@ -5,6 +5,8 @@
 
 import { Transform } from 'node:stream';
 
+import { withLastTitle } from './root.js';
+
 /** Passes on what comes behind the opening tag of the root element. */
 export class RootSplitter extends Transform {
   #opening;
@@ -63,7 +65,7 @@ export class RootSplitter extends Transform {
       this.#before = at === -1 ? all : null;
       if (at !== -1) {
         this.push(all.subarray(at + this.#opening.length));
-        this.#onHoisted(all.toString('utf8', 0, at));
+        this.#onHoisted(withLastTitle(all.toString('utf8', 0, at)));
       }
     }
     done();

@@ -63,6 +63,17 @@ test('links of pages without scripts may be loaded beforehand, but for endpoints
   assert.ok(!render(links).html.includes('data-fx-prefetch'));
 });
 
+test('of several titles that React hoists the last is shown, as it is with scripts', async () => {
+  const layout = (/** @type {any} */ { children }) => [h('title', { key: 1 }, 'Site'), children];
+  const page = () => [h('title', { key: 1 }, 'A & B'), h('meta', { key: 2, name: 'a' }), 'x'];
+  const whole = render(page, {}, { layouts: [layout] });
+  const streamed = await collect(renderers(page, { layouts: [layout] }), makeState({ layouts: 1 }));
+
+  for (const { head } of [whole, streamed]) {
+    assert.equal(head, '<title>A &amp; B</title><meta name="a"/>');
+  }
+});
+
 test('what React hoists goes into the head', () => {
   const { head, html } = render(() =>
     h('p', null, h('title', null, 'T'), h('link', { rel: 'preload', as: 'font', href: '/f' }), 'x'),
