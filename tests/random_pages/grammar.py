@@ -10,36 +10,47 @@ import random
 import re
 from collections.abc import Callable, Sequence
 
-_HEADER = """\
-import {{ Children, Fragment, createContext, isValidElement, memo }} from 'react';
-import {{ useContext, useId, useMemo }} from 'react';
-import {{ Head, Image, Link }} from 'fx/client';
-import {{ useData, useParams, usePathname, useSearchParams }} from 'fx/client';
+import attrs
 
+_IMPORTS = """\
+import { Children, Fragment, createContext, isValidElement, memo } from 'react';
+import { useContext, useId, useMemo } from 'react';
+import { Head, Image, Link } from 'fx/client';
+import { useData, useParams, usePathname, useSearchParams } from 'fx/client';
+"""
+
+_SHARED = """\
+export const Theme = createContext('light');
+export const TABLE = {{ a: 'one', b: 'two', c: <b>three</b> }};
+export const LIST = ['x', 'y', 'z'];
+export const seen = [];
+export const found = new Map([['a', 1]]);
+export const RULE = /(a)(.)?/;
+export function help(a, b = 1) {{ return a === undefined ? b : a; }}
+export const Row = memo(function Row({{ item, children }}) {{
+  return <i id={{useId()}}>{{item}}{{children}}</i>;
+}});
+Row.displayName = 'Row';
+export function Box({{ children, f, show, ...rest }}) {{
+  const theme = useContext(Theme);
+  return {box};
+}}
+"""
+
+_NAMES = "Theme, TABLE, LIST, seen, found, RULE, help, Row, Box"
+
+_PAGE = """\
+{imports}
 @server
 async def load(request):
     return {data}
 
-const Theme = createContext('light');
-const TABLE = {{ a: 'one', b: 'two', c: <b>three</b> }};
-const LIST = ['x', 'y', 'z'];
-const seen = [];
-const found = new Map([['a', 1]]);
-const RULE = /(a)(.)?/;
 let count = 0;
-function help(a, b = 1) {{ return a === undefined ? b : a; }}
-{parts}const Row = memo(function Row({{ item, children }}) {{
-  return <i id={{useId()}}>{{item}}{{children}}</i>;
-}});
-Row.displayName = 'Row';
-function Box({{ children, f, show, ...rest }}) {{
-  const theme = useContext(Theme);
-  return {box};
-}}
-{declarations}
+{parts}{declarations}
 export default function Page({{ data, params, ...props }}) {{
-{statements}
-  return {element};
+  const text = data.s; const total = data.n * 2;
+  {statement}
+  return <main>{body}</main>;
 }}
 """
 
@@ -116,7 +127,7 @@ _ELEMENTS = (
     ("ul", "items"),
     ("dl", "terms"),
     ("select", "options"),
-    ("form", "flow"),
+    ("form", "phrase"),
     ("noscript", "none"),
     ("dialog", "flow"),
     ("ruby", "text"),
@@ -160,7 +171,7 @@ _LEAVES = (
     '<video autoPlay muted src="/a.mp4" />',
     '<audio src="/a.mp3" preload="none" />',
     '<object data="/a.svg" />',
-    "<title>{$}</title>",
+    "<title>{`${$}`}</title>",
     "<title>Fixed</title>",
     '<meta name="x" content={`${$}`} />',
     '<link rel="canonical" href="/x" />',
@@ -411,17 +422,57 @@ _CONTENT: dict[str, Callable[[_Page, int], str]] = {
 }
 
 
-def random_page(seed: int) -> str:
-    """Return a page file. The same seed gives the same one."""
+@attrs.frozen
+class RandomPage:
+    """A page, and what it imports."""
+
+    text: str
+    modules: dict[str, str]
+    """By the name of the file in the folder ``parts``."""
+
+
+LAYOUT = """\
+import { Head, Link, usePathname } from 'fx/client';
+
+export default function Layout({ children, data }) {
+  const path = usePathname();
+  return (
+    <>
+      <Head><meta name="layout" content={path.length > 3 ? 'deep' : 'flat'} /></Head>
+      <nav><Link href="/">Home</Link></nav>
+      {children}
+      <footer id={JSON.stringify(data)}>{path.split('/').length}</footer>
+    </>
+  );
+}
+"""
+"""Around all pages."""
+
+
+def random_page(seed: int) -> RandomPage:
+    """Return a page. The same seed gives the same one."""
     page = _Page(random.Random(seed))
     statement = page.filled(page.one(_STATEMENTS))
     declared = "\n".join(page.some(_DECLARATIONS, 1))
     body = "".join(page.node(2) for _ in range(page.chance.randint(1, 3)))
-    return _HEADER.format(
+    shared = _SHARED.format(box=page.one(_BOXES))
+    modules: dict[str, str] = {}
+    imports = f"{_IMPORTS}\n{shared.replace('export ', '')}"
+    if page.chance.random() < 0.6:
+        source = f"{seed}.jsx"
+        modules[source] = f"{_IMPORTS}\n{shared}"
+        if page.chance.random() < 0.5:
+            source = f"{seed}-all.js"
+            modules[source] = page.chance.choice(
+                (f"export * from './{seed}.jsx';", f"export {{ {_NAMES} }} from './{seed}.jsx';")
+            )
+        imports = f"{_IMPORTS}import {{ {_NAMES} }} from '@/parts/{source}';\n"
+    text = _PAGE.format(
+        imports=imports,
         data=_DATA,
         parts=_PARTS if "parts" in f"{statement}{body}" else "",
-        box=page.one(_BOXES),
         declarations=declared,
-        statements=f"  const text = data.s; const total = data.n * 2;\n  {statement}",
-        element=f"<main>{body}</main>",
+        statement=statement,
+        body=body,
     )
+    return RandomPage(text, modules)

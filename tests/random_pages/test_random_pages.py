@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import attrs
 import pytest
 from playwright.sync_api import Browser
 
 from fxtrio.manifest import load_manifest
 from tests.e2e.support import fx, served, visit
-from tests.random_pages.grammar import random_page
+from tests.random_pages.grammar import LAYOUT, RandomPage, random_page
 from tests.trees import write_tree
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
@@ -26,16 +27,18 @@ COMPARE = (Path(__file__).parent / "compare.js").read_text()
 def test_pages_that_need_no_scripts_are_the_same_with_them(
     tmp_path: Path, browser: Browser
 ) -> None:
-    write_tree(tmp_path, {"pages/index.fxl": "export default () => <p>Start</p>;"})
+    start = {"pages/index.fxl": "export default () => <p>Start</p>;", "pages/layout.fxl": LAYOUT}
+    write_tree(tmp_path, start)
     pages = {seed: random_page(seed) for seed in SEEDS[:COUNT]}
     _write(tmp_path, "plain", pages)
     fx("build", cwd=tmp_path)
     proved = _proved(tmp_path)
     for seed in pages.keys() - proved:
         (tmp_path / f"pages/plain/{seed}.fxl").unlink()
-    _write(tmp_path, "live", {seed: f"SCRIPTS = 'always'\n{pages[seed]}" for seed in proved})
+    # A name of the same length, since pages show the length of their path.
+    _write(tmp_path, "alive", {seed: _with_scripts(pages[seed]) for seed in proved})
     fx("build", cwd=tmp_path)
-    pairs = [[f"/plain/{seed}", f"/live/{seed}"] for seed in sorted(proved)]
+    pairs = [[f"/plain/{seed}", f"/alive/{seed}"] for seed in sorted(proved)]
 
     with served(tmp_path) as server:
         tab = visit(browser).page
@@ -50,11 +53,14 @@ def test_pages_that_need_no_scripts_are_the_same_with_them(
     assert different == []
 
 
-def _write(root: Path, folder: str, pages: dict[int, str]) -> None:
-    for seed, text in pages.items():
-        path = root / f"pages/{folder}/{seed}.fxl"
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(text)
+def _with_scripts(page: RandomPage) -> RandomPage:
+    return attrs.evolve(page, text=f"SCRIPTS = 'always'\n{page.text}")
+
+
+def _write(root: Path, folder: str, pages: dict[int, RandomPage]) -> None:
+    for seed, page in pages.items():
+        files = {f"parts/{name}": text for name, text in page.modules.items()}
+        write_tree(root, {**files, f"pages/{folder}/{seed}.fxl": page.text})
 
 
 def _proved(root: Path) -> set[int]:
