@@ -11,6 +11,9 @@ import attrs
 import griffe
 from build import REPOSITORY, front_matter
 
+_WIDTH = 76
+"""Characters of a line of code that fit beside the navigation."""
+
 _LITERAL = re.compile(r"``([^`]+)``")
 
 
@@ -31,12 +34,14 @@ def modules(root: Path) -> tuple[Module, ...]:
     loader = griffe.GriffeLoader(search_paths=[root])
     package = loader.load("fx")
     loader.load("fxtrio")
+    loader.expand_wildcards(package)
     found = []
     for name, module in sorted(package.modules.items()):
-        exports = [str(name) for name in module.exports or ()]
+        exports = [*_exports(module, loader.modules_collection)]
         if exports:
             text = _text(module)
-            page = "".join(_member(module[export], export, root) for export in exports)
+            ordered = sorted(exports, key=lambda export: _is_error(module[export]))
+            page = "".join(_member(module[export], export, root) for export in ordered)
             source = _relative(module, root)
             head = front_matter(f"fx.{name}", text.partition("\n")[0], source)
             whole = f"{head}# fx.{name}\n\n{text}\n\n{page}"
@@ -65,6 +70,14 @@ def overview(root: Path) -> str:
     return head + "\n".join(lines) + "\n"
 
 
+def _exports(module: griffe.Object, known: griffe.ModulesCollection) -> Iterator[str]:
+    """Yield the names in ``__all__``, and those of another module's that it contains."""
+    yield from (name for name in module.exports or () if isinstance(name, str))
+    for member in module.members.values():
+        if isinstance(member, griffe.Alias) and member.target_path.endswith(".__all__"):
+            yield from map(str, known[member.target_path.removesuffix(".__all__")].exports or ())
+
+
 def _member(alias: griffe.Object | griffe.Alias, name: str, root: Path) -> str:
     target = alias.final_target if isinstance(alias, griffe.Alias) else alias
     lines = [f"## {name}", ""]
@@ -75,6 +88,13 @@ def _member(alias: griffe.Object | griffe.Alias, name: str, root: Path) -> str:
         lines += _members(target)
     source = f"{REPOSITORY}/blob/main/{_relative(target, root)}#L{target.lineno}"
     return "\n".join([*lines, f"[Source]({source})", "", ""])
+
+
+def _is_error(named: griffe.Object | griffe.Alias) -> bool:
+    target = named.final_target if isinstance(named, griffe.Alias) else named
+    return isinstance(target, griffe.Class) and any(
+        str(base).endswith(("Error", "Exception")) for base in target.bases
+    )
 
 
 def _members(target: griffe.Class) -> Iterator[str]:
@@ -98,10 +118,27 @@ def _signature(target: griffe.Object, name: str) -> str:
         return f"class {name}({bases})" if bases else f"class {name}"
     if not isinstance(target, griffe.Function):
         return ""
-    parameters = target.signature(name=name)
     awaited = "async " if "async" in target.labels else ""
     blocks = [one for one in target.decorators if "contextmanager" in str(one.value)]
-    return f"{''.join(f'@{one.value}' + chr(10) for one in blocks)}{awaited}def {parameters}"
+    signature = _in_lines(f"{awaited}def {target.signature(name=name)}")
+    return "\n".join([*(f"@{one.value}" for one in blocks), signature])
+
+
+def _in_lines(signature: str) -> str:
+    """Return a signature with a line for each parameter, if it is long."""
+    head, _, rest = signature.partition("(")
+    if len(signature) <= _WIDTH or rest.startswith(")"):
+        return signature
+    parts, depth = [""], 0
+    closing = rest.rindex(")", 0, rest.rfind(" -> ") if " -> " in rest else len(rest))
+    for character in rest[:closing]:
+        depth += (character in "([{") - (character in ")]}")
+        if character == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += character
+    lines = (f"    {part.strip()}," for part in parts)
+    return "\n".join([f"{head}(", *lines, rest[closing:]])
 
 
 def _text(target: griffe.Object) -> str:

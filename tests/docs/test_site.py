@@ -60,5 +60,8 @@ def test_the_navigation_leads_to_pages_and_has_each_guide(project: Path) -> None
 def test_each_public_name_is_in_the_reference(project: Path) -> None:
     text = (project / "pages/docs/modules/tasks.md").read_text("utf-8")
 
-    assert "## enqueue\n\n```python\ndef enqueue(func: Callable[P, object], /" in text
+    tests = (project / "pages/docs/modules/testing.md").read_text("utf-8")
+
+    assert "## open_app\n\n```python\ndef open_app(\n    root: str | Path,\n" in tests
+    assert "## enqueue\n\n```python\ndef enqueue(\n    func: Callable[P, object],\n" in text
     assert not re.search(r"``", text.replace("```", ""))
