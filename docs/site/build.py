@@ -117,7 +117,8 @@ def parts(base: str) -> dict[str, str]:
         found[name] = f"## {title}\n{section[1]}"
     examples = re.search(r"^\| \[\w+\]\(examples/.*?(?=^\n)", text, re.MULTILINE | re.DOTALL)
     assert examples is not None
-    found["examples"] = f"## Examples\n\n| | Shows | |\n|---|---|---|\n{examples[0]}"
+    heads = "| Example | Shows | Picture |\n|---|---|---|\n"
+    found["examples"] = f"## Examples\n\n{heads}{examples[0]}"
     found["start"] = re.sub(r"^!\[.*\n", "", found["start"], flags=re.MULTILINE)
     place = partial(_of_readme, base=base)
     return {name: _named(_linked(part, place)) for name, part in found.items()}
