@@ -100,8 +100,9 @@ def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) ->
 
         build = trio.run(
             _with_types,
-            partial(building, finish=finish, look=partial(_beside, root.resolve(), config)),
-            partial(write_types, root.resolve(), config, report),
+            partial(building, finish=finish),
+            partial(_beside, root.resolve(), config),
+            lambda project: write_types(root.resolve(), config, project, report),
         )
     for warning in build.warnings:
         print_warning(str(warning), out)
@@ -126,17 +127,26 @@ async def _beside(root: Path, config: Config, project: CheckedProject) -> list[P
 
 
 async def _with_types(
-    build: Callable[[], Awaitable[Build]], write_types: Callable[[], Awaitable[None]]
+    build: Callable[..., Awaitable[Build]],
+    beside: Callable[[CheckedProject], Awaitable[list[Problem]]],
+    write_types: Callable[[CheckedProject], Awaitable[None]],
 ) -> Build:
-    """Build, and write the types meanwhile. Raises what the build raises, and nothing else."""
+    """Build, and write the types meanwhile, of the pages that the build has checked.
+
+    Raises what the build raises, and nothing else.
+    """
     import trio
 
     builds: list[Build] = []
     failed: list[FxtrioError] = []
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(write_types)
+
+        async def look(project: CheckedProject) -> list[Problem]:
+            nursery.start_soon(write_types, project)
+            return await beside(project)
+
         try:
-            builds.append(await build())
+            builds.append(await build(look=look))
         except FxtrioError as error:  # to be raised as it is, and not in a group
             failed.append(error)
             nursery.cancel_scope.cancel()

@@ -80,7 +80,8 @@ def _plugins(root: Path, config: Config) -> tuple[list[dict[str, Any]], list[str
     if not config.plugins:
         return [], []
     # Heavy, and most apps have no plugins.
-    from fxtrio.plugins.load import BUILT_IN, load_plugins
+    from fxtrio.config.plugin_names import BUILT_IN
+    from fxtrio.plugins.load import load_plugins
 
     ours = tuple(plugin for plugin in config.plugins if plugin.name in BUILT_IN)
     ours_alone = attrs.evolve(config, plugins=ours)

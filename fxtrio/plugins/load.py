@@ -12,18 +12,10 @@ from typing import Any
 
 from fxtrio.config import CONFIG_FILE, Config, PluginConfig, locate
 from fxtrio.config.errors import ConfigInvalid, ConfigProblem
+from fxtrio.config.plugin_names import BUILT_IN
 from fxtrio.config.pyxle import PLUGINS as PYXLE_PLUGINS
 from fxtrio.errors import DottedNameUnknown, ExtraMissing
 from fxtrio.plugins.protocol import Plugin, PluginFailed, Resolver
-
-BUILT_IN = {
-    "auth": "fxtrio.plugins.auth:AuthPlugin",
-    "jobs": "fxtrio.plugins.jobs:JobsPlugin",
-    "mcp": "fxtrio.plugins.mcp:McpPlugin",
-    "observe": "fxtrio.plugins.observe:ObservePlugin",
-    "studio": "fxtrio.plugins.studio:StudioPlugin",
-}
-"""Short names of the framework's own plugins."""
 
 _OF_SETTINGS = {
     "errors": "fxtrio.plugins.error_reports:ErrorReportsPlugin",

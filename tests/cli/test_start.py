@@ -81,6 +81,13 @@ def test_nothing_that_serves_is_imported_by_the_process_that_follows_files() -> 
     assert imported(*following) & needless == set()
 
 
+def test_nothing_that_serves_is_imported_to_build() -> None:
+    building = "fxtrio.cli.build", "fxtrio.compile.build", "fxtrio.tools.types.ui.write_types"
+    beside = "fxtrio.cli.import_check.process", "fxtrio.tools.project_checks.project_files"
+    needless = {"asyncio", "cattrs", "fxtrio.plugins", "fxtrio.realtime", "hypercorn", "starlette"}
+    assert imported(*building, *beside) & needless == set()
+
+
 def test_nothing_that_serves_is_imported_to_import_a_project_for_its_types() -> None:
     needless = {"fxtrio.app", "fxtrio.realtime", "hypercorn", "starlette.applications", "trio"}
     assert imported("fxtrio.tools.types.gather.gatherer_child") & needless == set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import attrs
-import cattrs
 import msgspec
 
 from fxtrio.compile.problems import Problem
@@ -58,6 +57,8 @@ class Order:
     @classmethod
     def from_json(cls, text: bytes) -> Order:
         """Return the order that `to_json` wrote."""
+        import cattrs  # heavy, and `fx build` imports this module too
+
         return cattrs.structure(msgspec.json.decode(text), cls)
 
 
@@ -100,6 +101,8 @@ def read_lines(output: bytes) -> tuple[str, Findings | None]:
     for line in output.splitlines():
         record: dict[str, Any] = msgspec.json.decode(line)
         if "found" in record:
+            import cattrs  # heavy: see `Order.from_json`
+
             return last, cattrs.structure(record["found"], Findings)
         last = record["importing"]
     return last, None

@@ -11,7 +11,6 @@ import shutil
 from pathlib import Path
 
 import attrs
-import cattrs
 import msgspec
 
 from fxtrio.manifest import Manifest, ManifestUnreadable, load_manifest
@@ -51,7 +50,7 @@ def former_files(build: Path) -> frozenset[str]:
 
 def _read(build: Path) -> Former:
     try:
-        return cattrs.structure(msgspec.json.decode((build / LISTING).read_bytes()), Former)
+        return msgspec.json.decode((build / LISTING).read_bytes(), type=Former)
     except FileNotFoundError:
         return Former()
 

@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import attrs
-
 from fxtrio.compile.project import CheckedProject
 from fxtrio.imports import Imports
 from fxtrio.tools.project_process.child import Write
@@ -18,19 +16,14 @@ from fxtrio.tools.types.gather.gather import Namespaces, gather
 from fxtrio.tools.types.gather.page_types import dump_types
 
 
-@attrs.frozen
-class TypesOrder:
-    """The files to read types of."""
-
-    root: Path
-    project: CheckedProject
-
-
 def answer(order: bytes, write: Write) -> None:
-    """Import what a pickled `TypesOrder` says, and write its types as `dump_types` gives them."""
-    wanted: TypesOrder = pickle.loads(order)
-    pages = import_pages(wanted.root, wanted.project)
-    write(dump_types(gather(wanted.root, wanted.project, pages)))
+    """Import a project, and write its types as `dump_types` gives them.
+
+    ``order`` is pickled: the project's folder, and its files.
+    """
+    wanted: tuple[Path, CheckedProject] = pickle.loads(order)
+    root, project = wanted
+    write(dump_types(gather(root, project, import_pages(root, project))))
 
 
 def import_pages(root: Path, project: CheckedProject) -> Namespaces:

@@ -14,7 +14,6 @@ from fxtrio.errors import FxtrioError
 from fxtrio.tools.project_process.fork_server import CAN_FORK, ForkServer
 from fxtrio.tools.project_process.process import LIMIT, Outcome, run_in_process, run_order
 from fxtrio.tools.project_process.start import ProjectProcess
-from fxtrio.tools.types.gather.gatherer_child import TypesOrder
 from fxtrio.tools.types.gather.page_types import ProjectTypes, load_types
 
 TASK = "fxtrio.tools.types.gather.gatherer_child"
@@ -100,7 +99,7 @@ class GathererProcess:
 def _order(root: Path, project: CheckedProject) -> bytes:
     """Return the order for another process, without problems: some cannot be pickled."""
     tree = attrs.evolve(project.tree, problems=())
-    return pickle.dumps(TypesOrder(root, attrs.evolve(project, tree=tree, problems=())))
+    return pickle.dumps((root, attrs.evolve(project, tree=tree, problems=())))
 
 
 def _types(outcome: Outcome) -> ProjectTypes:

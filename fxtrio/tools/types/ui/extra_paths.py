@@ -12,10 +12,10 @@ from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from fxtrio import plugins
+import fxtrio
 from fxtrio.compile.split.python_statements import parse_source
 from fxtrio.config import Config
-from fxtrio.plugins.load import BUILT_IN
+from fxtrio.config.plugin_names import BUILT_IN
 from fxtrio.tools.types.ui.paths import is_pattern
 
 _MOST = 2000
@@ -35,7 +35,7 @@ def other_paths(root: Path, config: Config) -> list[str]:
     for module in _modules(root, config):
         found.update(_named(module))
     for name in {plugin.name for plugin in config.plugins} & BUILT_IN.keys():
-        for module in Path(plugins.__file__).with_name(name).rglob("*.py"):
+        for module in Path(fxtrio.__file__).parent.joinpath("plugins", name).rglob("*.py"):
             found |= _named(module) - {"", "/*"}
     return sorted(path for path in found if is_pattern(path))
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import trio
 
 from fxtrio.compile.bundling.installation import tool
-from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config
 from fxtrio.tools.types.gather.gatherer_process import TypesUnknown, project_types
 from fxtrio.tools.types.gather.page_types import ProjectTypes
@@ -18,12 +18,13 @@ from fxtrio.tools.types.ui.extra_paths import other_paths
 from fxtrio.tools.types.ui.virtual_project import TypesFolder
 
 
-async def write_types(root: Path, config: Config, report: Callable[[str], None]) -> None:
+async def write_types(
+    root: Path, config: Config, project: CheckedProject, report: Callable[[str], None]
+) -> None:
     """Import the project in ``root`` in a process of its own, and write what its types are.
 
     A project that cannot be imported here keeps the types that it has; ``report`` gets a message.
     """
-    project = await trio.to_thread.run_sync(check_project, root, config)
     try:
         types = await project_types(root, project)
     except TypesUnknown as error:
