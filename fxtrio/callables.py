@@ -16,7 +16,7 @@ from typing import Any
 import trio
 
 from fxtrio.application_errors import is_cancelled
-from fxtrio.limiters import limiter_of
+from fxtrio.limiters import Purpose, limiter_of
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
@@ -36,19 +36,21 @@ def called_by(function: Callable[..., object]) -> Callable[..., object]:
     return function
 
 
-def awaitable(function: Callable[..., Any]) -> Callable[..., Awaitable[Any]]:
+def awaitable(
+    function: Callable[..., Any], purpose: Purpose = "calls"
+) -> Callable[..., Awaitable[Any]]:
     """Return a function that is awaited, whatever ``function`` is.
 
     A plain one runs in a thread: what cancels the call, such as its deadline, is answered at
     once, while the thread, which nobody can stop, goes on to its end and keeps its place
-    among the threads for calls; what it raises then is logged. A plain wrapper of an async
+    among the threads of ``purpose``; what it raises then is logged. A plain wrapper of an async
     function is called at once, since all that it does is to return the coroutine.
     """
     if is_async(function):
         return function
     if is_async(inspect.unwrap(function)):
         return partial(_call_wrapper, function)
-    return partial(_call_in_thread, function)
+    return partial(_call_in_thread, function, purpose)
 
 
 async def _call_wrapper(function: Callable[..., Any], *args: Any) -> Any:
@@ -56,7 +58,7 @@ async def _call_wrapper(function: Callable[..., Any], *args: Any) -> Any:
     return await value if inspect.isawaitable(value) else value
 
 
-async def _call_in_thread(function: Callable[..., Any], *args: Any) -> Any:
+async def _call_in_thread(function: Callable[..., Any], purpose: Purpose, *args: Any) -> Any:
     abandoned = False
 
     def run() -> list[Any]:
@@ -71,7 +73,7 @@ async def _call_in_thread(function: Callable[..., Any], *args: Any) -> Any:
 
     try:
         [value] = await trio.to_thread.run_sync(
-            run, limiter=limiter_of("calls"), abandon_on_cancel=True
+            run, limiter=limiter_of(purpose), abandon_on_cancel=True
         )
     except trio.Cancelled:
         abandoned = True

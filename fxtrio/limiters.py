@@ -13,7 +13,7 @@ from typing import Literal
 
 import trio
 
-Purpose = Literal["accounts", "calls", "files", "names", "processes", "spool"]
+Purpose = Literal["accounts", "calls", "files", "names", "processes", "reports", "spool"]
 
 MOST: Mapping[Purpose, int] = MappingProxyType(
     {
@@ -22,6 +22,7 @@ MOST: Mapping[Purpose, int] = MappingProxyType(
         "files": 16,  # files of responses; a disk answers sooner than a network
         "names": 4,  # host names of databases and brokers
         "processes": 4,  # the start and the end of processes and of the asyncio loop
+        "reports": 1,  # the function that gets defects, which may block for ever
         "spool": 8,  # bodies that are written to the disk, and read from there
     }
 )

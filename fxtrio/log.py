@@ -29,11 +29,23 @@ def open_log(form: Form, level: str) -> None:
     logging.getLogger("fx").setLevel(level)
     if root.handlers:
         return
+    root.addHandler(_handler(form))
+    root.setLevel(level)
+
+
+def log_early(record: logging.LogRecord, form: Form) -> None:
+    """Write a record before `open_log`, unless the application has set up logging already."""
+    if logging.getLogger().handlers:
+        logging.getLogger(record.name).handle(record)
+    else:
+        _handler(form).handle(record)
+
+
+def _handler(form: Form) -> logging.Handler:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(ConsoleFormatter() if form == "console" else JsonFormatter())
     handler.addFilter(add_request_id)
-    root.addHandler(handler)
-    root.setLevel(level)
+    return handler
 
 
 def open_own_log() -> None:
@@ -45,9 +57,7 @@ def open_own_log() -> None:
     own = logging.getLogger("fx")
     if own.handlers:
         return
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(ConsoleFormatter())
-    handler.addFilter(add_request_id)
+    handler = _handler("console")
     handler.addFilter(_nobody_else_writes)
     own.addHandler(handler)
     if own.level == logging.NOTSET and logging.getLogger().level == logging.WARNING:

@@ -8,6 +8,7 @@ what the application has called.
 from __future__ import annotations
 
 import linecache
+import logging
 import sysconfig
 import traceback
 from collections.abc import Iterator
@@ -34,6 +35,30 @@ def trimmed(error: BaseException) -> BaseException:
         if _needs_asyncio(one) and not getattr(one, "__notes__", None):
             one.add_note(_asyncio_hint(one))
     return error
+
+
+def logged_error(record: logging.LogRecord) -> BaseException | None:
+    """Return the error that a record is about: with its traceback, or as its message."""
+    if record.exc_info and record.exc_info[1] is not None:
+        return record.exc_info[1]
+    values = record.args if isinstance(record.args, tuple) else ()
+    about = (getattr(record, "failure", None), *values)
+    return next((value for value in about if isinstance(value, BaseException)), None)
+
+
+Tracebacks = tuple[tuple[BaseException, TracebackType | None], ...]
+"""Of an error, its causes and the errors that it groups."""
+
+
+def tracebacks_of(error: BaseException) -> Tracebacks:
+    """Return what `restore_tracebacks` needs after `drop_tracebacks`."""
+    return tuple((one, one.__traceback__) for one in _with_others(error))
+
+
+def restore_tracebacks(tracebacks: Tracebacks) -> None:
+    """Let the errors have the tracebacks that they had."""
+    for one, traceback_of_one in tracebacks:
+        one.__traceback__ = traceback_of_one
 
 
 def drop_tracebacks(error: BaseException) -> None:
@@ -64,6 +89,23 @@ def frame_in_application(error: BaseException) -> tuple[CodeType, int] | None:
             found = here.tb_frame.f_code, here.tb_lineno
         here = here.tb_next
     return found
+
+
+def place_in_application(error: BaseException, root: Path) -> str:
+    """Return the line of the application from which ``error`` came at last, "" without one.
+
+    It is ``pages/book.fxl:11 load``, with the file relative to ``root``. Of a group it is that of
+    the first error in it, and of an error without such a line that of its cause.
+    """
+    for one in (first_of(error), error):
+        found = frame_in_application(one)
+        if found is not None:
+            code, line = found
+            file = Path(code.co_filename)
+            shown = file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+            return f"{shown}:{line} {code.co_name}"
+    cause = error.__cause__
+    return "" if cause is None else place_in_application(cause, root)
 
 
 def line_in_application(error: BaseException) -> int:

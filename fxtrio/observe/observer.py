@@ -20,6 +20,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from time import monotonic
 
 import trio
 
@@ -31,6 +32,9 @@ SIGNAL = signal.SIGUSR2
 """Lets a process write its tree to standard error."""
 
 _PATIENCE = 5.0  # for one that asks to read the answer, in seconds
+_END = 1.0
+"""For the thread to end with its block, which waits that long at most: standard error may be a
+pipe that nobody reads (seconds)."""
 _MOST = 64 * 1024 * 1024  # bytes of an answer
 _PEER = struct.Struct("3i")
 
@@ -62,8 +66,19 @@ def open_observer() -> Iterator[Loop]:
     births = Births()
     trio.lowlevel.add_instrument(births)
     loop = Loop.here(births)
+    token = _observed.set(loop)
+    try:
+        with _answering(loop):
+            yield loop
+    finally:
+        _observed.reset(token)
+        trio.lowlevel.remove_instrument(births)
+
+
+@contextmanager
+def _answering(loop: Loop) -> Iterator[None]:
+    """Run the thread for a block. It owns what it reads from, and closes that when it ends."""
     with ExitStack() as stack:
-        stack.callback(trio.lowlevel.remove_instrument, births)
         listener = stack.enter_context(_listening())
         signalled, asked = os.pipe()
         stack.callback(os.close, signalled)
@@ -71,22 +86,20 @@ def open_observer() -> Iterator[Loop]:
             os.set_blocking(descriptor, False)
         end, stop = os.pipe()
         stack.callback(os.close, end)
-        work = _Thread(loop, listener, signalled, end)
-        thread = threading.Thread(target=work.run, name="fx-observer", daemon=True)
-        registered = threading.current_thread() is threading.main_thread() and _is_free()
+        work = _Thread(loop, listener, signalled, end, stack.pop_all())
+    thread = threading.Thread(target=work.run, name="fx-observer", daemon=True)
+    registered = threading.current_thread() is threading.main_thread() and _is_free()
+    if registered:
+        faulthandler.register(SIGNAL, file=asked, all_threads=False)
+    thread.start()
+    try:
+        yield
+    finally:
         if registered:
-            faulthandler.register(SIGNAL, file=asked, all_threads=False)
-        thread.start()
-        token = _observed.set(loop)
-        try:
-            yield loop
-        finally:
-            _observed.reset(token)
-            if registered:
-                faulthandler.unregister(SIGNAL)
-            os.close(stop)
-            thread.join()
-            os.close(asked)  # whose end the thread would take for the signal
+            faulthandler.unregister(SIGNAL)
+        os.close(stop)
+        thread.join(_END)
+        os.close(asked)
 
 
 def _is_free() -> bool:
@@ -116,15 +129,25 @@ def _listening() -> Iterator[socket.socket | None]:
 
 class _Thread:
     def __init__(
-        self, loop: Loop, listener: socket.socket | None, signalled: int, end: int
+        self,
+        loop: Loop,
+        listener: socket.socket | None,
+        signalled: int,
+        end: int,
+        owned: ExitStack,
     ) -> None:
         self._loop = loop
         self._listener = listener
         self._signalled = signalled
         self._end = end
+        self._owned = owned
 
     def run(self) -> None:
         """Answer until the other end of ``end`` is closed."""
+        with self._owned:
+            self._serve()
+
+    def _serve(self) -> None:
         waiting = [self._end, self._signalled]
         if self._listener is not None:
             waiting.append(self._listener.fileno())
@@ -147,12 +170,25 @@ class _Thread:
 
     def _answer(self, peer: socket.socket) -> None:
         with peer:
-            peer.settimeout(_PATIENCE)
+            peer.setblocking(False)
             credentials = peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size)
             _, user, _ = _PEER.unpack(credentials)
             if user in (0, os.geteuid()):
                 tree = take_tree(self._loop, os.getpid())
-                peer.sendall(json.dumps(tree.as_dict()).encode())
+                self._send(peer, memoryview(json.dumps(tree.as_dict()).encode()))
+
+    def _send(self, peer: socket.socket, rest: memoryview) -> None:
+        """Send all of an answer, unless nobody reads it or the block ends."""
+        deadline = monotonic() + _PATIENCE
+        poll = select.poll()  # `select` fails where a process has more than 1,024 descriptors
+        poll.register(self._end, select.POLLIN)
+        poll.register(peer, select.POLLOUT)
+        while rest and (patience := deadline - monotonic()) > 0:
+            ready = {descriptor for descriptor, _ in poll.poll(patience * 1000)}
+            if self._end in ready:
+                return
+            if ready:
+                rest = rest[peer.send(rest) :]
 
 
 def _hint(process: int) -> str:

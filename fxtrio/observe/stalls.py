@@ -1,4 +1,4 @@
-"""What holds the event loop for too long is logged, once for each place.
+"""What holds the event loop, or an import, for too long is logged, once for each place.
 
 A thread asks the loop to answer, and looks at its stack when no answer comes: requests and steps
 of tasks cost nothing. A stall of one and a half times the limit is always noticed, a shorter one
@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from types import FrameType
@@ -22,6 +22,9 @@ from fxtrio.observe.places import is_of_application, line_of, stack_of
 
 _MOST = 1000  # places that are remembered
 _DEEPEST = 12  # lines of a stack that are logged
+
+IMPORT = 5.0
+"""After this time an import is reported, and again after twice that time, and so on (seconds)."""
 
 log = logging.getLogger("fx.app")
 
@@ -64,11 +67,49 @@ def _watch(token: trio.lowlevel.TrioToken, loop: int, limit: float, stop: thread
                 "it in a thread: 'await trio.to_thread.run_sync(function, argument)'.%s",
                 place or "fxtrio",
                 limit,
-                "".join(f"\n  called at {line}" for line in lines[1:_DEEPEST]),
+                _callers(lines),
             )
         while not answered.wait(limit):  # one that has ended answers nothing more
             if stop.is_set():
                 return
+
+
+@contextmanager
+def watch_import(report: Callable[[logging.LogRecord], object] = log.handle) -> Iterator[None]:
+    """Report the line at which the calling thread imports for longer than `IMPORT`, for a block.
+
+    ``report`` gets the record of the log, in another thread.
+    """
+    done = threading.Event()
+    arguments = threading.get_ident(), done, report
+    threading.Thread(target=_watch_import, args=arguments, name="fx-imports", daemon=True).start()
+    try:
+        yield
+    finally:
+        done.set()
+
+
+def _watch_import(
+    thread: int, done: threading.Event, report: Callable[[logging.LogRecord], object]
+) -> None:
+    reported: set[str] = set()
+    passed, next_look = 0.0, IMPORT
+    while not done.wait(next_look - passed):
+        passed, next_look = next_look, next_look * 2
+        lines = _lines(sys._current_frames().get(thread))
+        if done.is_set() or not lines or lines[0] in reported:
+            continue
+        reported.add(lines[0])
+        text = (
+            "%s: the import has not ended after %g s, and what is imported is not served before. "
+            "Wait for others and load data in a plugin, or when it is needed.%s"
+        )
+        values = lines[0], passed, _callers(lines)
+        report(log.makeRecord(log.name, logging.WARNING, __file__, 0, text, values, None))
+
+
+def _callers(lines: list[str]) -> str:
+    return "".join(f"\n  called at {line}" for line in lines[1:_DEEPEST])
 
 
 def _lines(innermost: FrameType | None) -> list[str]:

@@ -34,6 +34,8 @@ def _implied(config: Config) -> tuple[PluginConfig, ...]:
 def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plugin[Any], ...]:
     """Return the plugins of ``config`` in its order; none of them is open yet.
 
+    Those of settings come first, so that they see what becomes of the others.
+
     ``root`` is the project folder. A name is one of `BUILT_IN`, or a dotted name that
     ``resolve`` knows: ``package.module:Class``.
 
@@ -70,7 +72,8 @@ def load_plugins(config: Config, *, root: Path, resolve: Resolver) -> tuple[Plug
         plugins.append(_make(plugin_class, settings, entry, config, root))
     if problems:
         raise ConfigInvalid(locate(problems, root))
-    return tuple(plugins)
+    named = len(config.plugins)
+    return (*plugins[named:], *plugins[:named])
 
 
 def _find(name: str, resolve: Resolver, *, named: bool) -> type[Plugin[Any]]:

@@ -50,7 +50,7 @@ async def _open_one(plugin: Plugin[Any], app: App) -> AsyncIterator[None]:
             swallowed = await block.__aexit__(*sys.exc_info())
         except BaseException as error:
             # Cancelled from inside its own nursery: the failure is the plugin's, not the app's.
-            if isinstance(body, trio.Cancelled) and _failure_in(error) is not None:
+            if _failure_in(body) is None and _failure_in(error) is not None:
                 raise PluginFailed(plugin.name, "failed while it ran", error) from error
             raise
         if not swallowed:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from fxtrio.errors import Busy, FxtrioError
+
+_PLACE = re.compile(r"([^:]++):(\d++):(\d++)")
+"""A file in a stack of JavaScript. Names of folders may have blanks and brackets."""
 
 
 class FrameSizeInvalid(FxtrioError):
@@ -35,6 +39,19 @@ class RenderFailed(RenderError):
         self.message = message
         self.stack = stack
         self.name = name
+
+
+def place_in_stack(stack: str, root: Path) -> tuple[str, int, int]:
+    """Return the innermost place of a JavaScript stack in the project folder ``root``.
+
+    That is an absolute path, line and column, both from 1; ``("", 0, 0)`` for no place.
+    """
+    for line in stack.splitlines():
+        start = line.find(f"{root}/")
+        found = _PLACE.match(line[start:]) if start >= 0 else None
+        if found is not None and "/node_modules/" not in found[1]:
+            return found[1], int(found[2]), int(found[3])
+    return "", 0, 0
 
 
 class RenderTimeout(RenderError):

@@ -12,14 +12,22 @@ from typing import Any
 import pytest
 import sentry_sdk
 import trio
-from trio.testing import wait_all_tasks_blocked
+from trio.testing import MockClock, wait_all_tasks_blocked
 
+from fx.realtime import Event
 from fx.testing import Client, open_app
-from fxtrio.plugins.error_reports.plugin import ErrorFunctionInvalid
+from fxtrio.context import entered
+from fxtrio.limiters import limiter_of
+from fxtrio.plugins.error_reports.plugin import CAPACITY, LIMIT, ErrorFunctionInvalid
+from fxtrio.plugins.protocol import PluginFailed
+from fxtrio.serve.pages.error_response import log_failure
+from fxtrio.ssr.errors import RenderFailed
 from tests.trees import page, write_tree
 
 CANARY = "canary-5d0e"
 MODULE = """
+    import threading
+
     REPORTS = []
 
     class User:
@@ -30,6 +38,12 @@ MODULE = """
 
     async def keep(report):
         REPORTS.append(report)
+
+    STOPPED = threading.Event()
+
+    def block(report):
+        REPORTS.append(report)
+        STOPPED.wait()
 
     def fail(report):
         REPORTS.append(report)
@@ -45,15 +59,35 @@ MODULE = """
             sentry_sdk.capture_exception(report.error)
     """
 PAGE = """
+    import attrs
+    import trio
+    from fx.runtime import defer
     from fx.tasks import enqueue
+
+    @attrs.frozen
+    class Frozen(Exception):
+        word: str
 
     async def work():
         raise RuntimeError("in a job")
 
+    async def late():
+        raise RuntimeError("deferred")
+
     @server
     async def load(request):
-        if request.path_params["id"] == "good":
+        kind = request.path_params["id"]
+        if kind == "good":
             return {}
+        if kind == "frozen":
+            raise Frozen("frozen")
+        if kind == "unencoded":
+            return {"value": object()}
+        if kind == "grouped":
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(work)
+        if kind == "deferred":
+            return {"late": defer(late)}
         raise RuntimeError("in a loader")
 
     @action
@@ -64,6 +98,16 @@ PAGE = """
     @action
     async def broken(request):
         raise RuntimeError("in an action")
+
+    @action
+    async def later(request):
+        request.state.background.add_task(work)
+        return {}
+
+    @stream
+    async def ticks(request):
+        yield 1
+        raise RuntimeError("in a stream")
 
     async def websocket(ws):
         await ws.accept()
@@ -121,6 +165,102 @@ async def test_actions_jobs_and_sockets_are_reported_once_each(client: Client) -
     assert len(reports_of("keep")) == 3
     assert found["in a job"].place.endswith(" work")
     assert found["in a job"].request_id is not None
+
+
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        ("frozen", "raise Frozen"),
+        ("grouped", 'RuntimeError("in a job")'),
+        ("deferred", 'RuntimeError("deferred")'),
+    ],
+)
+async def test_every_failure_of_a_page_is_reported_once_with_its_traceback(
+    client: Client, kind: str, place: str
+) -> None:
+    await client.load_page(f"/book/{kind}")
+    await wait_all_tasks_blocked()
+
+    [report] = reports_of("keep")
+    file, _, line = report.place.partition(" ")[0].partition(":")
+    assert place in (client.app._root / file).read_text().splitlines()[int(line) - 1]
+    assert report.error.__traceback__ is not None
+
+
+async def test_failures_without_a_traceback_have_their_place(client: Client) -> None:
+    await client.get("/book/unencoded")
+    failed = RenderFailed("in a render", f"Error\n at Page ({client.app._root}/pages/x.fxl:7:3)")
+    with entered(client.app.state.fx):
+        log_failure(failed, "pages/x.fxl")
+    await wait_all_tasks_blocked()
+
+    found = [(type(one.error).__name__, one.place) for one in reports_of("keep")]
+    assert found == [
+        ("NotSerializable", "pages/book/[id].fxl: load()"),
+        ("RenderFailed", "pages/x.fxl:7"),
+    ]
+
+
+async def test_streams_and_background_tasks_are_reported_once_each(client: Client) -> None:
+    async with client.read_stream("/book/1", "ticks") as ticks:
+        assert [one.data async for one in ticks if isinstance(one, Event)] == [1]
+    await client.action("/book/1", "later")
+    await wait_all_tasks_blocked()
+
+    found = [(str(one.error), one.route) for one in reports_of("keep")]
+    assert found == [("in a stream", "/book/[id]"), ("in a job", "/book/[id]")]
+
+
+async def test_a_plugin_that_fails_is_reported_before_the_app_ends(tmp_path: Path) -> None:
+    plugin = """
+        from contextlib import asynccontextmanager
+        import trio
+        from fxtrio.plugins import Plugin
+
+        class Mail(Plugin):
+            name = "mail"
+
+            @asynccontextmanager
+            async def open(self, app):
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self.deliver)
+                    yield
+                    nursery.cancel_scope.cancel()
+
+            async def deliver(self):
+                raise OSError("no mail server")
+        """
+    root, settings = project(tmp_path, "keep")
+    write_tree(root, {"failing_mail.py": plugin})
+    with pytest.raises(PluginFailed, match="'mail': failed while it ran: OSError"):
+        async with open_app(root, plugins=["failing_mail:Mail"], **settings):
+            await trio.sleep_forever()
+
+    [report] = reports_of("keep")
+    assert isinstance(report.error, PluginFailed)
+    assert report.place.startswith("failing_mail.py:")
+
+
+async def test_a_function_that_blocks_holds_one_thread_and_nobody_up(
+    tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    root, settings = project(tmp_path, "block")
+    try:
+        async with open_app(root, **settings) as client:
+            for _ in range(CAPACITY + 3):
+                assert (await client.get("/book/1")).status == 500
+            threads = limiter_of("reports").borrowed_tokens, limiter_of("calls").borrowed_tokens
+            await trio.sleep(LIMIT * 3)
+    finally:
+        sys.modules["reports_block"].STOPPED.set()
+
+    assert threads == (1, 0)
+    assert len(reports_of("block")) == 1
+    said = {one.getMessage() for one in caplog.records if one.name == "fx.errors"}
+    assert said == {
+        "'observability.errors' took longer than 10 s for a report",
+        "a report was dropped: 100 wait for 'observability.errors'",
+    }
 
 
 async def test_what_is_expected_is_not_reported(client: Client) -> None:
@@ -185,4 +325,5 @@ async def test_sentry_gets_a_defect(tmp_path: Path) -> None:
     whole = b"".join(received).decode(errors="replace")
     assert "in a loader" in whole
     assert '"route":"/book/[id]"' in whole
+    assert '"function":"load"' in whole  # a frame of the traceback
     assert "pages/book/[id].fxl" in whole

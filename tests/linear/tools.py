@@ -12,7 +12,7 @@ from fxtrio.compile.split.language_detection import has_ui_token
 from fxtrio.config.env_files import _problems, _values
 from fxtrio.db.migrations.scripts import statements_of, transaction_control
 from fxtrio.develop.processes.line_stream import read_lines
-from fxtrio.develop.report.overlay_errors import _place_in_stack, _place_named, shown_stop
+from fxtrio.develop.report.overlay_errors import _place_named, shown_stop
 from fxtrio.develop.serving.allowed_hosts import _is_foreign, is_known
 from fxtrio.develop.serving.dev_app import _nonce_of, _with_origin
 from fxtrio.develop.vite.vite_proxy import _own_request
@@ -20,6 +20,7 @@ from fxtrio.log import printable_in_colours
 from fxtrio.realtime.broker import ChannelNameInvalid, require_public_name
 from fxtrio.realtime.stores.postgres import PostgresBackend
 from fxtrio.serve.openapi.visible import visible
+from fxtrio.ssr.errors import place_in_stack
 from fxtrio.tools.lsp.answers.formatting import edits_between
 from fxtrio.tools.lsp.answers.page_links import page_of
 from fxtrio.tools.lsp.checks.diagnostics import _position
@@ -123,8 +124,8 @@ TOOLS: dict[str, Parser] = {
     "a line for a terminal": text(printable_in_colours),
     "a policy of a page": lambda body: _nonce_of(_policy(body)),
     "an id of a request": lambda body: _with_origin(_request_id(body), 0),
-    "a stack of JavaScript": text(lambda stack: _place_in_stack(stack, ROOT)),
-    "a stack of one folder": text(lambda stack: _place_in_stack("/a/b/" + stack, ROOT)),
+    "a stack of JavaScript": text(lambda stack: place_in_stack(stack, ROOT)),
+    "a stack of one folder": text(lambda stack: place_in_stack("/a/b/" + stack, ROOT)),
     "a message with a place": text(lambda message: _place_named(message[:200], ROOT)),
     "why an app does not start": text(lambda details: shown_stop("a", details, ROOT)),
     # Editors.

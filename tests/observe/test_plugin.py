@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import os
+import socket
+import sys
+import threading
 from pathlib import Path
 
 import pytest
+import trio
 from click.testing import CliRunner
 
 from fx.testing import open_app
 from fxtrio.cli.tree import command
+from fxtrio.observe import observer
 from fxtrio.observe.observer import SIGNAL, ProcessNotObserved, ask_process
 from fxtrio.plugins.protocol import PluginFailed
 from tests.trees import page, write_tree
@@ -64,6 +69,27 @@ async def test_a_guard_that_is_not_asynchronous_stops_the_start(root: Path) -> N
     with pytest.raises(PluginFailed, match="which is not async"):
         async with open_app(root, plugins=plugin(guard="guards:no_function_of_async")):
             pass
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="its sockets are Linux's")
+async def test_one_that_does_not_read_the_tree_holds_up_no_shutdown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Huge:
+        def as_dict(self) -> dict[str, str]:
+            asked.set()
+            return {"tree": "." * 10_000_000}
+
+    asked = threading.Event()
+    monkeypatch.setattr(observer, "_PATIENCE", 3600.0)
+    monkeypatch.setattr(observer, "_END", 3600.0)
+    monkeypatch.setattr(observer, "take_tree", lambda *_: Huge())
+    with socket.socket(socket.AF_UNIX) as idle:
+        with observer.open_observer():
+            idle.connect(observer._address(os.getpid()))
+            await trio.to_thread.run_sync(asked.wait)
+
+    assert "fx-observer" not in [thread.name for thread in threading.enumerate()]
 
 
 def test_the_signal_is_given_back() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import sys
 import threading
 from math import inf
 from pathlib import Path
@@ -10,7 +11,8 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.observe.stalls import watch_loop
+from fxtrio.observe import stalls
+from fxtrio.observe.stalls import watch_import, watch_loop
 from tests.trees import write_tree
 
 CODE = """
@@ -45,6 +47,27 @@ async def test_what_holds_the_loop_is_logged_once(
 
     first, *_ = records[0].getMessage().splitlines()
     assert first.startswith("holding_code.py:2 hold: blocked the event loop for more than")
+
+
+def test_an_import_that_does_not_end_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = "import gate_of_imports\nassert gate_of_imports.wait(30)\n"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(write_tree(tmp_path, {"waiting_import.py": code}))
+    monkeypatch.setattr(stalls, "IMPORT", 0.05)
+    reported, records = threading.Event(), list[logging.LogRecord]()
+    monkeypatch.setitem(sys.modules, "gate_of_imports", reported)
+
+    def report(record: logging.LogRecord) -> None:
+        records.append(record)
+        reported.set()
+
+    with watch_import(report):
+        import waiting_import  # type: ignore[import-not-found]  # noqa: F401
+
+    said = records[0].getMessage()
+    assert said.startswith("waiting_import.py:2 <module>: the import has not ended after 0.05 s")
 
 
 async def test_nothing_is_watched_where_nobody_wants_that() -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import attrs
 
 from fxtrio.context import add_request_id
-from fxtrio.tracebacks import frame_in_application
+from fxtrio.tracebacks import logged_error, place_in_application
 
 MOST = 500
 """Lines that are remembered (count)."""
@@ -57,16 +57,8 @@ class RecentLog(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:  # the base class's name
         """Take a record, on any thread."""
-        error = record.exc_info[1] if record.exc_info else None
+        error = logged_error(record)
         request = str(getattr(record, "request_id", "-"))
         is_error = record.levelno >= logging.ERROR
-        place = "" if error is None else self._place(error)
+        place = "" if error is None else place_in_application(error, self._root)
         self.lines.append(LogLine(request, self.format(record), is_error, place))
-
-    def _place(self, error: BaseException) -> str:
-        found = frame_in_application(error)
-        if found is None:
-            return ""
-        file = Path(found[0].co_filename)
-        shown = file.relative_to(self._root) if file.is_relative_to(self._root) else file
-        return f"{shown.as_posix()}:{found[1]} {found[0].co_name}"

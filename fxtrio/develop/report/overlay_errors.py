@@ -12,7 +12,7 @@ from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.split.suggestions import HOMES, import_remedy
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.errors import FxtrioError
-from fxtrio.ssr.errors import RenderFailed
+from fxtrio.ssr.errors import RenderFailed, place_in_stack
 from fxtrio.tracebacks import first_of, is_application
 
 _FRAME = re.compile(r'  File "([^"]+)", line (\d+)')
@@ -21,9 +21,6 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
 
 _NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?(?: (\w+)\(\))?")
 """A file at the beginning of a message, relative to the project folder."""
-
-_PLACE = re.compile(r"([^:]++):(\d++):(\d++)")
-"""A file in a stack of JavaScript. Names of folders may have blanks and brackets."""
 
 _REMEDY = (
     "Correct it and save: this message disappears. "
@@ -115,7 +112,7 @@ def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
 def shown_error(error: BaseException, title: str, root: Path) -> Shown:
     """Return a defect that a request has met with: an error of Python or of a render."""
     if isinstance(error, RenderFailed):
-        file, line, column = _place_in_stack(error.stack, root)
+        file, line, column = place_in_stack(error.stack, root)
         message, trace, remedy = str(error), error.stack, _REMEDY_OF_RENDERS
     elif error.__traceback__ is None or isinstance(error, FxtrioError):
         file, line, column = _place_named(str(error), root)
@@ -186,15 +183,6 @@ def _place_of(error: BaseException, root: Path) -> Place:
         if Path(frame.filename).is_relative_to(root) and is_application(frame.filename):
             place = (frame.filename, frame.lineno or 1, (frame.colno or 0) + 1)
     return place
-
-
-def _place_in_stack(stack: str, root: Path) -> Place:
-    for line in stack.splitlines():
-        start = line.find(f"{root}/")
-        found = _PLACE.match(line[start:]) if start >= 0 else None
-        if found is not None and "/node_modules/" not in found[1]:
-            return found[1], int(found[2]), int(found[3])
-    return "", 0, 0
 
 
 def _place_named(message: str, root: Path) -> Place:

@@ -18,6 +18,7 @@ import trio
 
 from fxtrio.context import add_request_id
 from fxtrio.develop.report.overlay_errors import shown_error
+from fxtrio.tracebacks import logged_error
 
 _KEPT = 300  # records; a browser asks for those of its document some tenths of a second later
 _FOLLOWED = 200  # requests of one browser
@@ -100,7 +101,7 @@ class Records(logging.Handler):
         if request == "-" or self._token is None:
             return
         level = next((name for least, name in _LEVELS if record.levelno >= least), "debug")
-        error = _error_of(record) if record.name == _OVER_PAGE else None
+        error = logged_error(record) if record.name == _OVER_PAGE else None
         shown = None
         if error is not None and record.levelno >= logging.ERROR:
             shown = shown_error(error, record.getMessage(), self._root)
@@ -114,12 +115,3 @@ class Records(logging.Handler):
         self.latest.append(entry)
         for follower in tuple(self._followers):
             follower.offer(entry)
-
-
-def _error_of(record: logging.LogRecord) -> BaseException | None:
-    """Return the error that a record is about: with its traceback, or as its message."""
-    if record.exc_info and record.exc_info[1] is not None:
-        return record.exc_info[1]
-    values = record.args if isinstance(record.args, tuple) else ()
-    about = (getattr(record, "failure", None), *values)
-    return next((value for value in about if isinstance(value, BaseException)), None)

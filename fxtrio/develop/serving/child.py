@@ -9,7 +9,11 @@ that started it.
 from __future__ import annotations
 
 import os
+import select
+import signal
 import socket
+import threading
+import time
 import traceback
 from functools import partial
 from importlib.util import find_spec
@@ -39,6 +43,7 @@ from fxtrio.develop.report.request_logs import Records
 from fxtrio.develop.serving.allowed_hosts import HostGuard, development_app
 from fxtrio.develop.vite.vite_proxy import Modules
 from fxtrio.errors import FxtrioError
+from fxtrio.observe.stalls import watch_import
 from fxtrio.server.supervise.application.importer import load_application
 from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
@@ -46,6 +51,7 @@ from fxtrio.server.supervise.server_process import ParentInterface, serve_here
 from fxtrio.tracebacks import trimmed
 
 _READY = b"{}\n"
+_MORE = 3.0  # than the time that the app has to end after its parent (seconds)
 _BEGUN = msgspec.json.encode(attrs.asdict(Swapped(begun=True))) + b"\n"
 
 
@@ -97,6 +103,7 @@ def serve() -> int:
     settings = ChildSettings.from_json(os.environ[VARIABLE])
     if os.read(0, len(BEGIN)) != BEGIN:
         return 0
+    threading.Thread(target=_end_behind_parent, name="fx-parent", daemon=True).start()
     replace_breakpoint()
     options = ServeOptions(
         app="fxtrio.develop.serving.child:make_app",
@@ -131,6 +138,20 @@ def serve() -> int:
         return serve_here(options, adopt_sockets([settings.socket]), around)
 
 
+def _end_behind_parent() -> None:
+    """Kill this process and what it has started when the parent has ended before it.
+
+    For code that does not end by itself, such as a module that is imported for ever.
+    """
+    parent = select.poll()
+    parent.register(0, 0)  # of a pipe whose other end is closed nothing else is reported
+    parent.poll()
+    time.sleep(GRACE + _MORE)
+    if os.getpgrp() == os.getpid():  # as `fx dev` starts it
+        os.killpg(0, signal.SIGKILL)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 async def _take_orders(swapper: Swapper, replies: int, serving: trio.Event) -> None:
     """Follow the parent's orders until it has ended; watch the event loop and the log."""
     with swapper.records.listening(), swapper.inside.open():
@@ -153,5 +174,6 @@ async def _follow(swapper: Swapper, replies: int) -> None:
     ):
         async for line in read_lines(parent):
             await out.send_all(_BEGUN)
-            done = swapper.swap(msgspec.json.decode(line, type=Swap))
+            with watch_import():
+                done = swapper.swap(msgspec.json.decode(line, type=Swap))
             await out.send_all(msgspec.json.encode(attrs.asdict(done)) + b"\n")

@@ -14,8 +14,9 @@ from fxtrio.callables import awaitable
 from fxtrio.context import current
 from fxtrio.errors import DottedNameUnknown, FxtrioError
 from fxtrio.log_limit import LOGGERS, SERVER
-from fxtrio.plugins.error_reports.report import ErrorReport, report_of
-from fxtrio.plugins.protocol import NoSettings, Plugin
+from fxtrio.plugins.error_reports.report import ErrorReport, is_defect, report_of
+from fxtrio.plugins.protocol import NoSettings, Plugin, PluginFailed
+from fxtrio.tracebacks import logged_error, restore_tracebacks
 
 CAPACITY = 100
 """Reports that wait for the application's function; more are only logged (count)."""
@@ -60,10 +61,21 @@ class _Listener(logging.Handler):
         context = current.get()
         if record.name == log.name or (context is not None and context.app is not self._app):
             return
-        report = report_of(record, self._release, self._root)
-        if report is None or getattr(report.error, _SEEN, False):
+        error = logged_error(record)
+        if is_defect(error):
+            self.take(error, record.getMessage(), record.name)
+
+    def take(self, error: BaseException, message: str, logger: str) -> None:
+        """Report a defect, unless the same request has reported it before."""
+        context = current.get()
+        request = "" if context is None else context.request_id
+        if getattr(error, _SEEN, None) == (self._app.build_id, request):
             return
-        setattr(report.error, _SEEN, True)
+        # Frozen classes of attrs have a __setattr__ that raises.
+        object.__setattr__(error, _SEEN, (self._app.build_id, request))
+        report = report_of(
+            error, message=message, logger=logger, release=self._release, root=self._root
+        )
         try:
             self._loop.run_sync_soon(self._offer, report)
         except trio.RunFinishedError:
@@ -86,23 +98,33 @@ class ErrorReportsPlugin(Plugin[NoSettings]):
 
     @asynccontextmanager
     async def open(self, app: App) -> AsyncIterator[None]:
-        """Report defects while the block lasts. Raises ErrorFunctionInvalid."""
+        """Report defects while the block lasts, and the one that ends it.
+
+        Raises ErrorFunctionInvalid.
+        """
         function = self._function(app)
         release = self.config.observability.release or app.build_id
         send, receive = trio.open_memory_channel[ErrorReport](CAPACITY)
         listener = _Listener(app, release, self.root, send)
         loggers = [logging.getLogger(name) for name in _LOGGERS]
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(_report_all, receive, function, name="errors.report")
+            done = trio.Event()
+            nursery.start_soon(_report_all, receive, function, done, name="errors.report")
             for logger in loggers:
                 logger.addHandler(listener)
             try:
                 yield
+            except PluginFailed as failure:
+                listener.take(failure, str(failure), "fx.app")
+                raise
             finally:
                 for logger in loggers:
                     logger.removeHandler(listener)
                 trio.lowlevel.current_trio_token().run_sync_soon(send.close)  # behind the offers
-                nursery.cancel_scope.deadline = trio.current_time() + LIMIT
+                # Here, since what ends the block would end the nursery at once.
+                with trio.move_on_after(LIMIT):
+                    await done.wait()
+                nursery.cancel_scope.cancel("the app has ended")
 
     def _function(self, app: App) -> Callable[[ErrorReport], Awaitable[object]]:
         name = self.config.observability.errors
@@ -113,15 +135,17 @@ class ErrorReportsPlugin(Plugin[NoSettings]):
             raise ErrorFunctionInvalid(name, cause) from error
         if not callable(found):
             raise ErrorFunctionInvalid(name, "which is not a function")
-        return awaitable(found)
+        return awaitable(found, "reports")
 
 
 async def _report_all(
     receive: trio.MemoryReceiveChannel[ErrorReport],
     function: Callable[[ErrorReport], Awaitable[object]],
+    done: trio.Event,
 ) -> None:
     """Call the function with one report after the other, until no more can come."""
     async for report in receive:
+        restore_tracebacks(report.tracebacks)
         with trio.move_on_after(LIMIT) as limit:
             try:
                 await function(report)
@@ -129,3 +153,4 @@ async def _report_all(
                 log.error("'observability.errors' failed", exc_info=error)
         if limit.cancelled_caught:
             log.error("'observability.errors' took longer than %g s for a report", LIMIT)
+    done.set()

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import inspect
 import traceback
-from functools import reduce
+from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
 from fxtrio.errors import FxtrioError
 from fxtrio.import_path import put_on_path
+from fxtrio.log import log_early
+from fxtrio.observe.stalls import watch_import
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.tracebacks import trimmed
 
@@ -27,8 +29,13 @@ def load_application(options: ServeOptions) -> Any:
     """Import and return the application, or call its factory with ``options.factory``.
 
     Prepends ``options.app_dir`` to the import path. Raises AppNotFound if the name cannot
-    be resolved; the module's own errors propagate.
+    be resolved; the module's own errors propagate. An import that does not end is logged.
     """
+    with watch_import(partial(log_early, form=options.log_form)):
+        return _load(options)
+
+
+def _load(options: ServeOptions) -> Any:
     target = options.app
     module_name, _, path = target.partition(":")
     if not module_name or not path:
