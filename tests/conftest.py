@@ -14,6 +14,7 @@ import trio
 from hypothesis import HealthCheck, settings
 
 from fxtrio.server.supervise.options import count_cores
+from tests import forked
 from tests.first_alone import first_alone
 from tests.in_turn import in_turn, kind_of
 from tests.short import LONG, SHORT, amount, few_cases
@@ -47,6 +48,23 @@ def pytest_xdist_auto_num_workers() -> int:
     Each process collects all tests and starts a browser and stores: some 20 seconds of a core.
     """
     return count_cores() + 2
+
+
+def pytest_configure() -> None:
+    """Let processes of fxtrio be forked, those without mark ``own_interpreter``."""
+    forked.install()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Give the processes of a test with this mark an interpreter each."""
+    if item.get_closest_marker("own_interpreter") is None:
+        return (yield)
+    forked.uninstall()
+    try:
+        return (yield)
+    finally:
+        forked.install()
 
 
 @pytest.hookimpl(wrapper=True)

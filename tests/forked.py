@@ -1,23 +1,29 @@
-"""Processes of `fx` that are forked from one that has imported all commands.
+"""Processes of fxtrio's modules that are forked from one that has imported them.
 
-The imports take most of the CPU time of a short command and of a start. So this is for tests of
-what a process does after it has begun; how it begins, what it imports, and what the variables of
-Python change is tested with processes of their own.
+The imports take most of the CPU time of a short command and of a start. `install` is for tests of
+what a process does after it has begun, and for what that starts itself; how one begins, what it
+imports, and what the variables of Python change is tested by those with the mark
+``own_interpreter``.
 """
 
 from __future__ import annotations
 
 import atexit
 import ctypes
+import fcntl
 import gc
+import inspect
+import io
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from runpy import run_module
@@ -26,22 +32,78 @@ from typing import Any
 FX = (sys.executable, "-m", "fxtrio")
 """How a command line of `fx` begins."""
 
-_STARTS = (FX, (sys.executable, "-m", "tests.supervise.serve"))
-"""How the command lines begin that need no interpreter of their own."""
-
 CAN_FORK = sys.platform == "linux"
 
-_LONGEST = 1 << 18
-"""An order, with all variables of the environment (bytes)."""
+STANDBY = "standby"
+"""The name of a process that only forks, below each command: it is none of what a test counts."""
 
-_SUBREAPER = 36
-"""PR_SET_CHILD_SUBREAPER of prctl: those whose parent ends become children of the caller."""
+_COMMANDS = frozenset({"fxtrio", "tests.supervise.serve"})
+"""Modules that start others of `_MODULES`."""
+
+_MODULES = _COMMANDS | {
+    "fxtrio.develop.serving.child_process",
+    "fxtrio.server.supervise.worker",
+    "fxtrio.tools.project_process.child",
+    "fxtrio.tools.project_process.fork_server",
+}
+"""What needs no interpreter of its own."""
 
 _HEAVY = (
     *("fxtrio.app", "fxtrio.asgi_entry", "fxtrio.cli.default_app", "fxtrio.compile.build"),
-    *("fxtrio.develop.loop", "fxtrio.server.supervise.start"),
+    *("fxtrio.cli.import_check.child", "fxtrio.develop.loop", "fxtrio.develop.serving.child"),
+    *("fxtrio.server.supervise.server_process", "fxtrio.server.supervise.start"),
+    *("fxtrio.tools.openapi.describing_child", "fxtrio.tools.project_process.process"),
+    "fxtrio.tools.types.gather.gatherer_child",
 )
-"""What commands import once they are called."""
+"""What those import once they have begun."""
+
+_LONGEST = 100_000
+"""An order, with all variables of the environment (bytes)."""
+
+_MOST = 64
+"""Descriptors that a process may get (count)."""
+
+_HIGH = 500
+"""Where descriptors wait for their numbers: none of those is as high."""
+
+_SUBREAPER, _NAME = 36, 15
+"""Options of prctl: become the parent of orphans; the name of the process."""
+
+_TO_THE_GROUP = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1)
+
+_execute = subprocess.Popen._execute_child  # type: ignore[attr-defined] # starts the program
+_PARAMETERS = inspect.signature(_execute)
+_asking = threading.Lock()
+_servers: list[socket.socket] = []
+"""The connection to the process that forks for this one, once there is one."""
+
+
+def install() -> None:
+    """Let each `subprocess.Popen` of this process fork what needs no interpreter of its own."""
+    if CAN_FORK:
+        subprocess.Popen._execute_child = _fork_or_execute  # type: ignore[attr-defined]
+
+
+def uninstall() -> None:
+    """Let each process have its own interpreter."""
+    subprocess.Popen._execute_child = _execute  # type: ignore[attr-defined]
+
+
+def _fork_or_execute(popen: subprocess.Popen[bytes], *arguments: Any) -> None:
+    given = _PARAMETERS.bind(popen, *arguments).arguments
+    pid = 0
+    if _is_forked(given):
+        with _asking:
+            if not _servers:
+                _servers.append(_start_server())
+            pid = _ask(_servers[0], given)
+    if pid == 0:  # where nothing could be forked, this raises the reason
+        _execute(popen, *arguments)
+        return
+    popen.pid = pid
+    popen._child_created = True  # type: ignore[attr-defined]
+    pipes = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
+    popen._close_pipe_fds(*(given[name] for name in pipes))  # type: ignore[attr-defined]
 
 
 def start(
@@ -54,17 +116,9 @@ def start(
     session: bool = False,
     pass_fds: tuple[int, ...] = (),
 ) -> subprocess.Popen[bytes]:
-    """Start a command line that writes to these descriptors; with ``session`` it begins one.
-
-    One that is not in `_STARTS`, gets more descriptors, or has other variables for Python, gets
-    its own interpreter.
-    """
-    words = tuple(command)
-    other = words[: len(FX)] not in _STARTS or _for_python(env) != _VARIABLES
-    own = other or pass_fds
-    kind = subprocess.Popen if own or not CAN_FORK else _Forked
-    return kind(
-        words,
+    """Start a command line that writes to these descriptors; with ``session`` it begins one."""
+    return subprocess.Popen(
+        list(command),
         cwd=cwd,
         env=env,
         stdin=subprocess.DEVNULL,
@@ -75,63 +129,92 @@ def start(
     )
 
 
-def _for_python(variables: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in variables.items() if name.startswith("PYTHON")}
+def _is_forked(given: Mapping[str, Any]) -> bool:
+    """Return whether the arguments of `_execute` are those of a module of `_MODULES` alone."""
+    words = given["args"]
+    plain = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
+    if not plain or not given["close_fds"] or given["shell"] or given["preexec_fn"] is not None:
+        return False
+    if given["executable"] is not None or given["gid"] is not None or given["uid"] is not None:
+        return False
+    if _module_of(words) not in _MODULES or len(given["pass_fds"]) > _MOST - 3:
+        return False
+    env = os.environ if given["env"] is None else given["env"]
+    return all(isinstance(name, str) for name in env) and _of_start(env) == _VARIABLES
 
 
-def _without_python(variables: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in variables.items() if not name.startswith("PYTHON")}
+def _module_of(words: Sequence[str]) -> str:
+    """Return the module that a command line runs, "" for other ones."""
+    rest = [word for word in words[:4] if word != "-P"]
+    return rest[2] if len(rest) > 2 and rest[:2] == [sys.executable, "-m"] else ""
 
 
-_VARIABLES = _for_python(os.environ)
-"""Those for Python that the process that forks is started with: a test may change its own."""
+def _of_start(variables: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables that count when an interpreter starts, and never again."""
+    return {
+        name: value
+        for name, value in variables.items()
+        if name.startswith(("LD_", "PYTHON")) and name != "PYTHONUNBUFFERED"
+    }
 
 
-class _Forked(subprocess.Popen[bytes]):
-    """A child like any other, though another process has forked it."""
+_VARIABLES = _of_start(os.environ)
+"""Those that the process that forks is started with: a test may change its own."""
 
-    def __init__(self, words: Sequence[str], **options: Any) -> None:
-        self._order = {
-            "module": words[len(FX) - 1],
-            "arguments": words[len(FX) :],
-            "cwd": str(options["cwd"]),
-            "env": dict(options["env"]),
-            "session": options["start_new_session"],
-        }
-        self._outputs: list[int] = [options["stdout"], options["stderr"]]
-        super().__init__(words, **options)
 
-    def _execute_child(self, *_: object) -> None:  # the method of Popen that starts the program
-        server = _server()
+def _ask(server: socket.socket, given: Mapping[str, Any]) -> int:
+    """Return the id of a process that was forked; 0 when there is none."""
+    words = list(given["args"])
+    numbers = [int(number) for number in given["pass_fds"]]
+    env = os.environ if given["env"] is None else given["env"]
+    order = {
+        "words": words,
+        "cwd": os.fspath(given["cwd"] or Path.cwd()),
+        "env": dict(env),
+        "session": bool(given["start_new_session"]),
+        "group": given.get("process_group", -1),
+        "numbers": numbers,
+    }
+    text = json.dumps(order).encode()
+    if len(text) > _LONGEST:
+        return 0
+    ends = [given[name] for name in ("p2cread", "c2pwrite", "errwrite")]
+    streams = [number if end == -1 else end for number, end in enumerate(ends)]
+    try:
         with _adopting():
-            socket.send_fds(server, [json.dumps(self._order).encode()], self._outputs)
-            self.pid = int(server.recv(32))
-        self._child_created = True
+            socket.send_fds(server, [text], [*streams, *numbers])
+            return int(server.recv(32) or b"0")
+    except OSError:  # it has ended, or a descriptor is closed
+        return 0
 
 
 @contextmanager
 def _adopting() -> Iterator[None]:
     """Be the one for the length of the block who becomes the parent of orphans."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    assert libc.prctl(_SUBREAPER, 1, 0, 0, 0) == 0
+    assert _prctl(_SUBREAPER, 1) == 0
     try:
         yield
     finally:
-        libc.prctl(_SUBREAPER, 0, 0, 0, 0)
+        _prctl(_SUBREAPER, 0)
 
 
-@cache
-def _server() -> socket.socket:
-    """Return the connection to the process that forks, which ends with it."""
+def _prctl(option: int, value: int | bytes) -> int:
+    result: int = ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    return result
+
+
+def _start_server() -> socket.socket:
+    """Return the connection to a process that forks, which ends with it."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    variables = {name: os.environ[name] for name in os.environ if not _of_start({name: ""})}
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", __name__, str(theirs.fileno())],
+            [sys.executable, "-m", __name__, str(theirs.fileno()), " " * 4000],
             stdin=subprocess.DEVNULL,
             pass_fds=[theirs.fileno()],
             start_new_session=True,
             cwd=Path(__file__).parents[1],
-            env={**_without_python(os.environ), **_VARIABLES},
+            env={**variables, **_VARIABLES},
         )
 
     def end() -> None:
@@ -143,48 +226,132 @@ def _server() -> socket.socket:
     return ours
 
 
-def _serve(connection: socket.socket) -> str | None:
-    """Fork for each order; return in the child with the module to run, and None at the end."""
+def _serve(connection: socket.socket) -> list[str]:
+    """Fork for each order; return in the child with its command line, and [] at the end."""
     while True:
-        order, descriptors, _, _ = socket.recv_fds(connection, _LONGEST, 2)
+        order, descriptors, _, _ = socket.recv_fds(connection, _LONGEST, _MOST)
         if not order:
-            return None
+            return []
         receiving, sending = os.pipe()
+        waiting, going = os.pipe()
         middle = os.fork()
         if middle == 0:
-            child = os.fork()
-            if child != 0:
-                os.write(sending, str(child).encode())
+            if os.fork() != 0:
                 os._exit(0)
-            for descriptor in (connection.detach(), receiving, sending):
+            for descriptor in (connection.detach(), receiving, going):
                 os.close(descriptor)
-            return _become(json.loads(order), *descriptors)
-        child_pid = os.read(receiving, 32)
-        for descriptor in (*descriptors, receiving, sending):
+            sending, waiting = (_moved(one, _HIGH) for one in (sending, waiting))
+            its = json.loads(order)
+            _become(its, descriptors)
+            os.write(sending, str(os.getpid()).encode())
+            os.close(sending)
+            os.read(waiting, 1)  # until it is a child of the one who has asked
+            os.close(waiting)
+            return _stand_by(its["words"])
+        for descriptor in (*descriptors, sending, waiting):
             os.close(descriptor)
+        child = os.read(receiving, 32)
         os.waitpid(middle, 0)  # from then on the child is the one's who has asked
-        connection.send(child_pid)
+        connection.send(child or b"0")
+        os.close(receiving)
+        os.close(going)
 
 
-def _become(order: dict[str, Any], stdout: int, stderr: int) -> str:
-    """Make this process what the order says, and return the module that it runs."""
+def _moved(descriptor: int, least: int) -> int:
+    """Return a copy of a descriptor that has at least this number, in its place."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, least)
+    os.close(descriptor)
+    return moved
+
+
+def _become(order: Mapping[str, Any], descriptors: Sequence[int]) -> None:
+    """Make this process what the order says."""
     if order["session"]:
         os.setsid()
-    for number, descriptor in ((1, stdout), (2, stderr)):
+    elif order["group"] != -1:
+        os.setpgid(0, order["group"])
+    for one in _TO_THE_GROUP:
+        signal.signal(one, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    waiting = [_moved(descriptor, _HIGH) for descriptor in descriptors]
+    for number, descriptor in zip((0, 1, 2, *order["numbers"]), waiting, strict=True):
         os.dup2(descriptor, number)
         os.close(descriptor)
     os.chdir(order["cwd"])
     os.environ.clear()
     os.environ.update(order["env"])
-    sys.argv[1:] = order["arguments"]
-    module: str = order["module"]
-    if module != FX[-1]:  # which leaves the current folder out
-        sys.path.insert(0, order["cwd"])
-    return module
+    time.tzset()
+    for name, number in (("stdin", 0), ("stdout", 1), ("stderr", 2)):
+        stream = _open_stream(number)
+        setattr(sys, name, stream)
+        setattr(sys, f"__{name}__", stream)
+    _show(order["words"])
+
+
+def _open_stream(number: int) -> io.TextIOWrapper:
+    """Return what Python makes of a standard stream."""
+    unbuffered = bool(os.environ.get("PYTHONUNBUFFERED"))
+    raw = io.FileIO(number, "w" if number > 0 else "r", closefd=False)
+    binary: Any = raw
+    if number == 0:
+        binary = io.BufferedReader(raw)
+    elif not unbuffered:
+        binary = io.BufferedWriter(raw)
+    return io.TextIOWrapper(
+        binary,
+        sys.__stdout__.encoding if sys.__stdout__ is not None else None,
+        "backslashreplace" if number == 2 else "strict",
+        line_buffering=number == 2 or os.isatty(number),
+        write_through=unbuffered,
+    )
+
+
+def _show(words: Sequence[str]) -> None:
+    """Be in lists of processes what a command line would be."""
+    _prctl(_NAME, Path(words[0]).name.encode())
+    fields = Path("/proc/self/stat").read_text().rpartition(")")[2].split()
+    begin, end = int(fields[45]), int(fields[46])
+    text = " ".join(words).encode()[: end - begin - 2]
+    # A last byte that is not 0 says that the text ends at the first one that is.
+    ctypes.memmove(begin, text.ljust(end - begin - 1, b"\0") + b".", end - begin)
+    sys.orig_argv[:] = words
+
+
+def _stand_by(words: list[str]) -> list[str]:
+    """Leave behind a process that forks what this one starts; return ``words``, as its child does.
+
+    It is forked before anything runs, and has nothing open that another process waits for.
+    """
+    if _module_of(words) not in _COMMANDS:
+        return words
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    if os.fork() != 0:
+        theirs.close()
+        _servers[:] = [ours]
+        install()
+        return words
+    kept = _moved(theirs.detach(), _HIGH)
+    ours.detach()
+    os.closerange(0, kept)
+    for _ in range(3):
+        os.open(os.devnull, os.O_RDWR)
+    for one in _TO_THE_GROUP:
+        signal.signal(one, signal.SIG_IGN)
+    _show([STANDBY])
+    return _serve(socket.socket(fileno=kept))
+
+
+def _run(words: Sequence[str]) -> None:
+    """Run a command line of `_MODULES`."""
+    module = _module_of(words)
+    sys.argv[1:] = words[list(words).index(module) + 1 :]
+    if module != FX[-1] and "-P" not in words[:2]:  # the first leaves the current folder out
+        sys.path.insert(0, str(Path.cwd()))
+    run_module(module, run_name="__main__", alter_sys=True)
 
 
 def main() -> None:
-    """Import what commands need, and run those that are asked for, each in a child."""
+    """Import what the modules need, and run those that are asked for, each in a child."""
     from fxtrio.cli.group import COMMANDS
 
     del sys.path[0]  # the current folder
@@ -192,13 +359,14 @@ def main() -> None:
         import_module(f"fxtrio.cli.{command.replace('-', '_')}")
     for module in _HEAVY:
         import_module(module)
-    del sys.modules["tests"]  # a project may have its own
+    for module in ("tests", *_MODULES - _COMMANDS):  # a project may have its own tests
+        sys.modules.pop(module, None)
     gc.freeze()
     connection = socket.socket(fileno=int(sys.argv[1]))
     connection.send(b"ready")
-    wanted = _serve(connection)
-    if wanted is not None:
-        run_module(wanted, run_name="__main__", alter_sys=True)
+    words = _serve(connection)
+    if words:
+        _run(words)
 
 
 if __name__ == "__main__":

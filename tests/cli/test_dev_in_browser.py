@@ -150,6 +150,7 @@ def test_the_starter_works_without_complaints_of_the_browser(
     assert [text for text in visitor.complaints if not text.startswith(refused)] == []
 
 
+@pytest.mark.own_interpreter  # the variables that a process was started with are read
 @pytest.mark.parametrize(
     "number",
     [

@@ -15,6 +15,8 @@ import pytest
 from fxtrio.cli.group import COMMANDS
 from tests.cli.hostile_repository import MODULES, HostileRepository
 
+pytestmark = pytest.mark.own_interpreter
+
 FX = str(Path(sys.executable).with_name("fx"))
 TRUST = Path(__file__).parents[2] / "docs" / "security.md"
 

@@ -55,6 +55,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
+@pytest.mark.own_interpreter  # the server was started with the secret among its variables
 @pytest.mark.node
 @pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["alone", "supervised"])
 async def test_no_secret_of_the_server_is_seen_by_the_ui_half_of_a_page(

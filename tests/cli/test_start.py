@@ -19,6 +19,8 @@ import trio
 from fxtrio.manifest import FILE_NAME, Manifest, dump_manifest
 from tests.ssr.pools import PAGES, is_running, read_command, read_status, wait_until
 
+pytestmark = pytest.mark.own_interpreter
+
 BEFORE_NODE = "fxtrio.cli.group", "fxtrio.cli.serve"
 """What `fx serve` imports before it starts Node, which then starts at the same time as …"""
 

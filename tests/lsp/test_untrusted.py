@@ -13,7 +13,7 @@ from tests.cli.hostile_repository import PAGE, HostileRepository
 from tests.lsp.editor import open_editor
 from tests.lsp.test_formatting import formatted
 
-pytestmark = pytest.mark.node
+pytestmark = [pytest.mark.node, pytest.mark.own_interpreter]
 
 
 async def test_a_page_of_a_hostile_folder_is_checked_and_nothing_of_the_folder_runs(

@@ -207,6 +207,7 @@ def connect() -> None:
         one.connect(("127.0.0.1", 9))
 
 
+@pytest.mark.own_interpreter  # the place is that which calls `subprocess`
 @pytest.mark.parametrize(
     ("act", "what"),
     [

@@ -19,7 +19,7 @@ import trio
 
 from fxtrio.server.supervise import ServeOptions
 
-from ..forked import start
+from ..forked import STANDBY, start
 from ..http1.support import Client, Reply
 
 ROOT = Path(__file__).parents[2]
@@ -225,8 +225,9 @@ async def open_command(
 
 
 def lives(process: psutil.Process) -> bool:
+    """Return whether a process runs, and belongs to what is tested."""
     try:
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
+        return bool(process.status() != psutil.STATUS_ZOMBIE and process.name() != STANDBY)
     except psutil.NoSuchProcess:
         return False
 
