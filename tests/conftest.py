@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -53,6 +54,24 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_configure() -> None:
     """Let processes of fxtrio be forked, those without mark ``own_interpreter``."""
     forked.install()
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    """Let a process of xdist send of a test that passes no more than is printed.
+
+    Its begin, its setup and its teardown are messages as well, and six of them for each test are
+    more work than most tests.
+    """
+    for plugin in session.config.pluginmanager.get_plugins():
+        if type(plugin).__name__ == "WorkerInteractor" and session.config.option.verbose <= 0:
+            plugin.sendevent = partial(_send_some, plugin.sendevent)
+
+
+def _send_some(send: Callable[..., None], name: str, **contents: Any) -> None:
+    report = contents.get("data", {})
+    passed = report.get("outcome") == "passed" and report.get("when") in ("setup", "teardown")
+    if name != "logstart" and not (name == "testreport" and passed):
+        send(name, **contents)
 
 
 @pytest.hookimpl(wrapper=True)
