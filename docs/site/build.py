@@ -30,6 +30,9 @@ _OPENING = re.compile(r"^```(\w+) ([\w./\[\]()@-]+)$", re.MULTILINE)
 _TARGET = re.compile(r"(?<=\]\()([^)#\s]+)([^)\s]*)(?=\))")
 _SOURCE = re.compile(r'(?<= src=")([^"]+)(?=")')
 _LISTED = re.compile(r"\[([^\]]+)\]\(([^)#]+\.md)\)")
+_PUBLIC = re.compile(r'(?<==")/(?=favicon\.svg|site\.js)')
+"""The slash in front of a public file, to which nothing else adds the base."""
+
 _PARTS = {
     "start": "Quick start",
     "features": "What you get",
@@ -48,6 +51,8 @@ def prepare(project: Path, *, base: str = "") -> None:
         copy = shutil.copytree if source.is_dir() else shutil.copyfile
         project.mkdir(parents=True, exist_ok=True)
         copy(source, project / name)
+    layout = project / "pages" / "layout.fxl"
+    _write(layout, _PUBLIC.sub(f"{base}/", layout.read_text("utf-8")))
     pages = project / "pages" / "docs"
     for document in documents():
         target = pages / document.relative_to(DOCS)
