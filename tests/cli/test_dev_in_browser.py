@@ -13,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, Response, expect
 
 from fxtrio.develop.processes.messages import VARIABLE
+from fxtrio.plugins.studio.sections import SECTIONS
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, nodes_of, visit
@@ -209,7 +210,27 @@ def test_what_a_page_has_used_that_is_gone_goes_as_well_without_complaints(
 
 
 @pytest.mark.shared_dev
-@pytest.mark.parametrize("name", ["requests", "tree", "cache", "routes", "settings"])
+def test_the_overlay_shows_where_the_time_of_each_request_went(
+    browser: Browser, server: Server
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    page.keyboard.press("Alt+Shift+W")
+    panel = page.get_by_role("dialog", name="Requests")
+    expect(panel.get_by_text("loader pages/index.fxl: load()")).to_have_count(1)
+    expect(panel.get_by_text("render pages/index.fxl")).to_have_count(1)
+    assert_accessible(page)
+
+    page.get_by_label("New note").fill("timed")
+    page.get_by_label("New note").press("Enter")
+    expect(panel.locator("summary", has_text="POST /")).to_have_count(1)
+
+    page.keyboard.press("Escape")
+    expect(panel).to_have_count(0)
+
+
+@pytest.mark.shared_dev
+@pytest.mark.parametrize("name", [name for name in SECTIONS if name != "database"])
 def test_pages_of_studio_are_accessible(browser: Browser, server: Server, name: str) -> None:
     page = open_home(browser, server)
     page.goto(f"{server.url}/__fx/{name}")

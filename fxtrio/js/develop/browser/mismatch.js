@@ -10,6 +10,25 @@ const REMEDY =
 const LINE = /^([+-])(\s+)(\S.*)$/;
 
 /**
+ * Return what code of the page has thrown, for the overlay, and the stack in which its place is.
+ *
+ * @param {unknown} thrown
+ * @param {number} id of the question for its place
+ * @param {{ componentStack?: string, ownerStack?: string }} [info] of React
+ */
+export function problemOf(thrown, id, { ownerStack = '', componentStack = '' } = {}) {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const stack = [error.stack ?? error.message, ownerStack, componentStack].join('\n');
+  const own = mismatchOf(error.message) ?? {
+    title: 'An error in the browser',
+    message: error.message,
+    frame: '',
+    trace: stack.trim(),
+  };
+  return { problem: { ...own, file: '', line: 0, column: 0, id }, stack };
+}
+
+/**
  * Return what differs first, for the overlay; null for an error that is no mismatch.
  *
  * @param {string} message

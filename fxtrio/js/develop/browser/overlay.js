@@ -1,11 +1,12 @@
 /** What is wrong, in a panel at the foot of the page: gone as soon as it is put right. */
 
 import { ClosedProblems } from './closed-problems.js';
-import { mismatchOf } from './mismatch.js';
+import { mismatchOf, problemOf } from './mismatch.js';
 import { styles } from './overlay-styles.js';
+import { PageRequests } from './page-requests.js';
 import { Panel } from './panel.js';
-import { elementOf, textOf, timingsOf } from './problem-text.js';
-import { timedSectionOf } from './waterfall.js';
+import { copyOf, elementOf, timingsOf } from './problem-text.js';
+import { requestsOf, timedSectionOf } from './waterfall.js';
 
 /** @typedef {import('../settings.js').Shown} Shown */
 /** @typedef {Shown & { id?: number }} Thrown `id` is that of the question for its place */
@@ -34,6 +35,12 @@ export class Overlay {
 
   /** URL of the page that shows where the time of the last requests went; "" without one. */
   timings = '';
+
+  /** The last requests of the page. */
+  requests = new PageRequests(
+    () => this.timings,
+    () => this.draw(),
+  );
 
   /** Absolute path of the project: places below it are shown as its own. */
   root = '';
@@ -69,8 +76,10 @@ export class Overlay {
     this.#covers = covers;
     this.#panel = new Panel(document, NAME);
     this.#closed = new ClosedProblems(document.defaultView?.sessionStorage);
-    document.addEventListener('keydown', ({ key }) => {
+    document.addEventListener('keydown', ({ key, code, altKey, shiftKey }) => {
       if (key === 'Escape') this.#close();
+      // By the key, since Alt makes another letter of it on a Mac.
+      if (code === 'KeyW' && altKey && shiftKey) void this.requests.open();
     });
   }
 
@@ -151,7 +160,7 @@ export class Overlay {
    */
   thrown(thrown, info = {}) {
     if (thrown === null || thrown === undefined) return;
-    const { problem, stack } = this.#problemOf(thrown, info);
+    const { problem, stack } = problemOf(thrown, (this.#asked += 1), info);
     this.failed(problem);
     this.ask(problem.id, stack);
   }
@@ -164,7 +173,7 @@ export class Overlay {
    * @param {unknown} thrown
    */
   unloaded(url, thrown) {
-    const { problem, stack } = this.#problemOf(thrown);
+    const { problem, stack } = problemOf(thrown, (this.#asked += 1));
     this.#unloaded.set(url, problem);
     this.#closed.report(problem);
     this.draw();
@@ -178,24 +187,6 @@ export class Overlay {
    */
   loaded(url) {
     if (this.#unloaded.delete(url)) this.draw();
-  }
-
-  /**
-   * @param {unknown} thrown
-   * @param {{ componentStack?: string, ownerStack?: string }} [info]
-   */
-  #problemOf(thrown, info = {}) {
-    const error = thrown instanceof Error ? thrown : new Error(String(thrown));
-    const { ownerStack = '', componentStack = '' } = info;
-    const stack = [error.stack ?? error.message, ownerStack, componentStack].join('\n');
-    this.#asked += 1;
-    const own = mismatchOf(error.message) ?? {
-      title: 'An error in the browser',
-      message: error.message,
-      frame: '',
-      trace: stack.trim(),
-    };
-    return { problem: { ...own, file: '', line: 0, column: 0, id: this.#asked }, stack };
   }
 
   /**
@@ -255,6 +246,7 @@ export class Overlay {
   #close() {
     this.#closed.close(this.#failed());
     this.#listed = false;
+    this.requests.close();
     this.draw();
   }
 
@@ -272,7 +264,9 @@ export class Overlay {
     const all = [...this.#unexplained(), ...this.#standing, ...elsewhere];
     if (covering.length > 0) this.#show(covering);
     else if (this.#listed && all.length > 0) this.#show(all);
-    else if (all.length > 0) this.#count(all.length);
+    else if (this.requests.timings !== null) {
+      this.#open('Requests', [], [], [requestsOf(this.#document, this.requests.timings)]);
+    } else if (all.length > 0) this.#count(all.length);
   }
 
   #thrown() {
@@ -302,23 +296,24 @@ export class Overlay {
 
   /** @param {Shown[]} problems */
   #show(problems) {
-    const box = this.#document.createElement('div');
-    this.#panel.furnish(box);
-    const copy = elementOf(this.#document, 'button', 'Copy');
-    copy.addEventListener('click', () => {
-      const text = problems.map((one) => textOf(one, this.root)).join('\n\n');
-      void navigator.clipboard.writeText(text);
-      copy.textContent = 'Copied';
-    });
+    const copy = copyOf(this.#document, problems, this.root);
+    const sections = problems.map((one) => timedSectionOf(this.#document, one, this.#editor, this));
+    this.#open('Problems', problems, [copy], sections);
+  }
+
+  /**
+   * Open the panel.
+   *
+   * @param {string} label
+   * @param {Shown[]} problems that it is about
+   * @param {Element[]} buttons
+   * @param {Element[]} sections
+   */
+  #open(label, problems, buttons, sections) {
     const close = elementOf(this.#document, 'button', 'Close (Esc)');
     close.addEventListener('click', () => this.#close());
-    const bar = this.#document.createElement('nav');
-    if (this.timings !== '') bar.append(timingsOf(this.#document, problems, this.timings));
-    bar.append(copy, close);
-    box.append(
-      bar,
-      ...problems.map((one) => timedSectionOf(this.#document, one, this.#editor, this)),
-    );
+    const link = this.timings === '' ? [] : [timingsOf(this.#document, problems, this.timings)];
+    const box = this.#panel.boxOf(label, [...link, ...buttons, close], sections);
     this.#attach(NAME, box);
   }
 

@@ -49,6 +49,7 @@ export class OwnRequests {
 
   /** @param {string} request */
   #follow(request) {
+    this.#overlay.requests.add(request);
     this.#hot.send('fx:own', { request });
   }
 

@@ -44,13 +44,19 @@ export class Panel {
   }
 
   /**
-   * Make a dialog of an element: it takes the focus, and Tab stays inside.
+   * Return a dialog: it takes the focus, and Tab stays inside.
    *
-   * @param {HTMLElement} box
+   * @param {string} label
+   * @param {Element[]} bar links and buttons at its top
+   * @param {Element[]} sections
    */
-  furnish(box) {
+  boxOf(label, bar, sections) {
+    const box = this.#document.createElement('div');
+    const top = this.#document.createElement('nav');
+    top.append(...bar);
+    box.append(top, ...sections);
     box.setAttribute('role', 'dialog');
-    box.setAttribute('aria-label', 'Problems');
+    box.setAttribute('aria-label', label);
     box.setAttribute('tabindex', '-1');
     box.addEventListener('keydown', (event) => {
       if (event.key !== 'Tab') return;
@@ -61,5 +67,6 @@ export class Panel {
       event.preventDefault();
       (event.shiftKey ? last : first)?.focus();
     });
+    return box;
   }
 }

@@ -18,12 +18,29 @@ function placeOf({ file, line, column }, root) {
  * @param {Shown} problem
  * @param {string} root
  */
-export function textOf(problem, root) {
+function textOf(problem, root) {
   const { title, message, frame, trace = '', remedy = '', request = '' } = problem;
   return [title, message, placeOf(problem, root), frame, trace, remedy, request]
     .filter(Boolean)
     .map((text) => relative(text, root))
     .join('\n');
+}
+
+/**
+ * Return the button that copies problems as text.
+ *
+ * @param {Document} document
+ * @param {Shown[]} problems
+ * @param {string} root
+ */
+export function copyOf(document, problems, root) {
+  const copy = elementOf(document, 'button', 'Copy');
+  copy.addEventListener('click', () => {
+    const text = problems.map((one) => textOf(one, root)).join('\n\n');
+    void navigator.clipboard.writeText(text);
+    copy.textContent = 'Copied';
+  });
+  return copy;
 }
 
 /**

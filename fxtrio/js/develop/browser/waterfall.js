@@ -1,13 +1,32 @@
-// Where the time of one request went, as bars in the panel: loaded when somebody opens it.
+// Where the time of requests went, as bars in the panel: loaded when somebody opens it.
 
 import { elementOf, sectionOf } from './problem-text.js';
 
 /** @typedef {import('../settings.js').Shown} Shown */
 
 /**
- * @typedef {{ kind: string, name: string, place: string, start: number, ms: number | null }} Part
- * @typedef {{ request: string, ms: number | null, parts: Part[] }} Timing
+ * @typedef {{
+ *   kind: string, name: string, place: string, start: number, ms: number | null,
+ *   rows: number | null, error: string,
+ * }} Part times in milliseconds since the request began; `ms` is null while it runs
+ * @typedef {{ sql: string, place: string, count: number }} Repeated
+ * @typedef {{
+ *   kind: string, name: string, request: string, status: number | null, ms: number | null,
+ *   parts: Part[], repeated: Repeated[],
+ * }} Timing
  */
+
+/**
+ * Return the timings of the last requests, the newest first; none where the server has none.
+ *
+ * @param {string} url
+ * @returns {Promise<Timing[]>}
+ */
+export async function loadTimings(url) {
+  const headers = { accept: 'application/json' };
+  const answer = await fetch(url, { headers }).catch(() => null);
+  return answer?.ok ? answer.json() : [];
+}
 
 /**
  * Return the part of the panel that is about a problem, with the time of its request.
@@ -38,33 +57,66 @@ function waterfallOf(document, request, url) {
   box.className = 'waterfall';
   box.append(elementOf(document, 'summary', 'Where the time went'));
   const load = async () => {
-    const headers = { accept: 'application/json' };
-    const answer = await fetch(url, { headers }).catch(() => null);
-    /** @type {Timing[]} */
-    const timings = answer?.ok ? await answer.json() : [];
-    const timing = timings.find((one) => one.request === request);
-    box.append(
-      timing === undefined
-        ? elementOf(document, 'p', 'The server no longer has the timings of this request.')
-        : listOf(document, timing),
-    );
+    const timing = (await loadTimings(url)).find((one) => one.request === request);
+    const gone = 'The server no longer has the timings of this request.';
+    box.append(...(timing ? partsOf(document, timing) : [elementOf(document, 'p', gone)]));
   };
   box.addEventListener('toggle', () => void load(), { once: true });
   return box;
 }
 
 /**
+ * Return the part of the panel that is about the last requests of the page, the newest open.
+ *
+ * @param {Document} document
+ * @param {Timing[]} timings
+ */
+export function requestsOf(document, timings) {
+  const section = document.createElement('section');
+  section.append(elementOf(document, 'h2', 'Where the time of this page went'));
+  if (timings.length === 0) {
+    const text = 'The server no longer has the timings of its requests. Reload the page.';
+    section.append(elementOf(document, 'p', text));
+  }
+  for (const [index, timing] of timings.entries()) {
+    const box = document.createElement('details');
+    if (index === 0) box.setAttribute('open', '');
+    const name = timing.kind === 'request' ? timing.name : `${timing.kind} ${timing.name}`;
+    const head = [name, timing.status ?? '', tookOf(timing)].filter(Boolean).join(' ');
+    box.append(elementOf(document, 'summary', head), ...partsOf(document, timing));
+    section.append(box);
+  }
+  return section;
+}
+
+/**
+ * @param {Document} document
+ * @param {Timing} timing
+ */
+function partsOf(document, timing) {
+  const repeated = timing.repeated.map(({ count, sql, place }) =>
+    elementOf(
+      document,
+      'p',
+      `${count} times the same query: ${sql} at ${place}. Ask once for all rows.`,
+    ),
+  );
+  return [...repeated, listOf(document, timing)];
+}
+
+/**
  * Return the parts in their order, each with a bar.
  *
  * @param {Document} document
- * @param {Timing} timing
+ * @param {Pick<Timing, 'ms' | 'parts'>} timing
  */
 export function listOf(document, timing) {
   const whole = Math.max(timing.ms ?? 0, ...timing.parts.map((part) => endOf(part)), 0.01);
   const list = document.createElement('ol');
   for (const part of timing.parts) {
-    const took = part.ms === null ? 'under way' : `${part.ms.toFixed(1)} ms`;
-    const text = `${part.kind} ${part.name} ${part.place} ${took}`.replace(/ {2,}/g, ' ');
+    const { kind, name, place, rows, error } = part;
+    const count = rows === null ? '' : `${rows} ${rows === 1 ? 'row' : 'rows'}`;
+    const text = [kind, name, place, count, error, tookOf(part)].filter(Boolean).join(' ');
     const bar = document.createElement('i');
     bar.style.marginInlineStart = `${(100 * part.start) / whole}%`;
     bar.style.width = `${Math.max((100 * (endOf(part) - part.start)) / whole, 0.5)}%`;
@@ -73,6 +125,11 @@ export function listOf(document, timing) {
     list.append(item);
   }
   return list;
+}
+
+/** @param {{ ms: number | null }} timed */
+function tookOf({ ms }) {
+  return ms === null ? 'under way' : `${ms.toFixed(1)} ms`;
 }
 
 /** @param {Part} part */

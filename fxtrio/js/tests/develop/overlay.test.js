@@ -47,12 +47,12 @@ class FakeElement {
 function opened(session = new Map()) {
   /** @type {FakeElement[]} */
   const shown = [];
-  /** @type {(event: { key: string }) => void} */
+  /** @type {(event: Partial<KeyboardEvent>) => void} */
   let press = () => {};
   const document = {
     addEventListener: (
       /** @type {string} */ _,
-      /** @type {(event: { key: string }) => void} */ listener,
+      /** @type {(event: Partial<KeyboardEvent>) => void} */ listener,
     ) => (press = listener),
     createElement: (/** @type {string} */ name) => new FakeElement(name, shown),
     body: { append: (/** @type {FakeElement} */ element) => shown.push(element) },
@@ -73,7 +73,15 @@ function opened(session = new Map()) {
   const at = (/** @type {number} */ id, /** @type {string} */ file) =>
     overlay.located(/** @type {any} */ ({ id, file, line: 3, column: 1, frame: '', stack: '' }));
   const close = () => press({ key: 'Escape' });
-  return { overlay, asked, at, close, text: () => shown.map(({ text }) => text).join(' ') };
+  const pressed = (/** @type {Partial<KeyboardEvent>} */ event) => press(event);
+  return {
+    overlay,
+    asked,
+    at,
+    close,
+    press: pressed,
+    text: () => shown.map(({ text }) => text).join(' '),
+  };
 }
 
 test('what a module throws when it is loaded stays until that module is loaded', () => {
@@ -183,13 +191,17 @@ test('the panel shows where the time of the request that failed went', async () 
 test('the parts of a request are bars beside each other', () => {
   /** @type {any} */
   const document = { createElement: (/** @type {string} */ name) => new FakeElement(name, []) };
-  const loader = { kind: 'loader', name: 'load()', place: '', start: 0, ms: 40 };
+  const none = { rows: null, error: '' };
+  const loader = { ...none, kind: 'loader', name: 'load()', place: '', start: 0, ms: 40 };
   const query = { kind: 'query', name: 'select ?', place: 'a.fxl:3', start: 10, ms: 20 };
-  const late = { kind: 'deferred', name: 'late', place: '', start: 50, ms: null };
+  const late = { ...none, kind: 'deferred', name: 'late', place: '', start: 50, ms: null };
   /** @type {any} */
-  const list = listOf(document, { request: '5f', ms: 80, parts: [loader, query, late] });
+  const found = { ...query, rows: 2, error: 'OSError' };
+  /** @type {any} */
+  const list = listOf(document, { ms: 80, parts: [loader, found, late] });
 
-  assert.match(list.text, /loader load\(\) 40.0 ms.*select \? a.fxl:3 20.0 ms.*late under way/);
+  const shown = /loader load\(\) 40.0 ms.*select \? a.fxl:3 2 rows OSError 20.0 ms.*late under way/;
+  assert.match(list.text, shown);
   const bars = list.children.map((/** @type {any} */ item) => item.children[0].style);
   assert.deepEqual(
     bars.map((/** @type {any} */ style) => [style.marginInlineStart, style.width]),
@@ -199,6 +211,39 @@ test('the parts of a request are bars beside each other', () => {
       ['62.5%', '0.5%'],
     ],
   );
+});
+
+test('the time of each request of the page is shown when somebody asks for it', async (t) => {
+  const { overlay, close, press, text } = opened();
+  const query = { kind: 'query', name: 'select ?', place: 'a.fxl:3', start: 1, ms: 2, error: '' };
+  const timing = { kind: 'request', name: 'GET /', status: 200, ms: 9, repeated: [] };
+  const repeated = [{ sql: 'select ?', place: 'a.fxl:3', count: 7 }];
+  const timings = [
+    { ...timing, request: 'a2', parts: [{ ...query, rows: 1 }], repeated },
+    { ...timing, request: 'other', name: 'GET /other', parts: [] },
+    { ...timing, request: 'a1', name: 'GET /old', ms: null, parts: [] },
+  ];
+  t.mock.method(globalThis, 'fetch', async () => ({ ok: true, json: async () => timings }));
+  const settled = () => new Promise((done) => setTimeout(done));
+  overlay.timings = '/__fx/timings';
+  overlay.requests.add('a1');
+  await settled();
+  assert.equal(text(), '');
+
+  press({ code: 'KeyW', altKey: true, shiftKey: true });
+  await settled();
+  assert.match(text(), /GET \/old 200 under way/);
+  assert.doesNotMatch(text(), /GET \/ 200|GET \/other/);
+
+  overlay.requests.add('a2');
+  await settled();
+  assert.match(text(), /GET \/ 200 9.0 ms .*7 times the same query: select \? at a.fxl:3/);
+  assert.match(text(), /query select \? a.fxl:3 1 row 2.0 ms .*GET \/old/);
+
+  overlay.requests.add('a3');
+  close();
+  await settled();
+  assert.equal(text(), '');
 });
 
 test('the panel leads to where the time of the last requests went', () => {
