@@ -382,9 +382,14 @@ def import_code(imports: Imports, config: Config, manifest: Manifest) -> Code:
 
 
 def put_together(
-    root: Path, config: Config, manifest: Manifest, code: Code, plugins: tuple[Plugin[Any], ...]
+    root: Path,
+    config: Config,
+    manifest: Manifest,
+    code: Code,
+    plugins: tuple[Plugin[Any], ...],
+    before: Site | None = None,
 ) -> Site:
-    """Return the site of a build whose modules have been imported."""
+    """Return the site of a build whose modules have been imported; see `make_site`."""
     return make_site(
         config,
         manifest,
@@ -395,6 +400,7 @@ def put_together(
         llms=code.llms,
         actions=code.actions,
         session_of=csrf_binding_of(plugins),
+        before=before,
     )
 
 

@@ -251,17 +251,11 @@ def manifest_below(manifest: Manifest, root: str, *, base_url: str) -> Manifest:
 
 def dump_manifest(manifest: Manifest) -> bytes:
     """Return the manifest as UTF-8 JSON, keys sorted, so that equal builds have equal bytes."""
-    raw = {**attrs.asdict(manifest, filter=_is_not_default), "version": manifest.version}
-    try:  # in a fiftieth of the time that `json` takes
-        text = msgspec.json.format(msgspec.json.encode(raw, order="sorted"), indent=1)
+    try:  # in a hundredth of the time that `json` takes
+        text = msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=1)
     except UnicodeEncodeError:  # of half of a surrogate pair
-        text = json.dumps(raw, indent=1, sort_keys=True).encode()
+        text = json.dumps(attrs.asdict(manifest), indent=1, sort_keys=True).encode()
     return text + b"\n"
-
-
-def _is_not_default(field: attrs.Attribute[Any], value: Any) -> bool:
-    factory = getattr(field.default, "factory", None)
-    return bool(value != (field.default if factory is None else factory()))
 
 
 def load_manifest(build: Path) -> Manifest:
@@ -283,6 +277,18 @@ def manifest_text(build: Path) -> bytes:
 
 def read_manifest(path: Path, text: bytes) -> Manifest:
     """Return the manifest that is the ``text`` of a file. Raises ManifestUnreadable."""
+    try:
+        manifest = _MANIFEST.decode(text)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _read_slowly(path, text)
+    return manifest if manifest.version == VERSION else _read_slowly(path, text)
+
+
+_MANIFEST = msgspec.json.Decoder(Manifest)
+
+
+def _read_slowly(path: Path, text: bytes) -> Manifest:
+    """Read a manifest with half of a surrogate pair, or say what is wrong with it."""
     try:
         raw = json.loads(text)
     except ValueError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import attrs
@@ -117,21 +117,30 @@ class CheckedProject:
         return tuple(f"{one.name}.{action}" for one in self.actions for action in one.actions)
 
 
-def check_project(root: Path, config: Config, memory: CheckedTexts | None = None) -> CheckedProject:
+def check_project(
+    root: Path,
+    config: Config,
+    memory: CheckedTexts | None = None,
+    changed: Collection[str] | None = None,
+) -> CheckedProject:
     """Read and check every file below the pages folder of the project in ``root``.
 
-    Page files that ``memory`` knows are not checked again.
+    Page files that ``memory`` knows are not checked again, and of these only the files ``changed``
+    are read; None stands for all.
     """
-    check = check_page if memory is None else memory.check_page
+    memory = CheckedTexts() if memory is None else memory
     tree = scan(root, config)
     problems = tree_problems(tree, config)
     pages: list[CheckedPage] = []
     for source in tree.sources:
-        text = _read(root, source)
-        if isinstance(text, Problem):
-            problems.append(text)
-            continue
-        page, found = check(text, root, config.pages_dir)
+        done = None if changed is None or source in changed else memory.known(source, root)
+        if done is None:
+            text = _read(root, source)
+            if isinstance(text, Problem):
+                problems.append(text)
+                continue
+            done = memory.check_page(text, root, config.pages_dir)
+        page, found = done
         pages.append(page)
         problems += found
     for source in (*(api.source for api in tree.api), *tree.llms.values(), *tree.models):
@@ -202,6 +211,11 @@ class CheckedTexts:
             done = check_page(source, root, pages_dir)
             self._known[source.path] = source.text, _stamps(done[0], root), done
         return done
+
+    def known(self, source: str, root: Path) -> tuple[CheckedPage, list[Problem]] | None:
+        """Return what came of a page file whose text is the same as before, if that is known."""
+        _, stamps, done = self._known.get(source, (None, (), None))
+        return done if done is not None and stamps == _stamps(done[0], root) else None
 
     def forget(self, sources: Iterable[str]) -> None:
         """Drop deleted files."""

@@ -41,6 +41,11 @@ _NOT_HIDDEN = ".well-known"
 Folder = tuple[str, ...]
 """Names of folders, from the pages folder down; empty for the pages folder itself."""
 
+_Around = tuple[
+    tuple[LayoutFile, ...], tuple[BoundaryFile, ...], tuple[BoundaryFile, ...], str | None
+]
+"""The layouts, error files and not-found files of a page, and its loading file."""
+
 
 def scan(root: Path, config: Config) -> PageTree:
     """Return the page tree of the project in ``root``.
@@ -129,16 +134,9 @@ class _Planner:
             if (file := source.removesuffix(PAGE_SUFFIX) + MARKDOWN_SUFFIX) in self._markdown
         }
         self._place_markdown(set(beside.values()))
+        folders = {folder: self._around(folder) for folder in {one[0] for one in self._pages}}
         pages = [
-            PageFile(
-                source=source,
-                pattern=pattern,
-                layouts=self._layouts(folder),
-                errors=self._errors(folder),
-                not_found=self._not_found(folder),
-                loading=self._nearest(folder, "loading"),
-            )
-            for folder, source, pattern in self._pages
+            PageFile(source, pattern, *folders[folder]) for folder, source, pattern in self._pages
         ]
         return PageTree(
             pages=tuple(sorted(pages, key=lambda page: specificity(page.pattern))),
@@ -197,6 +195,15 @@ class _Planner:
 
     def _refuse(self, source: str, name: str, cause: str) -> None:
         self._problems.append(RouteNameInvalid(source, name, cause))
+
+    def _around(self, folder: Folder) -> _Around:
+        """Return what applies to each page of a folder."""
+        return (
+            self._layouts(folder),
+            self._errors(folder),
+            self._not_found(folder),
+            self._nearest(folder, "loading"),
+        )
 
     def _layouts(self, folder: Folder) -> tuple[LayoutFile, ...]:
         found: list[LayoutFile] = []

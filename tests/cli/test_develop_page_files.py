@@ -8,6 +8,10 @@ import pytest
 import trio
 from trio.testing import MockClock
 
+from fxtrio.compile import project as compile_project
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.config import Config
 from fxtrio.develop.build import page_cache
 from fxtrio.develop.build.page_cache import PageFiles
 from tests.trees import write_tree
@@ -27,3 +31,28 @@ async def test_a_mistake_is_reported_at_once_where_only_whole_files_are_read(
 
     assert files.wrong()
     assert (trio.current_time() == 0) is whole
+
+
+async def test_of_known_files_only_those_that_have_changed_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = "export default () => <h1>%s</h1>;\n"
+    write_tree(tmp_path, {f"pages/p{number}.fxl": page % "old" for number in range(20)})
+    files = PageFiles(tmp_path)
+    await files.read_all(Config(), {})
+    write_tree(tmp_path, {"pages/p3.fxl": page % "new", "pages/fresh.fxl": page % "fresh"})
+    read: list[str] = []
+
+    def noted(data: bytes, path: str) -> SourceText | Problem:
+        read.append(path)
+        return read_bytes(data, path)
+
+    monkeypatch.setattr(compile_project, "read_bytes", noted)
+
+    project = await files.read_all(Config(), {}, {"pages/p3.fxl", "pages/fresh.fxl"})
+
+    assert sorted(read) == ["pages/fresh.fxl", "pages/p3.fxl"]
+    shown = {one.module.source: one.ui.strip() for one in project.pages}
+    assert len(shown) == 21
+    assert shown["pages/p3.fxl"] == (page % "new").strip()
+    assert shown["pages/p4.fxl"] == (page % "old").strip()

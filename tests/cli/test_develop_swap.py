@@ -9,6 +9,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import msgspec
 import pytest
 import trio
 
@@ -19,6 +20,9 @@ from fxtrio.develop.processes.messages import Swap
 from fxtrio.develop.reload.hot_reload import Swapper
 from fxtrio.develop.reload.import_graph import Importers, noting_imports
 from fxtrio.develop.report.request_logs import Records
+from fxtrio.manifest import View
+from fxtrio.serve.pages import site
+from fxtrio.serve.pages.plan import ViewPlan, plan_view
 from fxtrio.testing.client import Client
 from tests.trees import write_tree
 
@@ -227,6 +231,28 @@ async def test_pages_come_and_go(root: Path) -> None:
         (root / "pages/fresh.fxl").unlink()
         project.swapper.swap(project.saved("pages/fresh.fxl"))
         assert (await client.get("/fresh", headers={"x-fx-navigation": "1"})).status_code == 404
+
+
+async def test_a_new_page_leaves_the_plans_of_other_views_as_they_are(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with developed(root) as (project, _):
+        planned: list[str] = []
+
+        def noted(view: View, *args: Any, **named: Any) -> ViewPlan:
+            planned.append(view.module)
+            return plan_view(view, *args, **named)
+
+        monkeypatch.setattr(site, "plan_view", noted)
+        (root / "pages/a.fxl").write_text("export default () => <p>a</p>;\n")
+        done = project.swapper.swap(project.saved("pages/a.fxl"))
+
+        assert (done.failed, planned) == ("", ["pages/a.fxl"])
+        plans = project.app.site.plans
+        assert [plan.view for plan in plans] == list(project.app.site.manifest.views)
+        assert [plan.view.id for plan in plans] == [
+            msgspec.json.decode(p.page)["id"] for p in plans
+        ]
 
 
 async def test_actions_of_modules_come_change_and_go(root: Path) -> None:

@@ -245,7 +245,8 @@ class DevProject:
     async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
         """Act on files that came or went."""
         before = self._by_source()
-        project = await self._files.read_all(self.config, self._by_source())
+        changed_files = {*found.structure, *found.pages}
+        project = await self._files.read_all(self.config, before, changed_files)
         now = {page.module.source: page for page in project.pages}
         changed = {one: page for one, page in now.items() if before.get(one) != page}
         gone = [one for one in before if one not in now]

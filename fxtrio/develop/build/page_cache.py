@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
 import attrs
@@ -30,13 +30,21 @@ class PageFiles:
     _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
     _known: list[Problem] = attrs.field(factory=list)
 
-    async def read_all(self, config: Config, known: Mapping[str, CheckedPage]) -> CheckedProject:
+    async def read_all(
+        self,
+        config: Config,
+        known: Mapping[str, CheckedPage],
+        changed: Collection[str] | None = None,
+    ) -> CheckedProject:
         """Return the project with all page files; ``known`` are those of before, by source.
 
-        Raises CompileFailed for problems of more than one page.
+        Of those that have been read before only the files ``changed`` are read; None stands for
+        all. Raises CompileFailed for problems of more than one page.
         """
         self._pages_dir = config.pages_dir
-        project = await trio.to_thread.run_sync(check_project, self.root, config, self._texts)
+        project = await trio.to_thread.run_sync(
+            check_project, self.root, config, self._texts, changed
+        )
         pages = {page.module.source: page for page in project.pages}
         broken: dict[str, list[Problem]] = {}
         for problem in project.problems:

@@ -110,7 +110,7 @@ class Swapper:
                 if app.site.manifest is manifest:
                     site = put_into(app.site, self.root, new)
                 else:
-                    site = put_together(self.root, config, manifest, new, app.plugins)
+                    site = put_together(self.root, config, manifest, new, app.plugins, app.site)
         except (Exception, SystemExit) as error:  # application code
             return _failed(error, code, sources)
         reason = find_new_job(app, self.root)
@@ -229,7 +229,7 @@ def _renewed(
         if known is None or source in changed:
             known = imports.code(module, config)
         # What the text says without being run (CACHE, MEMO, HEAD) may be other than before.
-        pages[source] = known if known.module is module else attrs.evolve(known, module=module)
+        pages[source] = known if known.module == module else attrs.evolve(known, module=module)
 
     def files(known: Any, wanted: Iterable[str]) -> dict[str, Any]:
         return {

@@ -112,14 +112,13 @@ def plan_view(
         static = encode_for_html(levels, view.module)
     else:
         static = b"[]"
-    spoken = {} if lang == DEFAULT_LANG else {"lang": lang}
     return ViewPlan(
         view,
         layouts,
         inner,
         loaders,
         all(loader.public for loader in loaders),
-        encode_for_html({**view.client, "id": view.id, **spoken}, view.module),
+        _page_object(view, lang),
         any(code.loader is not None for code in layouts),
         encode_for_html([None] * len(layouts), view.module),
         static,
@@ -127,3 +126,15 @@ def plan_view(
         all(code.module.memo for code in chain),
         inner.module.revalidate,
     )
+
+
+def plan_renumbered(plan: ViewPlan, view: View, *, lang: str = DEFAULT_LANG) -> ViewPlan:
+    """Return the plan of ``view``, of which at most the numbers of views differ from before."""
+    if plan.view == view:
+        return plan
+    return attrs.evolve(plan, view=view, page=_page_object(view, lang))
+
+
+def _page_object(view: View, lang: str) -> bytes:
+    spoken = {} if lang == DEFAULT_LANG else {"lang": lang}
+    return encode_for_html({**view.client, "id": view.id, **spoken}, view.module)

@@ -25,7 +25,7 @@ from fxtrio.serve.pages.html.large import LargePages
 from fxtrio.serve.pages.html.render_cache import RenderCache
 from fxtrio.serve.pages.markdown.sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
-from fxtrio.serve.pages.plan import ViewPlan, plan_view
+from fxtrio.serve.pages.plan import ViewPlan, plan_renumbered, plan_view
 from fxtrio.serve.request.audience import SingleVisitor
 from fxtrio.serve.request.client_protocol import NAVIGATION, PAYLOAD
 from fxtrio.serve.request.csrf import CsrfTokens
@@ -138,16 +138,19 @@ def make_site(
     llms: Mapping[str, Mapping[str, Any]],
     actions: Mapping[str, Mapping[str, Any]],
     session_of: Callable[[HTTPConnection], str | None],
+    before: Site | None = None,
 ) -> Site:
     """Build a site from the manifest and the imported modules.
 
     ``root`` is the project folder; ``endpoints``, ``llms`` and ``actions`` are the namespaces of
-    the endpoints, `llms.py` files and action modules, by source. Raises PageCodeInvalid.
+    the endpoints, `llms.py` files and action modules, by source. ``before`` is the site that this
+    one replaces, with the same settings: plans of views that stay are taken from it. Raises
+    PageCodeInvalid.
     """
     entropy = Entropy()
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
     nonce = b"" if config.csp == "off" else entropy.hex().encode()
-    plans = _plans(manifest, codes, config)
+    plans = _plans(manifest, codes, config, () if before is None else before.plans)
     markdown = _markdown(config, manifest, plans, root=root, llms=llms)
     standard = standard_headers(csp=config.csp, base_url=config.base_url)
     keys = tuple(key.encode() for key in config.secret_keys)
@@ -202,12 +205,7 @@ def site_with(
     longer than all else of a save.
     """
     manifest, config = site.manifest, site.config
-    plans = tuple(
-        plan
-        if all(codes[code.module.source] is code for code in plan.chain)
-        else plan_view(plan.view, codes, name=config.name, lang=config.lang)
-        for plan in site.plans
-    )
+    plans = _plans(manifest, codes, config, site.plans)
     return attrs.evolve(
         site,
         codes=codes,
@@ -242,11 +240,24 @@ def site_below(site: Site, root: str) -> Site:
 
 
 def _plans(
-    manifest: Manifest, codes: Mapping[str, PageCode], config: Config
+    manifest: Manifest,
+    codes: Mapping[str, PageCode],
+    config: Config,
+    before: tuple[ViewPlan, ...] = (),
 ) -> tuple[ViewPlan, ...]:
-    return tuple(
-        plan_view(view, codes, name=config.name, lang=config.lang) for view in manifest.views
-    )
+    known = {(plan.view.module, plan.view.layouts): plan for plan in before}
+    plans = []
+    for view in manifest.views:
+        plan = known.get((view.module, view.layouts))
+        if (
+            plan is not None
+            and plan.view.client == view.client
+            and all(codes[code.module.source] is code for code in plan.chain)
+        ):
+            plans.append(plan_renumbered(plan, view, lang=config.lang))
+        else:
+            plans.append(plan_view(view, codes, name=config.name, lang=config.lang))
+    return tuple(plans)
 
 
 def _frames(manifest: Manifest, config: Config, nonce: bytes) -> tuple[DocumentFrame, ...]:
