@@ -19,6 +19,7 @@ from fxtrio.compile.check.names.undefined_names import (
     foreign_calls,
     foreign_imports,
     undefined_names,
+    unknown_attributes,
 )
 from fxtrio.compile.check.python_declarations import kind_of, read_actions, read_facts
 from fxtrio.compile.markdown_pages import markdown_page
@@ -336,7 +337,7 @@ def _check_code(
         for node, message, remedy in (*wrong_raised(module), *wrong_defers(module))
     ]
     foreign = [*foreign_imports(source, module), *foreign_calls(source, module)]
-    return [*undefined, *foreign, *statuses]
+    return [*undefined, *unknown_attributes(source, module), *foreign, *statuses]
 
 
 def syntax_problems(source: SourceText, python: str, parsed: ast.Module | Broken) -> list[Problem]:
@@ -398,4 +399,4 @@ def _problem_of_tree(error: FxtrioError, config: Config) -> Problem:
         return Problem(error.source, 1, 1, message, remedy if cause else "Rename it")
     if isinstance(error, PagesFolderMissing):
         return Problem(config.pages_dir, 0, 0, *NO_PAGES_FOLDER)
-    return Problem(config.pages_dir, 0, 0, str(error), "Correct it")
+    return Problem(config.pages_dir, 0, 0, str(error), "Rename it")

@@ -132,8 +132,8 @@ def test_imports_that_fail_are_reported_with_the_names_that_they_leave_undefined
         "2:26: there is no module 'nosuch'. Install it, or correct its name.",
         "3:22: 'fx.tasks' has no 'enque'. Did you mean 'enqueue'?",
         "4:18: 'shop' has no 'find_al'. Did you mean 'find_all'?",
-        "5:18: 'shop' has no 'zzz'. Correct the name.",
-        "6:23: there is no module 'fx.taskss'. Correct its name.",
+        "5:18: 'shop' has no 'zzz'. Import find_all.",
+        "6:23: there is no module 'fx.taskss'. Did you mean 'fx.tasks'?",
         "8:5: undefined name 'shop'. Define or import it.",
     ]
 
@@ -158,3 +158,28 @@ def test_code_for_the_asyncio_portal_may_use_asyncio() -> None:
     )
     assert problems_of(text) == []
     assert len(problems_of(text.replace("fx.asyncio", "fx.portals"))) >= 1
+
+
+@pytest.mark.parametrize(
+    ("imports", "code", "told"),
+    [
+        (
+            "db",
+            "db.all('')",
+            ["4:12: 'fx.db' is a module without 'all'. Write 'from fx.db import db'."],
+        ),
+        (
+            "tasks as t",
+            "t.enqeue(f)",
+            ["4:12: 'fx.tasks' is a module without 'enqeue'. Did you mean 'enqueue'?"],
+        ),
+        ("tasks", "tasks.enqueue(f)", []),
+        ("db", "[db.all('') for db in (1,)]", []),
+    ],
+)
+def test_what_a_module_of_the_framework_does_not_have(
+    imports: str, code: str, told: list[str]
+) -> None:
+    text = f"from fx import {imports}\n@server\nasync def load(request):\n    return {code}\n{UI}"
+    found = check_page(read_text(text.replace("(f)", "(load)"), "pages/index.fxl"))[1]
+    assert [problem.head.removeprefix("pages/index.fxl:") for problem in found] == told

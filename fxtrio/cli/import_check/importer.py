@@ -6,7 +6,6 @@ import it.
 
 from __future__ import annotations
 
-import difflib
 import linecache
 import os
 import re
@@ -24,6 +23,7 @@ import attrs
 from fxtrio import runtime
 from fxtrio.compile.bundling.extras import install_remedy
 from fxtrio.compile.check import pyxle_migration
+from fxtrio.compile.check.names.unresolved_imports import name_remedy
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_bytes
 from fxtrio.errors import FxtrioError
@@ -130,13 +130,13 @@ def explain(error: BaseException) -> tuple[str, str]:
         return f"the environment variable {error.args[0]!r} is not set", "Set it for 'fx check' too"
     if isinstance(error, FxtrioError):
         cause, _, remedy = str(error).splitlines()[0].rstrip(".").rpartition(". ")
-        return (cause, remedy) if cause else (remedy, "Correct it")
+        return (cause, remedy) if cause else (remedy, f"See 'fx docs {type(error).__name__}'")
     if isinstance(error, ImportError) and (found := _NO_NAME.match(str(error))):
         return _no_name(*found.groups())
     cause_text = _last_line(error)
     if isinstance(error, OSError):  # ConnectionRefusedError, TimeoutError, FileNotFoundError
         return cause_text, _START
-    return cause_text, "Correct it: the app does not start like this"
+    return cause_text, "Repair this line: the app cannot start while it fails"
 
 
 def _no_module(name: str) -> tuple[str, str]:
@@ -156,9 +156,7 @@ def _no_module(name: str) -> tuple[str, str]:
 def _no_name(name: str, module: str) -> tuple[str, str]:
     if module == "fx" and hasattr(runtime, name):
         return f"{module!r} has no {name!r}", f"Write 'from fx.runtime import {name}'"
-    near = difflib.get_close_matches(name, dir(sys.modules.get(module)), n=1)
-    remedy = f"Did you mean {near[0]!r}?" if near else "Correct the name"
-    return f"{module!r} has no {name!r}", remedy
+    return f"{module!r} has no {name!r}", name_remedy(name, dir(sys.modules.get(module)))
 
 
 def _last_line(error: BaseException) -> str:

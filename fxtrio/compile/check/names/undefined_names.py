@@ -13,7 +13,7 @@ from pyflakes.checker import Checker
 from fxtrio.compile.check import pyxle_migration
 from fxtrio.compile.check.names import fastapi_names
 from fxtrio.compile.check.names.bindings import names_of
-from fxtrio.compile.check.names.unresolved_imports import failing_imports
+from fxtrio.compile.check.names.unresolved_imports import failing_imports, missing_attributes
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.compile.split.suggestions import HOMES, asyncio_uses, import_remedy, undefined_remedy
@@ -58,7 +58,8 @@ def undefined_names(
 
 
 def missing_imports(source: SourceText, module: ast.Module) -> list[Problem]:
-    """Return a problem for every name of the framework that a module uses and nothing defines.
+    """Return a problem for every name of the framework that a module uses and nothing defines,
+    and for what modules of the framework do not have.
 
     Page files have some of them without an import, so that they are easily forgotten elsewhere.
     """
@@ -66,12 +67,21 @@ def missing_imports(source: SourceText, module: ast.Module) -> list[Problem]:
         undefined = _undefined(source, module, ())
     except RecursionError:
         return []
-    return [
+    problems = [
         source.node_problem(
             message.lineno, message.col, f"undefined name {name!r}", import_remedy(name)
         )
         for message, name in undefined
         if name in HOMES
+    ]
+    return [*problems, *unknown_attributes(source, module)]
+
+
+def unknown_attributes(source: SourceText, module: ast.Module) -> list[Problem]:
+    """Return a problem for every use of what a module of the framework does not have."""
+    return [
+        source.node_problem(node.lineno, node.col_offset, message, remedy)
+        for node, message, remedy in missing_attributes(module)
     ]
 
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import ast
 import difflib
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -19,6 +21,7 @@ from fxtrio.compile.split.python_statements import Broken, parse_module
 
 _FRAMEWORK = ("fx", "fxtrio")
 _FRAMEWORK_ROOT = Path(__file__).parents[4]
+_SHOWN = 6  # names in a remedy
 
 
 @attrs.frozen
@@ -62,6 +65,40 @@ def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
     return found
 
 
+def missing_attributes(module: ast.Module) -> Iterator[tuple[ast.Attribute, str, str]]:
+    """Yield what is read of a module of the framework that it does not have: node, problem, remedy.
+
+    Such as ``db.all`` after ``from fx import db``, which is the module around the database.
+    """
+    bound: Counter[str] = Counter()
+    modules: dict[str, str] = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.alias):
+            bound[node.asname or node.name.partition(".")[0]] += 1
+        elif isinstance(node, ast.arg):
+            bound[node.arg] += 1
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            bound[node.name] += 1
+        elif isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            bound[node.id] += 1
+        if isinstance(node, ast.ImportFrom) and node.module == "fx" and node.level == 0:
+            modules |= {alias.asname or alias.name: f"fx.{alias.name}" for alias in node.names}
+    read = [
+        (node, modules[node.value.id])
+        for node in (ast.walk(module) if modules else ())
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if node.value.id in modules and bound[node.value.id] == 1
+    ]
+    known = {name: _names_in(name, "", _FRAMEWORK_ROOT) for _, name in read}
+    for node, name in read:
+        names = known[name]
+        if names and node.attr not in names and not node.attr.startswith("__"):
+            inner = name.rpartition(".")[2]
+            own = f"Write 'from {name} import {inner}'" if inner in names else ""
+            message = f"{name!r} is a module without {node.attr!r}"
+            yield node, message, own or name_remedy(node.attr, names)
+
+
 def _no_module(module: str, root: Path) -> tuple[str, str]:
     """Return the problem of an import of ``module``, and its remedy."""
     first = module.partition(".")[0]
@@ -75,10 +112,22 @@ def _no_module(module: str, root: Path) -> tuple[str, str]:
 def _no_name(module: str, name: str, known: set[str]) -> tuple[str, str]:
     framework, dot, _ = module.partition(".")
     if dot and framework in _FRAMEWORK and not known:  # every module of it has names
-        return f"there is no module {module!r}", "Correct its name"
-    near = difflib.get_close_matches(name, sorted(known), n=1)
-    remedy = f"Did you mean {near[0]!r}?" if near else "Correct the name"
-    return f"{module!r} has no {name!r}", remedy
+        own = {file.stem for file in (_FRAMEWORK_ROOT / framework).glob("[!_]*.py")}
+        remedy = name_remedy(module, [f"{framework}.{one}" for one in sorted(own)])
+        return f"there is no module {module!r}", remedy
+    return f"{module!r} has no {name!r}", name_remedy(name, known)
+
+
+def name_remedy(name: str, known: Iterable[str]) -> str:
+    """Return what to write in the place of a name that is not among those ``known``."""
+    listed = sorted(one for one in known if not one.startswith("_"))
+    near = difflib.get_close_matches(name, listed, n=1)
+    if near:
+        return f"Did you mean {near[0]!r}?"
+    if not listed:
+        return "Remove the import: there are no names in it"
+    names = ", ".join(listed[:_SHOWN]) + (", …" if len(listed) > _SHOWN else "")
+    return f"Import {names}" if len(listed) == 1 else f"Import one of {names}"
 
 
 def _is_there(module: str, root: Path) -> bool:
