@@ -195,6 +195,7 @@ def test_a_mistake_in_a_stylesheet_is_shown(tmp_path: Path) -> None:
     project.page("pages/index.fxl", "import './a.css';\n" + PAGE)
     project.write("pages/a.css", "p { color: red;\n} } }\n")
     [problem] = project.problems()
+    assert (problem.path, problem.line, problem.column) == ("pages/a.css", 2, 3)
     assert "p { color: red;" in str(problem) and "} } }" in str(problem)
 
 
@@ -222,7 +223,8 @@ def test_what_the_configuration_of_postcss_throws_is_reported_without_its_stack(
     project.page("pages/index.fxl", "import './a.css';\n" + PAGE)
     [problem] = project.problems()
     cause = "the configuration of PostCSS fails: Error: no plug-ins today."
-    assert problem.message == f"{cause} Correct postcss.config."
+    assert problem.message == f"{cause} Run 'node postcss.config.mjs' to see it alone."
+    assert (problem.path, problem.line, problem.column) == ("postcss.config.mjs", 1, 7)
 
 
 def test_a_mistake_in_a_component_file_is_reported_with_its_place(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 import fs from 'node:fs';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
+import { explainedConfiguration } from '../vite/problems.js';
 import { importedPackages } from './packages/discovery.js';
 
 /** @typedef {import('vite').EnvironmentModuleNode} Node */
@@ -69,7 +70,12 @@ export class Views {
     await this.#site.planned;
     const view = this.#site.viewOf(id, state);
     if (view === undefined) throw new Error(`There is no view ${id}.`);
-    return this.#load(view);
+    try {
+      return await this.#load(view);
+    } catch (error) {
+      const { root, folder } = this.#settings;
+      throw explainedConfiguration(error, { root, staging: folder });
+    }
   }
 
   /**

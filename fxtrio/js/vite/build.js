@@ -17,7 +17,8 @@ import { makeConfig } from './config.js';
 import { documentPlugins } from './documents.js';
 import { BUILD_ID } from './entries.js';
 import { reactHome } from './packages.js';
-import { problemsOf } from './problems.js';
+import { flatten, problemsOf } from './problems.js';
+import { Stylesheets } from './stylesheets.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').Result} Result */
@@ -39,18 +40,21 @@ async function build(plan) {
   const client = vite.normalizePath(fileURLToPath(new URL('../client', import.meta.url)));
   /** @type {Set<string>} */
   const warnings = new Set();
+  const sheets = new Stylesheets(plan.toolchain);
   try {
     const home = reactHome(plan.root, plan.toolchain);
     const logger = quietLogger(vite, warnings);
     const documents = await documentPlugins(plan.root);
     const proof = scriptsProof(await loadTools(plan.toolchain), plan);
     const proved = plan.mode === 'production' ? [proof.plugin] : [];
-    const known = { client, home, logger, parse: vite.parseSync, documents, proved };
+    const beside = [sheets.plugin, ...proved];
+    const known = { client, home, logger, parse: vite.parseSync, documents, beside };
     const builder = await vite.createBuilder(makeConfig(plan, known));
     const { client: browser, ssr } = builder.environments;
     const built = await Promise.allSettled([builder.build(browser), builder.build(ssr)]);
     const failures = built.filter((one) => one.status === 'rejected').map((one) => one.reason);
     if (failures.length > 0) {
+      for (const error of flatten({ errors: failures })) sheets.place(error);
       return { ok: false, problems: problemsOf({ errors: failures }, plan, vite.parseSync) };
     }
     const [written] = built.map((one) => (one.status === 'fulfilled' ? one.value : null));

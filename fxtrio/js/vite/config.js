@@ -24,10 +24,10 @@ const TARGET = 'es2022';
  * @param {import('vite').Logger} options.logger
  * @param {typeof import('vite').parseSync} options.parse
  * @param {import('vite').Plugin[]} options.documents what compiles MDX
- * @param {import('vite').Plugin[]} options.proved what proves that views need no scripts
+ * @param {import('vite').Plugin[]} options.beside what looks at modules and changes none
  * @returns {import('vite').InlineConfig}
  */
-export function makeConfig(plan, { client, home, logger, parse, documents, proved }) {
+export function makeConfig(plan, { client, home, logger, parse, documents, beside }) {
   const production = plan.mode === 'production';
   return {
     root: plan.root,
@@ -52,7 +52,7 @@ export function makeConfig(plan, { client, home, logger, parse, documents, prove
       pagesPlugin(plan, client),
       foreignPlugin(plan.root, parse),
       ...documents,
-      ...proved,
+      ...beside,
     ],
     build: { assetsInlineLimit: mayInline, reportCompressedSize: false, emptyOutDir: false },
     environments: {

@@ -31,8 +31,19 @@ const BROKEN_JSON = [
   /Failed to load tsconfig '([^']+)': (.+?) at line (\d+) column (\d+)/,
 ];
 
+const REMEDY_OF_JSON = 'Look for a comma, colon or quote that is missing here or before it.';
+
 /** What Vite puts in front of what a configuration file throws; it may do so repeatedly. */
 const POSTCSS_CONFIG = 'Failed to load PostCSS config';
+
+/** The line of such a file in a stack. */
+const IN_POSTCSS_CONFIG = /file:\/\/([^\s?]+\/postcss\.config\.\w+)(?:\?[^\s:]*)?:(\d+):(\d+)/;
+
+/**
+ * Where the files of a project are, and what is made of its page files.
+ *
+ * @typedef {Pick<Plan, 'root' | 'staging'>} Folders
+ */
 
 /**
  * An error that a plug-in of ours throws: about an import of `importer`.
@@ -59,9 +70,9 @@ export function problemsOf(error, plan, parse) {
 
 /**
  * @param {any} error
- * @returns {any[]}
+ * @returns {any[]} what a bundler's error stands for
  */
-function flatten(error) {
+export function flatten(error) {
   const inner = Array.isArray(error?.errors) && error.errors.length > 0 ? error.errors : null;
   return inner === null ? [error] : inner.flatMap(flatten);
 }
@@ -73,8 +84,8 @@ function flatten(error) {
  * @returns {Problem}
  */
 function problemOf(error, plan, parse) {
-  const raw = String(error?.message ?? error).replace(COLOURS, '');
-  const broken = brokenJson(raw, plan);
+  const raw = textIn(error);
+  const broken = configurationProblem(raw, plan);
   if (broken !== null) return broken;
   const message = missingExport(error, plan, parse) ?? messageOf(raw, plan);
   const told = { message, path: '', line: 0, column: 0 };
@@ -98,11 +109,68 @@ function problemOf(error, plan, parse) {
 }
 
 /**
- * Return the problem of a JSON file that a bundler cannot read, which it reports once for each
- * module.
+ * Return an error for people in the place of one of the bundler that is about its configuration:
+ * with its place, and without a stack, in which only the bundler's own code is.
+ *
+ * @param {unknown} error
+ * @param {Folders} folders
+ */
+export function explainedConfiguration(error, folders) {
+  const found = configurationProblem(textIn(error), folders);
+  if (found === null) return error;
+  const { path, line, column, message } = found;
+  const explained = new Error(`${path}${line > 0 ? `:${line}:${column}` : ''}: ${message}`);
+  explained.stack = `Error: ${explained.message}`;
+  return explained;
+}
+
+/**
+ * @param {any} error
+ * @returns {string} its message without colours
+ */
+function textIn(error) {
+  return String(error?.message ?? error).replace(COLOURS, '');
+}
+
+/**
+ * Return the problem of a file that configures the bundler, which reports it once for each module.
  *
  * @param {string} raw
- * @param {Plan} plan
+ * @param {Folders} folders
+ */
+function configurationProblem(raw, folders) {
+  return brokenJson(raw, folders) ?? brokenPostcss(raw, folders);
+}
+
+/**
+ * @param {string} raw
+ * @param {Folders} plan
+ * @returns {Problem | null}
+ */
+function brokenPostcss(raw, plan) {
+  const prefix = raw.lastIndexOf(POSTCSS_CONFIG);
+  if (prefix === -1) return null;
+  const [cause, missing] = postcssCause(raw.slice(prefix + POSTCSS_CONFIG.length));
+  const [, file, line, column] = raw.match(IN_POSTCSS_CONFIG) ?? [];
+  const source = file === undefined ? postcssFile(plan) : relativePath(file, plan);
+  const remedy =
+    missing === undefined ? `Run 'node ${source}' to see it alone.` : remedyFor(missing);
+  const told = { message: `the configuration of PostCSS fails: ${cause}. ${remedy}`, path: source };
+  const place = { line: Number(line ?? 0), column: Number(column ?? 0) };
+  const text = textOf(source, plan);
+  if (place.line === 0 || text === null) return { ...told, line: 0, column: 0, frame: '' };
+  return { ...told, ...place, frame: frameOf(text, place.line, place.column - 1) };
+}
+
+/** @param {Folders} plan */
+function postcssFile({ root }) {
+  const names = fs.readdirSync(root).filter((name) => /^postcss\.config\.\w+$/.test(name));
+  return names.sort()[0] ?? 'package.json';
+}
+
+/**
+ * @param {string} raw
+ * @param {Folders} plan
  * @returns {Problem | null}
  */
 function brokenJson(raw, plan) {
@@ -111,7 +179,7 @@ function brokenJson(raw, plan) {
     if (found === null) continue;
     const [, file, cause, line, column] = found;
     const source = relativePath(file, plan);
-    const message = `it cannot be read as JSON: ${cause}. Correct this line, or the one before it.`;
+    const message = `it cannot be read as JSON: ${cause}. ${REMEDY_OF_JSON}`;
     const place = { line: Number(line), column: Math.max(1, Number(column)) };
     const text = textOf(source, plan);
     const frame = text === null ? '' : frameOf(text, place.line, place.column - 1);
@@ -167,7 +235,7 @@ function placeOf(error, raw, plan) {
 
 /**
  * @param {string} file absolute, or relative to the project
- * @param {Plan} plan
+ * @param {Folders} plan
  */
 function relativePath(file, plan) {
   const absolute = path.resolve(plan.root, file.split(/[?#]/, 1)[0]);
@@ -178,7 +246,7 @@ function relativePath(file, plan) {
  * Return the text that the bundler has read.
  *
  * @param {string} source
- * @param {Plan} plan
+ * @param {Folders} plan
  */
 function textOf(source, plan) {
   const staged = path.join(plan.staging, 'ui', `${source}.tsx`);
@@ -210,8 +278,6 @@ function find(text, specifier) {
 function messageOf(raw, plan) {
   const missing = raw.match(UNRESOLVED)?.[1];
   if (missing !== undefined) return `'${missing}' cannot be found. ${remedyFor(missing)}`;
-  const prefix = raw.lastIndexOf(POSTCSS_CONFIG);
-  if (prefix !== -1) return postcssMessage(raw.slice(prefix + POSTCSS_CONFIG.length));
   const help = raw.match(/Help\S*:\s*(.*)/)?.[1];
   const lines = raw.split('\n').filter((line) => !DRAWING.test(line) && line.trim() !== '');
   const told = lines
@@ -224,12 +290,15 @@ function messageOf(raw, plan) {
   return help === undefined ? message : `${message.replace(/\.$/, '')}. ${help}.`;
 }
 
-/** @param {string} text where was looked, the name of an error in brackets, its message and stack */
-function postcssMessage(text) {
+/**
+ * @param {string} text where was looked, the name of an error in brackets, its message and stack
+ * @returns {[string, string | undefined]} what is wrong, and the package that is missing
+ */
+function postcssCause(text) {
   const end = text.startsWith(' (') ? '): ' : ': ';
   const [line] = text.slice(text.indexOf(end) + end.length).split('\n', 1);
-  const cause = line.replace(/^\[(\w+)\] /, '$1: ');
-  return `the configuration of PostCSS fails: ${cause}. Correct postcss.config.`;
+  const cause = line.replace(/^\[(\w+)\] /, '$1: ').replace(/\.$/, '');
+  return [cause, /Cannot find (?:module|package) '([^']+)'/.exec(line)?.[1]];
 }
 
 /** @param {string} missing what could not be imported */
