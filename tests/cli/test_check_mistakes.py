@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
 
 from fxtrio.cli.check import check
 from fxtrio.cli.init import starter
-from fxtrio.compile.project import check_page
+from fxtrio.compile.project import check_page, check_project
 from fxtrio.compile.source import read_text
+from fxtrio.config import load_config
+from fxtrio.tools.project_checks.project_files import beside_problems
 from tests.trees import write_tree
 
 UI = "\nexport default function Page({ data }) { return <p>{data.x}</p>; }\n"
@@ -336,7 +341,13 @@ AROUND = {
     ),
     "a package.json that is none": (
         {"package.json": '{\n  "a": 1,\n}'},
-        "package.json:3:1: it cannot be read as JSON. Correct this line, or the one before it.",
+        "package.json:3:1: it cannot be read as JSON. "
+        "Look for a comma, colon or quote that is missing here or before it.",
+    ),
+    "a tsconfig.json that is none": (
+        {"tsconfig.json": '{\n  // strict\n  "compilerOptions": { "strict" true, },\n}'},
+        "tsconfig.json:3:33: it cannot be read as JSON. "
+        "Look for a comma, colon or quote that is missing here or before it.",
     ),
     "settings of Pyxle": (
         {"pyxle.config.json": "{}"},
@@ -348,6 +359,32 @@ AROUND = {
         "Rename it to 'about.fxl'.",
     ),
 }
+
+
+@pytest.mark.parametrize(
+    ("package", "settings", "told"),
+    [
+        ("argon2", {"plugins": [{"name": "auth"}]}, "'auth', and argon2-cffi is not installed"),
+        ("mcp", {"plugins": [{"name": "mcp"}]}, "'mcp', and mcp is not installed"),
+        ("html_to_markdown", {"llms": {"enabled": True}}, "and html-to-markdown is not installed"),
+        ("prometheus_client", {"observability": {"metrics": "/m"}}, "and prometheus-client is"),
+    ],
+)
+async def test_an_extra_that_the_settings_need_and_nobody_has_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, settings: Any, told: str
+) -> None:
+    write_tree(
+        tmp_path, {"fx.config.json": json.dumps(settings), "pages/index.fxl": page_of("", "")}
+    )
+    config = load_config(tmp_path)
+    project = check_project(tmp_path, config)
+    assert await beside_problems(tmp_path, config, project, connects=False) == []
+    monkeypatch.setitem(sys.modules, package, None)
+
+    [found] = await beside_problems(tmp_path, config, project, connects=False)
+
+    assert told in found.message
+    assert found.remedy.startswith("Run \"pip install 'fxtrio[")
 
 
 @pytest.mark.node
@@ -372,6 +409,7 @@ async def test_what_lies_around_the_pages(case: str, tmp_path: Path) -> None:
             "vite.config.ts": "export default {}",
         },
         {"components.json": "{}", "vite.config.mjs": "export default {};"},
+        {"tsconfig.json": '{ // "x\n "compilerOptions": {"paths": {"@/*": ["./*"]}, /* { */ }, }'},
     ],
 )
 async def test_what_may_lie_around_the_pages(files: dict[str, str], tmp_path: Path) -> None:

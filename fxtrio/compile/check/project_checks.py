@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.compile.check.problem_kinds import FindingKind
@@ -17,7 +17,10 @@ from fxtrio.config import Config
 from fxtrio.config.json_positions import key_places
 
 _PACKAGE = "package.json"
-_REMEDY_OF_JSON = "Correct this line, or the one before it"
+_TYPESCRIPT = "tsconfig.json"
+_COMMENT = re.compile(r'"(?:[^"\\\n]|\\.)*+"?+|//[^\n]*+|/\*(?s:.*?)(?:\*/|\Z)')
+_LAST_COMMA = re.compile(r'"(?:[^"\\\n]|\\.)*+"?+|,(?=\s*+[}\]])')
+_REMEDY_OF_JSON = "Look for a comma, colon or quote that is missing here or before it"
 _PLAIN_RANGE = re.compile(r"[\^~=v]*(\d+)(\.(\d+|x|\*))*(-[\w.]+)?")
 _VITE = re.compile(r"vite\.config\.[cm]?[jt]s")
 _READS_VITE = re.compile(r"\b(vitest|storybook)\b")
@@ -38,10 +41,11 @@ _NEXT = re.compile(r"from\s+[\"']next(/|[\"'])|export\s+(async\s+)?function\s+(m
 
 def surrounding_problems(root: Path, config: Config) -> list[Problem]:
     """Return the problems around the pages of the project in ``root``."""
-    read = _read_package(root)
-    if isinstance(read, Problem):
-        return of_kind(FindingKind.AROUND, [read])
-    text, package = read
+    read = [_read_object(root, _PACKAGE), _read_object(root, _TYPESCRIPT, comments=True)]
+    unread = [one for one in read if isinstance(one, Problem)]
+    if unread:  # the bundler reads them for each module
+        return of_kind(FindingKind.UI, unread)
+    text, package = cast("tuple[str, dict[str, Any]]", read[0])
     return of_kind(
         FindingKind.AROUND,
         [
@@ -53,21 +57,36 @@ def surrounding_problems(root: Path, config: Config) -> list[Problem]:
     )
 
 
-def _read_package(root: Path) -> tuple[str, dict[str, Any]] | Problem:
-    """Return the text of `package.json` and what it says; both are empty without one."""
+def _read_object(
+    root: Path, name: str, *, comments: bool = False
+) -> tuple[str, dict[str, Any]] | Problem:
+    """Return the text of a JSON file and the object that it holds; both are empty without one.
+
+    With ``comments`` it may have them, and commas behind the last entry.
+    """
     try:
-        text = (root / _PACKAGE).read_text("utf-8-sig")
-        package = json.loads(text)
+        text = (root / name).read_text("utf-8-sig")
+        found = json.loads(_plain_json(text) if comments else text)
     except FileNotFoundError:
-        text, package = "", {}
+        text, found = "", {}
     except json.JSONDecodeError as error:
         place = error.lineno, error.colno
-        return Problem(_PACKAGE, *place, "it cannot be read as JSON", _REMEDY_OF_JSON)
-    except (OSError, UnicodeDecodeError) as error:
-        return Problem(_PACKAGE, 1, 1, f"it cannot be read: {error}", "Check the file")
-    if not isinstance(package, dict):
-        return Problem(_PACKAGE, 1, 1, "it is not a JSON object", "Write {…} around what it says")
-    return text, package
+        return Problem(name, *place, "it cannot be read as JSON", _REMEDY_OF_JSON)
+    except (OSError, UnicodeDecodeError, RecursionError) as error:
+        return Problem(name, 1, 1, f"it cannot be read: {error}", "Save it as text in UTF-8")
+    if not isinstance(found, dict):
+        return Problem(name, 1, 1, "it is not a JSON object", "Write {…} around what it says")
+    return text, found
+
+
+def _plain_json(text: str) -> str:
+    """Return ``text`` with spaces for its comments and last commas: all else keeps its place."""
+
+    def blank(found: re.Match[str]) -> str:
+        piece = found[0]
+        return piece if piece.startswith('"') else re.sub(r"[^\n]", " ", piece)
+
+    return _LAST_COMMA.sub(blank, _COMMENT.sub(blank, text))
 
 
 def _package_problems(root: Path, text: str, package: dict[str, Any]) -> Iterator[Problem]:

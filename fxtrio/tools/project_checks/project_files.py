@@ -80,16 +80,23 @@ def missing_extras(config: Config) -> Iterator[ConfigProblem]:
         found = find_spec("opentelemetry") and find_spec("opentelemetry.sdk")
         package = "opentelemetry" if found else "opentelemetry-sdk"
         yield from _missing("observability.tracing", "otel", package, "otel")
+    if config.llms.enabled and config.llms.auto_convert:
+        yield from _missing("llms.autoConvert", "true", "html_to_markdown", "llms")
     for index, plugin in enumerate(config.plugins):
-        if plugin.name == "auth":
-            yield from _missing(f"plugins.{index}.name", "auth", "argon2", "auth")
+        if plugin.name in _OF_PLUGINS:
+            package = _OF_PLUGINS[plugin.name]
+            yield from _missing(f"plugins.{index}.name", plugin.name, package, plugin.name)
+
+
+_OF_PLUGINS = {"auth": "argon2", "mcp": "mcp"}
+"""What plugins of the framework import; the extra has the plugin's name."""
+
+_DISTRIBUTIONS = {"argon2": "argon2-cffi"}
 
 
 def _missing(key: str, value: str, package: str, extra: str) -> Iterator[ConfigProblem]:
     if find_spec(package) is None:
-        named = {"argon2": "argon2-cffi", "prometheus_client": "prometheus-client"}.get(
-            package, package
-        )
+        named = _DISTRIBUTIONS.get(package, package.replace("_", "-"))
         remedy = f"Run \"pip install 'fxtrio[{extra}]'\""
         cause = f"is {value!r}, and {named} is not installed. {remedy}"
         yield ConfigProblem(place="", key=key, cause=cause)
