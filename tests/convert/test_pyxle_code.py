@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 
 import pytest
 
@@ -150,3 +151,25 @@ def test_settings_without_a_counterpart_are_reported_where_they_were() -> None:
         (3, 15, "the setting 'plugins.0' no longer exists"),
     ]
     assert convert_config("{", "x") is None
+
+
+@pytest.mark.parametrize(
+    ("limits", "made", "left"),
+    [
+        ('{"enabled": true, "requests": 9}', [{"route": "/*", "limit": "9 per 60 seconds"}], []),
+        ('{"enabled": false, "requests": 9}', None, []),
+        ('{"enabled": true}', None, ["rateLimit"]),
+        (
+            '{"requests": 9, "store": "x"}',
+            [{"route": "/*", "limit": "9 per 60 seconds"}],
+            ["rateLimit.store"],
+        ),
+    ],
+)
+def test_limits_that_are_switched_off_stay_off(
+    limits: str, made: list[dict[str, str]] | None, left: list[str]
+) -> None:
+    text, lost = convert_config(f'{{"rateLimit": {limits}}}', "pyxle.config.json") or ("", [])
+    assert json.loads(text).get("rateLimits") == made
+    named = [f"the setting '{key}' no longer exists" for key in left]
+    assert [one.message for one in lost] == named

@@ -96,12 +96,20 @@ def _policy(rule: Any) -> str:
     return f"public, s-maxage={seconds}, stale-while-revalidate={seconds}"
 
 
+_OF_LIMITS = {"enabled", "requests", "windowSeconds", "exemptPaths", "trustForwardedFor"}
+
+
 def _limits(given: Mapping[str, Any], lost: dict[str, str]) -> dict[str, Any]:
     for key in ("exemptPaths", "trustForwardedFor"):
         if given.get(key):
             lost[f"rateLimit.{key}"] = "Name the routes that are limited in 'rateLimits'"
+    for key in given.keys() - _OF_LIMITS:
+        lost[f"rateLimit.{key}"] = "Leave it out"
     requests, seconds = given.get("requests", 0), given.get("windowSeconds", 60)
+    if not given.get("enabled", True):
+        return {}
     if not requests:
+        lost["rateLimit"] = "Write a number of requests into 'rateLimits'"
         return {}
     limit = f"{requests} per {max(round(seconds), 1)} seconds"
     return {"rateLimits": [{"route": "/*", "limit": limit}]}
