@@ -19,7 +19,7 @@ import trio
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.collections.models import ContentInvalid, Fault, build_model, faults_of
 from fxtrio.content.article import Article, Heading, read_article
-from fxtrio.content.included import NotIncluded
+from fxtrio.content.included import NotIncluded, no_file
 from fxtrio.context import current
 from fxtrio.limiters import limiter_of
 
@@ -212,7 +212,7 @@ def _locate(root: Path, folder: str, url: str, names: set[str], named: str, is_i
     if not named.startswith(f"{folder}/") or not named.endswith(_SUFFIX):
         raise NotIncluded(f"leads out of {folder}", "Write a URL that begins with a slash")
     if not (root / named).is_file():
-        raise NotIncluded("leads to no file", "Correct it")
+        raise no_file(named)
     if not url:
         remedy = 'Name the pages: load(…, url="/posts/{slug}")'
         raise NotIncluded("leads to an entry without a page", remedy)

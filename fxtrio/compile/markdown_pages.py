@@ -92,11 +92,11 @@ def _locate(
     ``found`` gets the file.
     """
     from fxtrio.content.client_half import ASSET
-    from fxtrio.content.included import NotIncluded
+    from fxtrio.content.included import NotIncluded, no_file
 
     found.add(named)
     if named.startswith("../") or not (root / named).is_file():
-        raise NotIncluded("leads to no file", "Correct it")
+        raise no_file(named)
     if is_image:
         path = relpath(named, dirname(page))
         return ASSET + (path if path.startswith(".") else f"./{path}")

@@ -97,7 +97,7 @@ def config_problems(
         cause, _, remedy = problem.cause.rstrip(".").partition(". ")
         message = f"{problem.key} {cause}" if problem.key else cause
         place = problem.place, problem.line, problem.column
-        found.append(Problem(*place, message, remedy or "Correct it", kind=kind))
+        found.append(Problem(*place, message, remedy or "Write another value", kind=kind))
     return found
 
 

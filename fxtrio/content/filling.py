@@ -106,7 +106,9 @@ class Filling:
         try:
             parts = urlsplit(url)
         except ValueError:
-            self.mistakes.append(Mistake(line, f"{url!r} is not a URL", "Correct it"))
+            self.mistakes.append(
+                Mistake(line, f"{url!r} is not a URL", "Write '[' and ']' as %5B and %5D")
+            )
             return url
         if parts.scheme or parts.netloc or not parts.path or parts.path.startswith("/"):
             return url

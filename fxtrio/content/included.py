@@ -27,6 +27,11 @@ class NotIncluded(Exception):
         self.remedy = remedy
 
 
+def no_file(named: str) -> NotIncluded:
+    """Return the error for a link to ``named``, relative to the project folder."""
+    return NotIncluded("leads to no file", f"Add {named}, or write the path from this file on")
+
+
 @attrs.frozen
 class Fence:
     """The first line of a fenced block."""

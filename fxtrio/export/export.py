@@ -233,7 +233,7 @@ class _Export:
         except BaseException as raised:
             error = application_error(raised)
             log.error("%s: paths() failed", place, exc_info=trimmed(error))
-            remedy = "Correct it: its traceback is in the log above"
+            remedy = "Repair the line that the traceback in the log above names"
             self.findings.append(Finding(place, f"paths() failed: {error!r:.200}", remedy))
             return []
         paths, wrong = expand(route, values, place=place, router=router)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Iterator, Mapping
 from urllib.parse import unquote, urljoin, urlsplit
 
@@ -90,7 +91,7 @@ class LinkCheck:
             relative = urlsplit(href)
             target = urlsplit(urljoin(self.place.absolute(page.path), href))
         except ValueError:
-            return "is not a URL", "Correct it", False
+            return "is not a URL", "Write '[' and ']' as %5B and %5D", False
         if target.scheme not in ("http", "https") or target.netloc != self.place.host:
             return None
         if not (relative.scheme or relative.netloc or href.startswith(("/", "?"))):
@@ -119,14 +120,18 @@ class LinkCheck:
         known = self.left_out(path)
         if known is not None:
             return f"is left out of the export: {known.place}: {known.cause}", known.remedy, True
-        return "leads to no page and no file", "Correct it, or add the page", False
+        near = difflib.get_close_matches(path, [*self.pages, *self.files], n=1)
+        remedy = f"Did you mean {near[0]!r}?" if near else "Add the page, or remove the link"
+        return "leads to no page and no file", remedy, False
 
     def _wrong_fragment(self, page: Page, fragment: str) -> tuple[str, str, bool] | None:
         name = unquote(fragment).partition(_TEXT_FRAGMENT)[0]
         # Browsers apply a fragment to where a redirect leads.
         if name in _TOP or page.document is None or name in page.document.ids:
             return None
-        return f"names {name!r}, which no element of {page.path} has as its id", "Correct it", False
+        near = difflib.get_close_matches(name, page.document.ids, n=1)
+        other = f"Did you mean '#{near[0]}'?" if near else "Give an element this id"
+        return f"names {name!r}, which no element of {page.path} has as its id", other, False
 
     def _place(self, page: Page, href: str) -> str:
         """Return where a link is written, as far as its text shows it."""

@@ -103,7 +103,7 @@ async def test_imports_are_reported_at_the_line_that_is_to_blame(root: Path) -> 
     )
 
     start = "Start what it needs, or connect when the app starts and not on import: in a plugin."
-    correct = "Correct it: the app does not start like this."
+    correct = "Repair this line: the app cannot start while it fails."
     assert await problems(root) == [
         f"broken.py:2:5: importing it fails: SyntaxError: invalid syntax (imported by "
         f"pages/h.fxl). {correct}",

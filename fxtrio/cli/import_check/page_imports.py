@@ -84,7 +84,7 @@ def _action_problems(page: Page, names: Mapping[str, Any], most: int) -> list[Pr
             problems.append(_at_body(page, name, message, remedy or "Define or import it"))
         except Exception as error:  # annotations are application code
             message = f"its annotation cannot be read: {explain(error)[0]}"
-            problems.append(_at_body(page, name, message, "Correct it"))
+            problems.append(_at_body(page, name, message, "Name a class that the file defines"))
     return problems
 
 

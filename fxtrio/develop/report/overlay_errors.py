@@ -23,10 +23,10 @@ _NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?(?: (\w+)\(\))?")
 """A file at the beginning of a message, relative to the project folder."""
 
 _REMEDY = (
-    "Correct it and save: this message disappears. "
+    "Repair it and save: this message disappears. "
     "To show visitors a message, raise LoaderError or ActionError."
 )
-_REMEDY_OF_RENDERS = "Correct it and save: this message disappears."
+_REMEDY_OF_RENDERS = "Repair it and save: this message disappears."
 
 
 class Shown(TypedDict):

@@ -139,9 +139,7 @@ def write(conversion: Conversion) -> None:
         if not isinstance(error, OSError):
             raise
         cause = error.strerror or type(error).__name__
-        raise ConversionRefused(
-            root, f"{error.filename}: {cause}", "Correct its permissions"
-        ) from error
+        raise ConversionRefused(root, f"{error.filename}: {cause}", "Make it writable") from error
     for aside in undo.former.values():
         aside.unlink()
     _remove_empty({path.parent for path in undo.former}, root)

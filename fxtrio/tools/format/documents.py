@@ -32,7 +32,7 @@ from fxtrio.tools.format.segments import (
 
 PAGE = ".fxl"
 PYTHON = frozenset({".py", ".pyi"})
-_STAYS = "Correct it; the file stays as it is"
+_STAYS = "Repair the syntax here: until then the file stays as it is"
 
 
 @attrs.frozen
