@@ -117,3 +117,25 @@ def test_pages_of_the_older_router_stay_where_they_are(tmp_path: Path) -> None:
     ]
     remedies = {one["remedy"] for one in found["problems"]}
     assert {"Write pages/layout.fxl", "Write 'pages/api/hello.py'"} <= remedies
+
+
+def test_a_project_as_next_js_makes_it_is_converted_with_its_tailwind(tmp_path: Path) -> None:
+    files = {
+        ".gitignore": "next-env.d.ts\n",
+        "next-env.d.ts": '/// <reference types="next" />\n',
+        "package.json": json.dumps(
+            {
+                "dependencies": {"next": "16"},
+                "devDependencies": {"@tailwindcss/turbopack": "^4", "tailwindcss": "^4"},
+            }
+        ),
+        "app/page.tsx": "export default function Home() {\n  return <p>home</p>;\n}\n",
+    }
+    root = committed(tmp_path.resolve() / "acme", files)
+
+    told("from-next", root, "--write")
+
+    assert not (root / "next-env.d.ts").exists()
+    package = json.loads((root / "package.json").read_text("utf-8"))
+    assert package["devDependencies"] == {"tailwindcss": "^4", "@tailwindcss/postcss": "^4"}
+    assert "@tailwindcss/postcss" in (root / "postcss.config.mjs").read_text("utf-8")

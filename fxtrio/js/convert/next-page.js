@@ -15,6 +15,7 @@ const WITHOUT_EFFECT = new Set([
   'runtime',
   'preferredRegion',
 ]);
+const PROPS = new Set(['LayoutProps', 'PageProps']);
 const MODERN = 'unstable_retry';
 
 /**
@@ -220,6 +221,23 @@ export function documentEdits(program, text, wanted, found) {
     { start: body.closingElement?.start ?? body.end, end: html.end, text: '</>' },
   );
   found.done.push('<html> and <body> → <Head>');
+}
+
+/**
+ * Import the types of props that Next.js declares for all files, with the route as a parameter.
+ *
+ * @param {Node} program
+ * @param {Set<string>} wanted
+ * @param {Rewriting} found
+ */
+export function typeEdits(program, wanted, found) {
+  walk(program, (node) => {
+    if (node.type !== 'TSTypeReference' || !PROPS.has(node.typeName.name)) return;
+    if (node.typeArguments?.params[0]?.type !== 'TSLiteralType') return;
+    if (found.edits.some(({ start, end }) => start < node.end && end > node.start)) return;
+    found.edits.push(replace(node, node.typeName.name));
+    wanted.add(`type ${node.typeName.name}`);
+  });
 }
 
 /** @param {Node} node */

@@ -4,7 +4,7 @@ import { IMPORT } from '../check/specifiers.js';
 import { walk } from '../check/tree.js';
 import { nothing, publicVariable, remove, renameModule } from './edits.js';
 import { importEdits, takeRouter } from './next-client.js';
-import { documentEdits, exportEdits, paramsEdits } from './next-page.js';
+import { documentEdits, exportEdits, paramsEdits, typeEdits } from './next-page.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./convert.js').File} File */
@@ -41,6 +41,7 @@ export function nextEdits(program, file, context) {
     exportEdits(program, file, found);
     paramsEdits(program, file.text, found);
     documentEdits(program, file.text, wanted, found);
+    typeEdits(program, wanted, found);
   }
   importEdits(program, file.text, wanted, found);
   walk(program, (node) => {

@@ -49,8 +49,10 @@ def _is_there(path: Path) -> bool:
 
 
 def _refuse_unsaved(root: Path, touched: list[str]) -> None:
-    # Of variables only the names change, and Git ignores their files in most projects.
-    existing = [path for path in touched if _is_there(root / path) and not path.startswith(".env")]
+    # Git ignores these in most projects: of variables only the names change, and Next.js writes
+    # its types at each start.
+    unseen = (".env", "next-env.d.ts")
+    existing = [path for path in touched if _is_there(root / path) and not path.startswith(unseen)]
     command = [
         "git",
         "-c",

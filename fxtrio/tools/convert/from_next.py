@@ -19,7 +19,7 @@ from fxtrio.tools.convert.conversion import (
 )
 from fxtrio.tools.convert.edits import apply_edits, moved
 from fxtrio.tools.convert.next_files import convert_tsconfig, find_places, read_aliases
-from fxtrio.tools.convert.packages import convert_hidden, convert_package
+from fxtrio.tools.convert.packages import add_postcss, convert_hidden, convert_package
 from fxtrio.tools.convert.ui_code import UiFile, UiRewriting, rewrite_ui
 
 _UI = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts"})
@@ -89,6 +89,7 @@ def _convert_rest(conversion: Conversion, package: str, tsconfig: str | None) ->
     listed = Converted("package.json", package, "package.json")
     convert_package(listed, _GONE)
     conversion.add(listed)
+    add_postcss(conversion, listed)
     if listed.done:
         conversion.notes.append("Run 'npm install': package.json lists other packages.")
     converted = None if tsconfig is None else convert_tsconfig(tsconfig)

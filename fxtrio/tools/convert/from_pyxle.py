@@ -24,6 +24,7 @@ from fxtrio.tools.convert.conversion import (
 )
 from fxtrio.tools.convert.edits import Edit, apply_edits, moved
 from fxtrio.tools.convert.packages import (
+    add_postcss,
     convert_hidden,
     convert_package,
     convert_requirements,
@@ -169,7 +170,6 @@ def _modules_on_trio(root: Path, trees: _Trees) -> set[str]:
 
 def _convert_rest(conversion: Conversion) -> None:
     """Convert settings, packages and what lies around."""
-    root = conversion.root
     for path, file in [*conversion.files.items()]:
         name = PurePosixPath(path).name
         if file.before == _CONFIG:
@@ -180,11 +180,7 @@ def _convert_rest(conversion: Conversion) -> None:
                 file.done.append("settings")
         elif path == "package.json":
             convert_package(file, _GONE)
-            if "@tailwindcss/postcss" in (file.text or "") and not any(
-                root.glob("postcss.config.*")
-            ):
-                plugins = 'export default { plugins: { "@tailwindcss/postcss": {} } };\n'
-                conversion.add(Converted("postcss.config.mjs", plugins, done=["Tailwind"]))
+            add_postcss(conversion, file)
         elif re.fullmatch(r"requirements.*\.txt", name):
             convert_requirements(file)
         elif path.startswith("vite.config.") and _BUILD in (file.text or ""):

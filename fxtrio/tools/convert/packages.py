@@ -17,6 +17,19 @@ _VARIABLE = re.compile(
 _REQUIREMENT = re.compile(r"^pyxle-(framework|auth|db|mail|langkit)\b(\[[\w, -]*\])?.*$")
 
 
+def add_postcss(conversion: Conversion, package: Converted) -> None:
+    """Add the configuration of PostCSS that Tailwind needs, unless there is one."""
+    there = any(conversion.root.glob("postcss.config.*"))
+    if _TAILWIND in (package.text or "") and not there:
+        plugins = f'export default {{ plugins: {{ "{_TAILWIND}": {{}} }} }};\n'
+        conversion.add(Converted("postcss.config.mjs", plugins, done=["Tailwind"]))
+
+
+_TAILWIND = "@tailwindcss/postcss"
+_TAILWIND_ELSEWHERE = ("@tailwindcss/vite", "@tailwindcss/turbopack")
+"""Tailwind for other bundlers."""
+
+
 def convert_package(file: Converted, removed: frozenset[str]) -> None:
     """Give `package.json` the commands of fxtrio, its React, without the packages ``removed``."""
     try:
@@ -35,8 +48,8 @@ def convert_package(file: Converted, removed: frozenset[str]) -> None:
             if name in removed and not (needs_vite and "vite" in name):
                 del listed[name]
                 file.done.append(f"without {name}")
-            elif name == "@tailwindcss/vite":
-                listed["@tailwindcss/postcss"] = listed.pop(name)
+            elif name in _TAILWIND_ELSEWHERE:
+                listed[_TAILWIND] = listed.pop(name)
                 file.done.append("Tailwind by PostCSS")
             elif name in ("react", "react-dom") and _is_old(listed[name]):
                 listed[name] = f"^{_OLDEST_REACT}.0.0"

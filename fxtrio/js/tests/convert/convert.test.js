@@ -47,6 +47,11 @@ for (const [before, after] of [
   ],
   ['const a = process.env.NEXT_PUBLIC_A;\n', 'const a = import.meta.env.FX_PUBLIC_A;\n'],
   ["export const runtime = 'edge';\nlet a;\n", 'let a;\n'],
+  [
+    "import './x.css';\nexport default (props: LayoutProps<'/'>) => <p>{props.children}</p>;\n",
+    "import { type LayoutProps } from 'fx/client';\nimport '../../app/x/x.css';\n" +
+      'export default (props: LayoutProps) => <p>{props.children}</p>;\n',
+  ],
 ]) {
   test(`of Next.js: ${before.trim()}`, () => assert.equal(rewritten(before).text, after));
 }
