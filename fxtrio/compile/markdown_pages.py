@@ -95,7 +95,9 @@ def _locate(
     from fxtrio.content.included import NotIncluded, no_file
 
     found.add(named)
-    if named.startswith("../") or not (root / named).is_file():
+    if named.startswith("../"):
+        raise NotIncluded("leads out of the project", "Move the file into it")
+    if not (root / named).is_file():
         raise no_file(named)
     if is_image:
         path = relpath(named, dirname(page))
