@@ -192,11 +192,12 @@ def test_lines_around_a_problem_are_indented(tmp_path: Path) -> None:
 
 def test_a_mistake_in_a_stylesheet_is_shown(tmp_path: Path) -> None:
     project = Project(tmp_path)
-    project.page("pages/index.fxl", "import './a.css';\n" + PAGE)
-    project.write("pages/a.css", "p { color: red;\n} } }\n")
+    project.page("pages/index.fxl", "import './a.css';\nimport './b.css';\n" + PAGE)
+    project.write("pages/a.css", "p { color: red; }\n")
+    project.write("pages/b.css", "p { color: red; }\nb { color red; }\n")
     [problem] = project.problems()
-    assert (problem.path, problem.line, problem.column) == ("pages/a.css", 2, 3)
-    assert "p { color: red;" in str(problem) and "} } }" in str(problem)
+    assert (problem.path, problem.line, problem.column) == ("pages/b.css", 2, 10)
+    assert "b { color red; }" in str(problem)
 
 
 @pytest.mark.parametrize("name", ["package.json", "tsconfig.json"])
