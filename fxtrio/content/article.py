@@ -94,6 +94,7 @@ def read_article(text: str, path: str, *, read: Read, locate: Locate) -> Article
         mistakes.append(Mistake(1, "its HTML is nested too deeply", "Divide it"))
     mistakes += _refused(tree, body)
     _place_contents(tree, headings)
+    _mend_tables(tree)
     return Article(
         front_matter,
         tree,
@@ -146,6 +147,18 @@ def _place_contents(tree: Element, headings: tuple[Heading, ...]) -> None:
             element.name = "nav"
             element.attributes = {"class": "toc", "aria-label": "On this page"}
             element.children = [*contents(headings)]
+
+
+def _mend_tables(tree: Element) -> None:
+    """Leave only headers that say something: Markdown has no table without a row of them."""
+    for table in [one for one in tree.walk() if one.name == "table"]:
+        for head in [one for one in table.walk() if one.name == "thead"]:
+            cells = [one for one in head.walk() if one.name == "th"]
+            empty = [cell for cell in cells if not cell.children]
+            for cell in empty:
+                cell.name = "td"
+            if len(empty) == len(cells):
+                table.children = [one for one in table.children if one is not head]
 
 
 def contents(headings: tuple[Heading, ...]) -> list[Element]:

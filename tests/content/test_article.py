@@ -126,6 +126,17 @@ def test_each_half_of_a_page_file_is_highlighted_in_its_language(info: str) -> N
     assert '<span class="kr">from</span>' in html  # "kn" in Python
 
 
+def test_headers_of_a_table_say_something() -> None:
+    """Screen readers announce a header that is empty with each cell below it."""
+    some = article("| | Price |\n|---|---|\n| Tea | 2 |\n").html
+    none = article("| | |\n|---|---|\n| Tea | 2 |\n").html
+
+    assert "<td></td>" in some
+    assert "<th>Price</th>" in some
+    assert "<th" not in none
+    assert "<td>Tea</td>" in none
+
+
 def test_relative_links_lead_to_pages_and_others_stay() -> None:
     text = "[a](other.md?x=1#y) [b](/abs) [c](https://a.test/x.md) [d](#here) [e](../up.md)\n"
 

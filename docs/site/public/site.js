@@ -47,6 +47,17 @@ function addCopyButtons() {
   }
 }
 
+/** A table that scrolls can be scrolled with the keyboard. */
+function watchTables() {
+  const watching = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.scrollWidth > target.clientWidth) target.setAttribute('tabindex', '0');
+      else target.removeAttribute('tabindex');
+    }
+  });
+  for (const table of document.querySelectorAll('main table')) watching.observe(table);
+}
+
 function chooseColours() {
   const choice = document.querySelector('[data-theme-choice]');
   choice.value = root.style.colorScheme;
@@ -115,6 +126,7 @@ function resultItems(result) {
 
 document.addEventListener('DOMContentLoaded', () => {
   addCopyButtons();
+  watchTables();
   chooseColours();
   for (const button of document.querySelectorAll('[data-open-search]')) {
     button.addEventListener('click', openSearch);
