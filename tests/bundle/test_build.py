@@ -107,6 +107,9 @@ def test_every_url_of_the_result_is_a_file(project: Project, result: BundleResul
     for url in urls:
         assert url.startswith("/_fx/")
         assert (project.staging / "client" / url.removeprefix("/_fx/")).is_file()
+    scripts = {path.name for path in (project.staging / "client").glob("*.js")}
+    unnamed = scripts - {url.removeprefix("/_fx/") for url in urls}
+    assert all(name.startswith("later-") for name in unnamed)  # which a page imports when it runs
 
 
 def test_no_server_code_is_in_any_file(project: Project, result: BundleResult) -> None:

@@ -53,6 +53,12 @@ export function pagesPlugin(plan, client) {
       },
     },
     generateBundle(_options, bundle) {
+      const start = `\0${CLIENT_ENTRY}`;
+      for (const file of Object.values(bundle)) {
+        // Documents name the chunk that has the module, and not the one that only imports it.
+        const isFacade = file.type === 'chunk' && file.facadeModuleId === start;
+        if (isFacade && !file.moduleIds.includes(start)) delete bundle[file.fileName];
+      }
       const leaked = Object.values(bundle).find(
         (file) => file.type === 'asset' && SERVER_CODE.test(file.fileName),
       );
