@@ -8,10 +8,11 @@ import sys
 import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import packages_distributions
+from importlib.metadata import distribution, packages_distributions
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -124,3 +125,29 @@ def test_images_in_the_guides_have_a_python_that_is_tested() -> None:
     noxfile = (ROOT / "noxfile.py").read_text("utf-8")
     assert images and images <= tested
     assert [version for version in sorted(tested) if f'"{version}"' not in noxfile] == []
+
+
+def needed_by(name: str, extras: tuple[str, ...], found: set[str]) -> set[str]:
+    """Return ``found`` with what an installation of ``name`` brings on this Python."""
+    for line in distribution(name).requires or ():
+        wanted = Requirement(line)
+        marker = wanted.marker
+        if marker and not any(marker.evaluate({"extra": extra}) for extra in ("", *extras)):
+            continue
+        if (other := normal(wanted.name)) not in found:
+            found.add(other)
+            needed_by(other, tuple(wanted.extras), found)
+    return found
+
+
+def size_of(name: str) -> int:
+    """Return the bytes of an installed distribution, without compiled bytecode."""
+    files = [Path(str(file.locate())) for file in distribution(name).files or ()]
+    return sum(file.stat().st_size for file in files if file.suffix != ".pyc" and file.is_file())
+
+
+def test_what_every_installation_brings_stays_below_its_budget() -> None:
+    sizes = {name: size_of(name) for name in needed_by("fxtrio", (), set())}
+
+    largest = sorted(sizes, key=lambda name: -sizes[name])[:5]
+    assert sum(sizes.values()) < 30_000_000, {name: sizes[name] for name in largest}
