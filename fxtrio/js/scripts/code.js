@@ -12,6 +12,7 @@ import { elementReasons, textOf } from './elements.js';
 import { Functions } from './functions.js';
 import { isPlainKey, isTable } from './keys.js';
 import { ALL } from './module.js';
+import { Nesting } from './nesting.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./module.js').Meaning} Meaning */
@@ -52,6 +53,7 @@ class Looker {
     this.module = module;
     this.resolve = resolve;
     this.changes = new Changes(module);
+    this.nesting = new Nesting();
     this.functions = new Functions(module, this.changes, (name) => this.meaningOf(name));
   }
 
@@ -94,6 +96,7 @@ class Looker {
       }
     }
     if (isFunction) this.changes.leave();
+    if (node.type === 'JSXElement') this.nesting.leave();
   }
 
   /**
@@ -137,7 +140,9 @@ class Looker {
       case 'JSXOpeningElement':
         return this.lookAtElement(node);
       case 'JSXElement': {
-        const meaning = this.meaningOfTag(node.openingElement.name);
+        const { name } = node.openingElement;
+        const meaning = this.meaningOfTag(name);
+        this.reasons.push(...this.nesting.enter(name, meaning === undefined ? textOf(name) : ''));
         return void this.reasons.push(...this.functions.ofChildren(node, meaning));
       }
       case 'JSXSpreadChild':

@@ -63,6 +63,22 @@ const WAYS = {
     page('<template><p>Text</p></template>'),
     page('<head><title>Text</title></head>'),
   ],
+  'elements that browsers put elsewhere': [
+    page('<p>Text<div>{data.text}</div></p>'),
+    page('<p><span>{data.list.map((one) => <h2>{one}</h2>)}</span></p>'),
+    page('<p>{data.on ? <ul /> : null}</p>'),
+    page('<a href="/a">One<b><a href="/b">Two</a></b></a>'),
+    page('<form action="/a"><div><form action="/b" /></div></form>'),
+    page('<button>One<button>Two</button></button>'),
+    page('<table><tr><td>{data.text}</td></tr></table>'),
+    page('<table><tbody><td>{data.text}</td></tbody></table>'),
+    page('<div><td>{data.text}</td></div>'),
+    page('<table><tbody><tr><p>{data.text}</p></tr></tbody></table>'),
+    page('<h1>{data.text}<h2>Two</h2></h1>'),
+    page('<svg><g><p>{data.text}</p></g></svg>'),
+    page('<math><b>{data.text}</b></math>'),
+    page('<ul><li>One<li>Two</li></li></ul>'),
+  ],
   'hooks and parts of React': [
     `import { useState } from 'react';\n${page('const [value] = useState(0)')}`,
     `import { useEffect } from 'react';\n${page('useEffect(() => {}); const value = 1')}`,
@@ -253,6 +269,15 @@ const PLAIN = [
   page('<input type="hidden" name="id" value={data.id} />'),
   page('<input readOnly value={data.id} />'),
   page('<p dangerouslySetInnerHTML={{ __html: data.html }} />'),
+  page(
+    '<table><caption>A</caption><colgroup><col /></colgroup><tbody>{data.rows.map((row) => <tr key={row.id}><td><p>{row.text}</p><table><tbody /></table></td></tr>)}</tbody></table>',
+  ),
+  page(
+    '<ul><li>One<ul><li><h2><a href="/">Two</a></h2></li></ul><dl><dt>A</dt><dd><p>B</p></dd></dl></li></ul>',
+  ),
+  page(
+    '<p><svg><a><title>A</title><g /></a><foreignObject><p>B</p></foreignObject></svg><button><span>Go</span></button></p>',
+  ),
   page('<label htmlFor="a">{props.label ?? "None"}<progress value={data.done} max={10} /></label>'),
   `import { Head, Link, Image, useParams } from 'fx/client';
    ${page('<><Head><title>{data.title}</title></Head><Link href="/">Home</Link><Image src="/a.png" alt="" /></>')}`,
