@@ -5,6 +5,7 @@ What only a render shows, such as a read of a cookie, is found in `fxtrio.export
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -21,8 +22,6 @@ SERVER = "A host of files runs no code: serve it with 'fx serve', or leave it ou
 
 _LONGEST_NAME = 240
 """Bytes of a file's name: most systems allow 255, and an ending is added."""
-
-_STATIC = re.compile(r"^STATIC[ \t]*+(?::[^=\n]*+)?=[ \t]*+True\b", re.MULTILINE)
 
 Text = Callable[[str], str]
 """Returns the text of a source file."""
@@ -69,7 +68,7 @@ def plan_export(manifest: Manifest, text: Text) -> ExportPlan:
 
 def _needs_endpoint(api: ApiRoute, text: Text) -> Finding | None:
     """Return why the response of an endpoint cannot be a file."""
-    if _STATIC.search(text(api.source)) is None:
+    if not _is_static(text(api.source)):
         remedy = f"{SERVER}. If its response is the same for everybody, write STATIC = True"
         return Finding(api.source, "an endpoint needs a server", remedy)
     name = api.pattern.rpartition("/")[2]
@@ -79,6 +78,18 @@ def _needs_endpoint(api: ApiRoute, text: Text) -> Finding | None:
         remedy = f"Rename it such as {name}.xml.py: hosts know the type of a file by its name"
         return Finding(api.source, f"{api.pattern} has no file extension", remedy)
     return None
+
+
+def _is_static(module: str) -> bool:
+    """Return whether a module says ``STATIC = True``."""
+    for node in ast.parse(module).body:
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name("STATIC")], value=ast.Constant(value))
+                | ast.AnnAssign(target=ast.Name("STATIC"), value=ast.Constant(value))
+            ):
+                return value is True
+    return False
 
 
 def _needs_server(module: PageModule, text: Text) -> Finding | None:

@@ -360,6 +360,7 @@ async def test_an_endpoint_that_cannot_be_a_file_is_an_error(tmp_path: Path) -> 
         "pages/api/[id].py": FEED.replace("STATIC", "STATIC: bool"),
         "pages/api/who.txt.py": FEED.replace("request.url", "request.headers.get('host')"),
         "pages/api/form.txt.py": FEED.replace("def get", "def post"),
+        "pages/api/live.txt.py": '"""\nSTATIC = True\n"""' + FEED.replace("True", "False"),
     }
 
     found = await failures(tmp_path, files)
@@ -368,6 +369,7 @@ async def test_an_endpoint_that_cannot_be_a_file_is_an_error(tmp_path: Path) -> 
         "pages/api/[id].py: the URLs of /api/[id] are not known",
         "pages/api/feed.py: /api/feed has no file extension",
         "pages/api/form.txt.py: /api/form.txt answers 405 to GET",
+        "pages/api/live.txt.py: an endpoint needs a server",
         "pages/api/who.txt.py: its code, or a layout's, reads request.headers, which a file "
         "cannot know",
     ]

@@ -35,9 +35,9 @@ export interface PageInfo {
   /** URL path that the app is mounted at, where that is not what it was built for. */
   base?: string;
   /** Whether a host of files serves it, and the payload of each page is a file as well. */
+  exported?: boolean;
   /** False for a page whose documents have no scripts. */
   scripts?: false;
-  exported?: boolean;
 }
 
 export type Json = Record<string, unknown>;
