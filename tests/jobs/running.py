@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any
@@ -15,7 +15,7 @@ from fxtrio.db import Database
 from fxtrio.jobs import Job, JobRunner, open_jobs
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.jobs.store import JobStore
-from fxtrio.spans import Spans
+from fxtrio.spans import Listener, Spans
 
 
 @asynccontextmanager
@@ -26,6 +26,7 @@ async def running(
     queues: tuple[str, ...] = (),
     drain: float = 10,
     store: type[JobStore] = JobStore,
+    listeners: Sequence[Listener] = (),
 ) -> AsyncIterator[JobRunner]:
     """Run ``jobs`` for the length of the block, whose code may enqueue them."""
     runner = JobRunner(
@@ -37,6 +38,8 @@ async def running(
         clock=JobClock.started(fixed=isinstance(trio.lowlevel.current_clock(), MockClock)),
     )
     app = SimpleNamespace(jobs=runner, database=database, spans=Spans())
+    for listener in listeners:
+        app.spans.add(listener)
     async with open_jobs(runner, app):
         with entered(app, "0123"):
             yield runner

@@ -9,7 +9,9 @@ from typing import Any
 
 import attrs
 import pytest
+import trio
 from starlette.responses import PlainTextResponse
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.config import load_config
 from fxtrio.develop.report.inside import Inside
@@ -97,3 +99,25 @@ async def test_further_browsers_that_watch_are_rejected(
     async with developed(tmp_path) as guard:
         answer = await ask(guard, "/__fx/events")
     assert (answer.status, answer.text) == (503, "Too many browsers watch.\n")
+
+
+async def test_browsers_that_watch_hold_up_no_shutdown(autojump_clock: MockClock) -> None:
+    inside, ends = Inside(), list[bool]()
+
+    async def receive() -> Any:
+        await trio.sleep_forever()
+
+    async def send(message: Any) -> None:
+        ends.append(message.get("more_body") is False)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            scope = {"type": "http", "method": "GET", "path": "/__fx/events", "headers": []}
+            nursery.start_soon(inside.answer, scope, receive, send, "events")
+        await wait_all_tasks_blocked()
+        assert sum(ends) == 0
+        began = trio.current_time()
+        inside.close()
+
+    assert sum(ends) == 3
+    assert trio.current_time() == began

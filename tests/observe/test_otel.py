@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,14 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from fx.jobs import job
 from fx.testing import open_app
+from fxtrio.config import DatabaseConfig
+from fxtrio.context import current_app
+from fxtrio.db import open_database
 from fxtrio.observe.otel import OtelListener
 from fxtrio.spans import Spans, span
+from tests.jobs.running import running
 from tests.observe.test_spans import CANARY, open_renderer, shop
 
 REQUESTS = 1000
@@ -32,14 +38,21 @@ PATIENT: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def exported() -> Iterator[tuple[OtelListener, InMemorySpanExporter]]:
-    """A listener, and the spans that it has exported."""
+@contextmanager
+def exporting() -> Iterator[tuple[OtelListener, InMemorySpanExporter]]:
+    """Give a listener, and the spans that it has exported."""
     exporter = InMemorySpanExporter()
     provider = TracerProvider(shutdown_on_exit=False)
     provider.add_span_processor(SimpleSpanProcessor(exporter))
     yield OtelListener(provider), exporter
     provider.shutdown()
+
+
+@pytest.fixture
+def exported() -> Iterator[tuple[OtelListener, InMemorySpanExporter]]:
+    """A listener, and the spans that it has exported."""
+    with exporting() as both:
+        yield both
 
 
 def attributes(one: ReadableSpan) -> dict[str, Any]:
@@ -90,6 +103,35 @@ async def test_a_thousand_requests_at_a_time_leave_no_orphan(
     assert {by_id[one.parent.span_id].name.partition(" ")[0] for one in durable if one.parent} == {
         "action"
     }
+
+
+async def test_a_trace_goes_on_in_the_process_that_runs_the_job(tmp_path: Path) -> None:
+    """The two share nothing but the database."""
+
+    @job(queue="mail")
+    async def remind(word: str) -> None:
+        """Do nothing."""
+
+    config = DatabaseConfig(url="sqlite:///jobs.db", migrate="run")
+    with exporting() as (listener, first):
+        async with open_database(config, tmp_path) as database:
+            async with running(database, remind, queues=("other",), listeners=[listener]):
+                spans = current_app().spans
+                with spans.open_root("request", "POST /", f"00-{7:032x}-{8:016x}-01"):
+                    with span("action", "buy()"):
+                        await remind.enqueue("x")
+    with exporting() as (listener, second):
+        async with open_database(config, tmp_path) as database:
+            async with running(database, remind, listeners=[listener]) as runner:
+                with trio.fail_after(60):
+                    while not runner.statistics().done:  # noqa: ASYNC110  # no event tells
+                        await trio.sleep(0.01)
+
+    action = next(one for one in first.get_finished_spans() if one.name == "action buy()")
+    [ran] = [one for one in second.get_finished_spans() if attributes(one)["fx.part"] == "job"]
+    assert context_of(ran).trace_id == context_of(action).trace_id == 7
+    assert ran.parent is not None
+    assert ran.parent.span_id == context_of(action).span_id
 
 
 async def test_a_span_of_the_application_belongs_to_the_part_around(

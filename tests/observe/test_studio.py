@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +100,22 @@ async def test_its_events_count_as_streams_of_the_process(root: Path) -> None:
     assert first.status == 200
     assert second.status == 503
     assert "limits.streams: 1 streams are open" in second.text
+
+
+async def test_watchers_of_its_events_end_with_the_app(
+    root: Path, autojump_clock: MockClock
+) -> None:
+    async with open_app(root, **settings(root)) as client, AsyncExitStack() as stack:
+        watched = [
+            await stack.enter_async_context(client.stream("GET", "/_studio/events", headers=RIGHT))
+            for _ in range(5)
+        ]
+        client.app.begin_shutdown()
+        began = trio.current_time()
+        for one in watched:
+            assert [chunk async for chunk in one] == [b"retry: 2000\n\n"]
+        assert trio.current_time() == began
+        assert client.app.state.fx.statistics["streams"]() == 0
 
 
 async def test_no_page_shows_a_secret_and_each_is_small(root: Path) -> None:
