@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 import trio
 
 from fxtrio.develop.report.blocking_calls import watch_stalls
+from fxtrio.serve import dispatch
 
 
 class Freeing(logging.Handler):
@@ -50,6 +52,20 @@ async def test_what_holds_the_event_loop_is_named_once(handler: Freeing) -> None
     line = hold.__code__.co_firstlineno + 1
     assert f"test_develop_stalls.py:{line}: hold() blocked the event loop" in told
     assert "trio.to_thread.run_sync" in told
+
+
+async def test_middleware_is_not_blamed_for_what_it_is_around(handler: Freeing) -> None:
+    names: dict[str, Any] = {}
+    exec(compile("def serve(go): return go.wait(0.3)", dispatch.__file__, "exec"), names)
+
+    def middleware() -> None:
+        assert names["serve"](handler.go) is False
+
+    with watch_stalls():
+        await trio.lowlevel.checkpoint()
+        middleware()
+        await trio.lowlevel.checkpoint()
+    assert handler.told == []
 
 
 async def test_what_waits_or_runs_in_a_thread_is_not_reported(handler: Freeing) -> None:

@@ -19,6 +19,7 @@ import attrs
 import trio
 
 from fxtrio.errors import shown_path
+from fxtrio.serve import dispatch
 from fxtrio.tracebacks import is_application
 
 LONGEST = 0.1
@@ -91,9 +92,10 @@ def _watch(steps: _Steps, stop: threading.Event, loop: int) -> None:
 def _place(frame: FrameType | None) -> str:
     """Return file, line and function of the application's innermost frame; "" without one.
 
-    A module that is being imported is none: that happens once, when a file was saved.
+    A module that is being imported is none: that happens once, when a file was saved. Nor is
+    middleware around the dispatcher, which calls the functions of the application itself.
     """
-    while frame is not None:
+    while frame is not None and frame.f_code.co_filename != dispatch.__file__:
         code = frame.f_code
         if is_application(code.co_filename):
             if code.co_name == "<module>":
