@@ -150,7 +150,6 @@ APART: dict[str, tuple[str, ...]] = {
         "serve.cache.cached_response:_etag",
         "serve.pages.html.document:DocumentFrame._around",
         "serve.pages.html.document:DocumentFrame.whole",
-        "serve.pages.html.document:error_document",
         "serve.pages.html.render_cache:RenderCache.keep_document",
         "serve.pages.page:PageEvent._render",
         "serve.pages.html.stream:_PageStream._send",

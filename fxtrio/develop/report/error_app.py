@@ -15,7 +15,6 @@ from functools import partial
 from html import escape
 from importlib.resources import files
 from pathlib import Path
-from string import Template
 
 import trio
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -25,11 +24,13 @@ from fxtrio.develop.processes.messages import GRACE
 from fxtrio.develop.processes.server_child import Failure, Served
 from fxtrio.develop.report.overlay_errors import shown_stop
 from fxtrio.develop.serving.allowed_hosts import development_app
+from fxtrio.serve.pages.html.own_document import message_document
 from fxtrio.server.supervise.hypercorn_config import make_config
 from fxtrio.server.supervise.listening.binding import grouped
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
 
+_RELOADS = "This page reloads when you save a file that corrects the error."
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 
 
@@ -82,8 +83,10 @@ def overlay_app(failure: Failure, hot: str = "", id: str = "") -> ASGIApp:
 
 def failure_document(title: str, details: str) -> str:
     """Return the HTML of a page about a failure, whose details may have colours of a terminal."""
-    page = Template((files("fxtrio.develop.report") / "overlay.html").read_text("utf-8"))
-    return page.substitute(title=escape(title), details=escape(_COLOURS.sub("", details).strip()))
+    style = (files("fxtrio.develop.report") / "overlay.css").read_text("utf-8")
+    text = escape(_COLOURS.sub("", details).strip())
+    content = f'<pre tabindex="0">{text}</pre>\n<small>{_RELOADS}</small>\n'
+    return message_document("FX DEV", title, content, style=style)
 
 
 class StandIn:

@@ -6,16 +6,13 @@ import json
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from html import escape
-from pathlib import Path
-from string import Template
 from typing import Any
 
 from fxtrio.jobs.admin import STATES
-from fxtrio.plugins.admin_page import STYLE
+from fxtrio.plugins.admin_page import admin_document
 from fxtrio.plugins.jobs.overview import Overview
 
 _LONGEST = 200  # characters of arguments and of the line of an error
-_PAGE = Template(Path(__file__).with_name("page.html").read_text(encoding="utf-8"))
 
 _ACTIONS = '<span class="hidden">Actions</span>'
 """The head of the column of buttons, for screen readers."""
@@ -40,12 +37,13 @@ def render(overview: Overview, path: str, proof: str, home: str) -> str:
         _workers(overview),
     )
     taken = datetime.fromtimestamp(overview.now, UTC)
-    return _PAGE.substitute(
-        style=STYLE,
-        path=escape(path),
-        home=escape(home),
-        content="".join(sections),
-        taken=f"{taken:%H:%M:%S}",
+    return admin_document(
+        "Jobs",
+        "".join(sections),
+        path=path,
+        home=home,
+        note=f'<p id="taken">as of {taken:%H:%M:%S} UTC</p>',
+        head='<noscript><meta http-equiv="refresh" content="5"></noscript>\n',
     )
 
 

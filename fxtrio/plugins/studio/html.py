@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from string import Template
 
 from fxtrio.plugins.admin_page import STYLE as COMMON
+from fxtrio.plugins.admin_page import admin_document
 
 _FOLDER = Path(__file__).parent
-_PAGE = Template((_FOLDER / "page.html").read_text(encoding="utf-8"))
 STYLE = COMMON + (_FOLDER / "studio.css").read_text(encoding="utf-8")
 SCRIPT = (_FOLDER / "page.js").read_bytes()
 _LONGEST = 300  # characters of a cell
@@ -24,14 +23,16 @@ def page(
         f'<a href="{escape(path)}/{one}"{_current(one == name)}>{title}</a>'
         for one, title in titles.items()
     )
-    return _PAGE.substitute(
-        title=titles[name],
+    return admin_document(
+        titles[name],
+        content,
+        path=path,
+        home=home,
+        note=f"<p>{escape(app)}</p>",
+        navigation=f'<nav aria-label="Studio">{links}</nav>\n',
+        title=f"{titles[name]} - Studio",
         style=STYLE,
-        path=escape(path),
-        home=escape(home),
-        app=escape(app),
-        links=links,
-        content=content,
+        attributes=f' data-events="{escape(path)}/events"',
     )
 
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
-from pathlib import Path
-from string import Template
 
 import attrs
 
 from fxtrio.manifest import Assets, View
+from fxtrio.serve.pages.html.own_document import message_document
 from fxtrio.ssr.frames import Rendered
 from fxtrio.status import phrase_of
 
@@ -186,12 +185,7 @@ def error_document(
     reference_html = ""
     if reference:
         reference_html = f"<small>Request <code>{escape(reference)}</code>{quoted}</small>"
-    page = Template(Path(__file__).with_name("error.html").read_text("utf-8"))
-    return page.substitute(
-        status=status,
-        title=escape(phrase_of(status)),
-        message=escape(message),
-        home=home_html,
-        details=details_html,
-        reference=reference_html,
-    ).encode()
+    content = f"<p>{escape(message)}</p>\n{home_html}{details_html}{reference_html}"
+    title = phrase_of(status)
+    name = f"{status} · {title}"
+    return message_document(f"ERROR {status}", title, content, name=name).encode()
