@@ -14,6 +14,8 @@ import urllib.error
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryFile
 
@@ -229,6 +231,25 @@ def _kill_drivers() -> None:
         with suppress(psutil.NoSuchProcess):
             if any("playwright" in word for word in child.cmdline()):
                 child.kill()
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        """Print nothing."""
+
+
+@contextmanager
+def serving_files(folder: Path) -> Iterator[str]:
+    """Serve the files of a folder, as a host without code does; gives its URL."""
+    handler = partial(_Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+            thread.join()
 
 
 def visit(browser: Browser, *, javascript: bool = True) -> Visitor:

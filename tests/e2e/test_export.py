@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
-from tests.e2e.support import UNCOMPRESSED, fx, visit
+from tests.e2e.support import UNCOMPRESSED, fx, serving_files, visit
 from tests.trees import write_tree
 
 LAYOUT = """
@@ -74,13 +71,6 @@ FILES = {
 }
 
 
-class Quiet(SimpleHTTPRequestHandler):
-    """Prints no requests."""
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Print nothing."""
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """Return the URL of a site that is served from its files alone."""
@@ -88,13 +78,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     write_tree(root, FILES)
     options = ("--site", "https://example.com", "--base", "/sub")
     fx("export", "www/sub", *options, cwd=root, env=UNCOMPRESSED)
-    handler = partial(Quiet, directory=str(root / "www"))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}/sub"
-        server.shutdown()
-        thread.join()
+    with serving_files(root / "www") as url:
+        yield f"{url}/sub"
 
 
 def test_pages_come_to_life_and_are_navigated_by_one_request_each(

@@ -5,17 +5,14 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
 from tests.e2e.accessible import assert_accessible
-from tests.e2e.support import REPOSITORY, visit
+from tests.e2e.support import REPOSITORY, serving_files, visit
 
 pytestmark = pytest.mark.nightly
 
@@ -24,13 +21,6 @@ PAGES = ("/", "/docs/", "/docs/guides/actions/", "/docs/reference/errors/", "/do
 
 EACH = [' data-fx-head="" src="/site.js"', ' type="speculationrules"']
 """The scripts of each page: the second one is data for the browser."""
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    """Prints no requests."""
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Print nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +35,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def site(files: Path) -> Iterator[str]:
     """Return the URL at which the files are served."""
-    handler = partial(Quiet, directory=str(files))
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        thread = threading.Thread(target=server.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
+    with serving_files(files) as url:
+        yield url
 
 
 def test_pages_load_no_script_but_that_of_the_site(files: Path) -> None:

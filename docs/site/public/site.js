@@ -40,7 +40,7 @@ function addCopyButtons() {
   const whole = document.querySelector('[data-copy-page]');
   if (whole) {
     copiesOnClick(whole, async () => {
-      const response = await fetch(whole.parentElement.querySelector('[href$=".md"]').href);
+      const response = await fetch(`${location.pathname.replace(/\/$/, '')}.md`);
       if (!response.ok) throw new Error(String(response.status));
       return response.text();
     });
