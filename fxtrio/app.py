@@ -8,10 +8,15 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
 import trio
@@ -24,12 +29,8 @@ from fxtrio.asyncio_portal import open_portal
 from fxtrio.compression.precompressed import Compressed, find_assets, find_public
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
-from fxtrio.db.migrations.runner import open_app_database
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
-from fxtrio.jobs import open_jobs
-from fxtrio.jobs.discovery import make_job_runner
-from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
 from fxtrio.observe.open import open_observability
@@ -67,6 +68,11 @@ from fxtrio.spans import Spans
 from fxtrio.ssr.pool import SsrPool, open_ssr_pool
 from fxtrio.ssr.process.launch import choose_launch
 from fxtrio.tasks import open_task_queue
+
+if TYPE_CHECKING:
+    from fxtrio.db import Database
+    from fxtrio.jobs import JobRunner
+    from fxtrio.jobs.running.job_clock import JobClock
 
 log = logging.getLogger("fx.app")
 
@@ -187,14 +193,12 @@ class Application(Starlette):
             await enter(self._open_observability())
             portal = await enter(open_portal())  # outlives whatever may call into it
             renderer = await enter(self._open_renderer())
-            database = await enter(
-                open_app_database(config.database, self._root, development=site.development)
-            )
+            database = await enter(self._open_database())
             state.fx_broker = await enter(open_broker(config.realtime, name=config.name))
             state.fx_tasks = await enter(open_task_queue(**attrs.asdict(config.tasks)))
             cache = make_response_cache(site)
             streams = OpenStreams(config.limits.streams)
-            jobs = make_job_runner(config.jobs, self._root, database, self.job_clock)
+            jobs = self._make_job_runner(database)
             app = App(
                 config=config,
                 tasks=state.fx_tasks,
@@ -217,7 +221,10 @@ class Application(Starlette):
             if cache is not None:
                 await enter(open_response_cache(cache, config, state.fx_broker))
             count = await enter(open_counting(config))
-            await enter(open_jobs(jobs, app))
+            if jobs is not None:
+                from fxtrio.jobs import open_jobs  # heavy: see `_make_job_runner`
+
+                await enter(open_jobs(jobs, app))
             bodies = Bodies(config.limits.all_bodies)
             readiness = await enter(open_readiness(app, renderer))
             running = Running(
@@ -236,6 +243,25 @@ class Application(Starlette):
         async with trio.open_nursery() as nursery:
             for work in works:
                 nursery.start_soon(work.drain, limit)
+
+    def _open_database(self) -> AbstractAsyncContextManager[Database | None]:
+        """Open the database of the settings; None without one."""
+        settings = self.site.config.database
+        if not settings.url:
+            return nullcontext()
+        # Heavy, and needless for an app without a database.
+        from fxtrio.db.migrations.runner import open_app_database
+
+        return open_app_database(settings, self._root, development=self.site.development)
+
+    def _make_job_runner(self, database: Database | None) -> JobRunner | None:
+        """Return what runs the jobs of the project; None without jobs or a database."""
+        if database is None:
+            return None
+        # Heavy, and needless for an app without a database.
+        from fxtrio.jobs.discovery import make_job_runner
+
+        return make_job_runner(self.site.config.jobs, self._root, database, self.job_clock)
 
     def _open_observability(self) -> AbstractAsyncContextManager[None]:
         config = self.site.config

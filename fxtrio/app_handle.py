@@ -17,13 +17,13 @@ from fxtrio.cache import Cache
 from fxtrio.config import Config
 from fxtrio.context import current_app
 from fxtrio.errors import FxtrioError
-from fxtrio.jobs import JobRunner
 from fxtrio.realtime import Authenticator, Broker
 from fxtrio.spans import Spans
 from fxtrio.tasks import TaskQueue
 
 if TYPE_CHECKING:
     from fxtrio.db import Database
+    from fxtrio.jobs import JobRunner
 
 
 class AuthenticatorTaken(FxtrioError):

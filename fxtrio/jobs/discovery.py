@@ -23,14 +23,14 @@ _FOREIGN = tuple(
 
 
 def make_job_runner(
-    settings: JobsConfig, root: Path, database: Database | None, clock: JobClock | None = None
+    settings: JobsConfig, root: Path, database: Database, clock: JobClock | None = None
 ) -> JobRunner | None:
-    """Return the runner for the jobs of the project in ``root``; None without jobs or database.
+    """Return the runner for the jobs of the project in ``root``; None without jobs.
 
     ``clock`` is the jobs' clock; None for one that follows the database.
     """
-    found = {} if database is None else find_jobs(root)
-    if database is None or not found:
+    found = find_jobs(root)
+    if not found:
         return None
     return JobRunner(
         store=JobStore(database),

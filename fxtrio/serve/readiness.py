@@ -16,15 +16,13 @@ import trio
 
 from fxtrio.app_handle import App
 from fxtrio.context import processes
-from fxtrio.db.postgresql.budget import warn_of_budget
-from fxtrio.jobs import JobRunner
-from fxtrio.jobs.running.workers import LEASE
 from fxtrio.realtime.open import broker_connections
 from fxtrio.realtime.stores.store_broker import SharedBroker
 from fxtrio.ssr.pool import SsrPool
 
 if TYPE_CHECKING:
     from fxtrio.db import Database
+    from fxtrio.jobs import JobRunner
 
 LIMIT = 2.0
 """How long all parts together have (seconds)."""
@@ -100,6 +98,8 @@ async def open_readiness(app: App, renderer: object) -> AsyncIterator[AppReadine
         checks["renderer"] = lambda: _of_renderer(renderer)
     if app.database is not None:
         listens = int("jobs" in checks) + broker_connections(app.config)
+        from fxtrio.db.postgresql.budget import warn_of_budget  # heavy, for those with a database
+
         await warn_of_budget(app.database, processes=processes.get(), beside=listens)
     async with trio.open_nursery() as nursery:
         yield AppReadiness(checks, app.config.observability.readiness, nursery)
@@ -124,6 +124,8 @@ async def _of_writes(database: Database) -> PartStatus:
 async def _of_jobs(jobs: JobRunner, opened: float) -> PartStatus:
     await trio.lowlevel.checkpoint()
     age = jobs.beat_age()
+    from fxtrio.jobs.running.workers import LEASE  # heavy: a runner has imported it
+
     stalled = age is not None and min(age, trio.current_time() - opened) > LEASE
     return "stalled" if stalled else "ok"
 

@@ -63,6 +63,11 @@ def test_nothing_heavy_is_imported_that_a_server_does_not_need() -> None:
     assert imported(*BEFORE_NODE, *BESIDE_NODE) & HEAVY == set()
 
 
+def test_jobs_and_migrations_are_imported_for_apps_with_a_database_alone() -> None:
+    modules = imported(*BEFORE_NODE, *BESIDE_NODE)
+    assert not [name for name in modules if name.startswith(("fxtrio.jobs", "fxtrio.db.m"))]
+
+
 def test_node_is_started_before_anything_heavy_is_imported() -> None:
     assert imported(*BEFORE_NODE) & (HEAVY | HEAVY_TO_SERVE) == set()
 

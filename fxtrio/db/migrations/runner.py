@@ -222,15 +222,12 @@ def describe_newer(ahead: Sequence[Run]) -> str:
 @asynccontextmanager
 async def open_app_database(
     settings: DatabaseConfig, root: Path, *, development: bool
-) -> AsyncIterator[Database | None]:
-    """Keep the database of an app open, with all migrations; None without one.
+) -> AsyncIterator[Database]:
+    """Keep the database of an app open, with all migrations.
 
     In development, and where the settings say so, they are run; else raises
     MigrationsPending. Raises DatabaseUnusable, MigrationsInvalid and MigrationFailed.
     """
-    if not settings.url:
-        yield None
-        return
     async with open_database(settings, root, development=development) as database:
         if development or settings.migrate == "run":
             timeout = settings.migration_lock_timeout

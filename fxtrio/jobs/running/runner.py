@@ -298,15 +298,12 @@ class JobRunner:
 
 
 @asynccontextmanager
-async def open_jobs(runner: JobRunner | None, app: Any) -> AsyncIterator[None]:
-    """Run the jobs of ``app``, if it has any, for as long as the block lasts.
+async def open_jobs(runner: JobRunner, app: Any) -> AsyncIterator[None]:
+    """Run the jobs of ``app`` for as long as the block lasts.
 
     What still runs when it ends is cancelled and given back; `JobRunner.drain` before that
     lets it finish.
     """
-    if runner is None:
-        yield
-        return
     runner.app = app
     await runner.store.prepare()
     await runner.follow_clock()
