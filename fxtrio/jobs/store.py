@@ -8,6 +8,7 @@ name is needed to complete it: a worker that lost the job to another one learns 
 from __future__ import annotations
 
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ from fxtrio.jobs.schema import make_tables
 
 if TYPE_CHECKING:
     from fxtrio.db import Database
+
+log = logging.getLogger("fx.jobs")
 
 CRASHES = 5
 """A job fails after so many crashes of its process: it is the likely cause (count)."""
@@ -247,19 +250,29 @@ class JobStore:
         return {row["id"]: row["seen"] for row in rows}
 
     async def release_dead(self, dead: Iterable[str], now: float) -> int:
-        """Give the jobs of dead workers back, and give up those that keep killing them."""
+        """Give the jobs of dead workers back, and give up those that keep killing them.
+
+        Return how many there were.
+        """
         async with self.database.transaction():
             for worker in dead:
                 await self.leave(worker)
-            return await self.database.execute(
+            found = await self.database.all(
+                dict,
                 "update fx_jobs set crashes = crashes + 1, attempts = attempts - 1, worker = null,"
                 " state = case when crashes + 1 >= $1 then 'failed' else 'waiting' end,"
                 " ended = case when crashes + 1 >= $1 then $2 else ended end,"
                 " error = 'the process that ran it died'"
-                " where state = 'running' and worker not in (select id from fx_workers)",
+                " where state = 'running' and worker not in (select id from fx_workers)"
+                " returning id, name, state",
                 CRASHES,
                 now,
             )
+        for job in found:
+            if job["state"] == "failed":
+                text = "Job %s (%d) failed: %d processes that ran it died"
+                log.error(text, job["name"], job["id"], CRASHES)
+        return len(found)
 
     async def set_back(self, now: float, seconds: float) -> bool:
         """Shift the times of waiting jobs after the clock was set back by ``seconds``.

@@ -137,6 +137,11 @@ class Outbox:
         return True
 
     @property
+    def waiting(self) -> int:
+        """How many messages wait for the writer."""
+        return len(self._frames)
+
+    @property
     def idle(self) -> bool:
         """Whether all that it took is sent."""
         return self._writer is not None

@@ -7,20 +7,22 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import trio
 
 from fxtrio.send_budget import process_unsent
+from fxtrio.simulation.accepted_jobs import read_states
+from fxtrio.simulation.bounds import Bounds
 from fxtrio.simulation.ledger import read_committed
 from fxtrio.simulation.servers.connection import Connection, describe
 from fxtrio.simulation.servers.process import Process
 
 _OWN_TASKS = frozenset({"<init>", "entry_queue_task", "task"})
 _TRIOS = ("trio._", "<TrioToken")
-_TASKS = "fx.tasks"
+_TASKS, _JOBS = "fx.tasks", "fx.jobs"
 _DESCRIPTORS = "/dev/fd"
 _DROPPED = re.compile(r"\((\d+)\)")
 
@@ -34,16 +36,20 @@ def check(
     records: Sequence[logging.LogRecord],
     file: Path,
     before: Counter[str],
+    bounds: Bounds,
+    accepted: Mapping[int, str],
 ) -> None:
     """Look at what processes have left behind. Raises InvariantBroken.
 
-    ``before`` are the `open_files` of the beginning.
+    ``before`` are the `open_files` of the beginning, ``accepted`` the names of durable jobs.
     """
     found = [
         *_tasks(),
         *_files(before),
         *(problem for process in processes for problem in _process(process)),
+        *bounds.exceeded.values(),
         *_jobs(processes, records),
+        *_durable_jobs(accepted, records, file),
         *_transactions(processes, file),
     ]
     if found:
@@ -141,6 +147,20 @@ def _named(record: logging.LogRecord) -> int:
     if message.startswith("Dropped at shutdown"):
         return sum(int(count) for count in _DROPPED.findall(message))
     return message.startswith("Job ")
+
+
+def _durable_jobs(
+    accepted: Mapping[int, str], records: Sequence[logging.LogRecord], file: Path
+) -> Iterable[str]:
+    """Each durable job that was accepted ran, waits in the database, or is named in the log."""
+    states = read_states(file) if accepted else {}
+    messages = [record.getMessage() for record in records if record.name == _JOBS]
+    for number, name in accepted.items():
+        state, job = states.get(number), f"Job {name} ({number})"
+        if state is None:
+            yield f"{job} was accepted, and is not in the database."
+        elif state == "failed" and not any(text.startswith(job) for text in messages):
+            yield f"{job} has failed, and is not in the log."
 
 
 def _transactions(processes: Sequence[Process], file: Path) -> Iterable[str]:

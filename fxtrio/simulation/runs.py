@@ -14,6 +14,8 @@ import attrs
 import trio
 from trio.testing import MockClock
 
+from fxtrio.simulation.accepted_jobs import recorded_jobs
+from fxtrio.simulation.bounds import Bounds
 from fxtrio.simulation.checks import check, open_files
 from fxtrio.simulation.engine.randomness import START, Calendar, open_calendar, seeded
 from fxtrio.simulation.engine.refusals import NotSimulated, refusing
@@ -142,10 +144,12 @@ class Runner:
             enter(threads_by(threads.start, threads.send))
             shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
             enter(replaced(shared))
+            accepted = enter(recorded_jobs())
             calendar = enter(open_calendar())
             enter(refusing(refusals.append, threads.is_starting))
             main = _Main(
-                self, seed, variant, folder, plan, scheduler, calendar, visitors, log.records
+                *(self, seed, variant, folder, plan, scheduler, calendar, visitors),
+                *(log.records, accepted),
             )
             if chance is not None:
                 enter(chance.watching())
@@ -191,6 +195,10 @@ class _Main:
     _calendar: Calendar
     _visitors: list[str]
     _records: list[logging.LogRecord]
+    _accepted: dict[int, str]
+    """The names of the durable jobs that were accepted, by their number."""
+
+    _bounds: Bounds = attrs.field(factory=Bounds)
 
     async def run(self) -> None:
         """Start the app, run the scenario, shut the app down, and look at what is left."""
@@ -207,7 +215,8 @@ class _Main:
             async with trio.open_nursery() as nursery:
                 servers = await self._serve(nursery)
                 await trio.sleep(_LINGER)
-                check(servers.all, self._records, self._folder / "app.db", files)
+                file = self._folder / "app.db"
+                check(servers.all, self._records, file, files, self._bounds, self._accepted)
                 nursery.cancel_scope.cancel()
         if stuck:
             raise Stuck("Every task waits for another one, and no deadline is left.")
@@ -224,6 +233,7 @@ class _Main:
             nursery,
             runner.options.processes,
         )
+        self._bounds.processes = servers.all
         await servers.start()
         world = World(
             seed,
@@ -245,6 +255,7 @@ class _Main:
 
     def _on_turn(self) -> None:
         self._calendar.move_to(START + trio.current_time())
+        self._bounds.look()
 
 
 def only(error: BaseException) -> BaseException:

@@ -215,9 +215,14 @@ class TaskQueue:
             raise TaskQueueNotRunning(name_of(job[1])) from None
         self._taken += 1
 
+    @property
+    def waiting(self) -> int:
+        """How many jobs wait for a worker."""
+        return self._receive.statistics().current_buffer_used
+
     def statistics(self) -> TaskStatistics:
         """Return the present counts."""
-        waiting = self._receive.statistics().current_buffer_used
+        waiting = self.waiting
         ended = self._completed + self._failed + self._cancelled
         return TaskStatistics(
             capacity=self.capacity,

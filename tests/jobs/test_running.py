@@ -203,6 +203,23 @@ async def test_who_was_abandoned_cannot_end_what_others_run(database: Database) 
     go.set()
 
 
+async def test_a_job_that_is_given_up_since_its_processes_died_is_named_in_the_log(
+    database: Database, caplog: pytest.LogCaptureFixture
+) -> None:
+    @job
+    async def crash() -> None:
+        """Never run."""
+
+    async with running(database, crash, workers=0) as runner:
+        await crash.enqueue()
+        for number in range(CRASHES):
+            assert caplog.text == ""
+            claim, now = runner.store.claim, runner.now()
+            await claim(f"a/1/1/{number}", now, [crash.name], [], 1, suspects=number >= 2)
+            assert await runner.store.release_dead([], now) == 1
+    assert f"Job {crash.name} (1) failed: 5 processes that ran it died" in caplog.text
+
+
 async def test_a_process_takes_its_queues_and_what_it_knows(database: Database) -> None:
     seen = Seen()
 

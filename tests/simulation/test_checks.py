@@ -30,7 +30,7 @@ def _tidied() -> Iterator[None]:
     while lasting.OBJECTS:
         lasting.OBJECTS.pop().close()
     process_unsent.used = 0
-    logging.getLogger("fx.tasks").disabled = False
+    logging.getLogger("fx.tasks").disabled = logging.getLogger("fx.jobs").disabled = False
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,14 @@ def _tidied() -> Iterator[None]:
         ("send_two_statuses", r"was answered with several statuses: \[200, 500\]"),
         ("send_no_end", "was answered with a response that has no end"),
         ("hide_a_job_that_fails", "1 jobs failed or were cancelled, and 0 of them are in the log"),
+        (
+            "exceed_the_budget_of_bodies",
+            r"the process: the bytes of bodies are \d+, and may be \d+",
+        ),
+        ("exceed_the_number_of_streams", "the open streams are 1, and may be 0 at most"),
+        ("exceed_an_outbox", "the messages for a member of 'news' are 3, and may be 2 at most"),
+        ("lose_a_durable_job", r"Job work\.mail \(1\) was accepted, and is not in the database"),
+        ("hide_a_durable_job_that_fails", r"work\.break_down \(1\) has failed, and is not in the"),
         ("undo_and_succeed", "was answered with 200, and its transaction is not in the database"),
     ],
 )

@@ -13,6 +13,7 @@ import time
 import uuid
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
+from math import ceil, log, log1p
 from random import Random
 
 import pytest
@@ -76,6 +77,46 @@ def test_by_priority_one_task_runs_as_long_as_it_can() -> None:
     assert isinstance(order, str)
     assert sorted(order[::2]) == ["a", "b", "c"]
     assert order[0] == order[1]
+
+
+def race(seed: int, *, depth: int, length: int) -> tuple[bool, int, int]:
+    """Run three tasks, one of which sees what another does only between two of its steps.
+
+    That needs two orderings. Return whether it was seen, and how many tasks and steps there were.
+    """
+    changed = seen = False
+
+    async def look() -> None:
+        nonlocal seen
+        for _ in range(4):
+            await trio.lowlevel.checkpoint()
+        before = changed
+        await trio.lowlevel.checkpoint()
+        seen = changed and not before
+
+    async def change() -> None:
+        nonlocal changed
+        for _ in range(6):
+            await trio.lowlevel.checkpoint()
+        changed = True
+
+    async def main() -> None:
+        async with trio.open_nursery() as nursery:
+            for task in (look, change, trio.lowlevel.checkpoint):
+                nursery.start_soon(task)
+
+    strategy = ByPriority.started(Random(seed), depth=depth, length=length)
+    _, scheduler = run(main, strategy)
+    return seen, len(strategy._priorities), scheduler.steps
+
+
+def test_by_priority_a_race_is_found_within_the_runs_that_its_depth_promises() -> None:
+    _, tasks, steps = race(0, depth=2, length=20)
+    bound = 1 / (tasks * steps)
+    runs = ceil(log(0.001) / log1p(-bound))  # in which it is missed once in 1,000 times
+    found = [race(seed, depth=2, length=steps)[0] for seed in range(runs)]
+    assert sum(found) >= bound * runs
+    assert not any(race(seed, depth=1, length=steps)[0] for seed in range(runs))
 
 
 def test_a_task_of_high_priority_that_only_spins_gives_way() -> None:

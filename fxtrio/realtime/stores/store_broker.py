@@ -134,14 +134,23 @@ class SharedBroker:
             await self._roster.add(name, subscriber.member)
 
     async def unsubscribe(self, name: str, subscriber: Subscriber) -> None:
-        """Deliver no more to ``subscriber``; with the last one, the name is forgotten."""
+        """Deliver no more to ``subscriber``; with the last one, the name is forgotten.
+
+        If this is cancelled, since the store is slow, other processes learn of it a little later.
+        """
         present = self._topics.leave(name, subscriber)
-        async with self._gate(name):
-            if present:
-                await self._roster.remove(name, subscriber.member)
+        if present:
+            self._roster.take_out(name, subscriber.member)
+        try:
+            async with self._gate(name):
+                if present:
+                    await self._roster.remove(name, subscriber.member)
+                await self._close_unused(name)
+        except trio.Cancelled:
+            self._roster.outdated = True
             if name not in self._topics:
-                self._roster.close(name)
-                await self._link.unsubscribe(name)
+                self._nursery.start_soon(self._close_later, name)
+            raise
 
     async def publish(self, name: str, message: Message) -> None:
         """Deliver ``message`` to all subscribers of ``name``; waits for the store only.
@@ -188,6 +197,16 @@ class SharedBroker:
             subscriptions=sum(len(self._topics.subscribers(name)) for name in names),
             published=self._published,
         )
+
+    async def _close_later(self, name: str) -> None:
+        async with self._gate(name):
+            await self._close_unused(name)
+
+    async def _close_unused(self, name: str) -> None:
+        """Forget a channel that has no subscribers. Called within its gate."""
+        if name not in self._topics:
+            self._roster.close(name)
+            await self._link.unsubscribe(name)
 
     def _receive(self, name: str, ident: Ident | None, data: bytes) -> None:
         """Take a message from the store without waiting."""

@@ -59,6 +59,8 @@ class StorePresence:
         self._own: dict[str, dict[str, Member]] = {}
         self._left: dict[str, set[str]] = {}  # while a channel is being loaded
         self._neighbours: dict[str, trio.CancelScope] = {}
+        self.outdated = False
+        """Whether the store may have members of this process that left: a new epoch ends them."""
 
     def members(self, name: str) -> tuple[Member, ...]:
         """Return the members of a channel, those that were here first first."""
@@ -69,20 +71,28 @@ class StorePresence:
 
         Raises BrokerUnreachable.
         """
-        with reaching(self._backend, "realtime", "store who is there"):
-            former = self._epoch
-            self._number += 1
-            self._epoch = epoch_of(self._identity, self._number)
-            neighbours = await self._backend.enter(self._epoch)
-            for name, own in tuple(self._own.items()):
-                await self._store(name, *own.values())
-                await self._load(name)
-            mine = {epoch for epoch in (former, *neighbours) if self._is_own(epoch)}
-            for epoch in mine - {self._epoch}:  # also those whose end could not be announced
-                await self._end(epoch)
-            for epoch in neighbours:
-                self._attend(epoch)
-            await self._backend.notify(PROCESSES, pack(EpochNews(True, self._epoch)))
+        self.outdated = False
+        try:
+            with reaching(self._backend, "realtime", "store who is there"):
+                await self._begin_epoch()
+        except BaseException:
+            self.outdated = True
+            raise
+
+    async def _begin_epoch(self) -> None:
+        former = self._epoch
+        self._number += 1
+        self._epoch = epoch_of(self._identity, self._number)
+        neighbours = await self._backend.enter(self._epoch)
+        for name, own in tuple(self._own.items()):
+            await self._store(name, *own.values())
+            await self._load(name)
+        mine = {epoch for epoch in (former, *neighbours) if self._is_own(epoch)}
+        for epoch in mine - {self._epoch}:  # also those whose end could not be announced
+            await self._end(epoch)
+        for epoch in neighbours:
+            self._attend(epoch)
+        await self._backend.notify(PROCESSES, pack(EpochNews(True, self._epoch)))
 
     async def open(self, name: str) -> None:
         """Learn the members of a channel whose news already come in. Raises BrokerUnreachable."""
@@ -101,14 +111,18 @@ class StorePresence:
         with reaching(self._backend, name, "store who is there"):
             await self._store(name, member)
 
-    async def remove(self, name: str, member: Member) -> None:
-        """Take a member of this process out; the store forgets it with its epoch at the latest."""
+    def take_out(self, name: str, member: Member) -> None:
+        """Take a member of this process out here; `remove` tells the store and the others."""
         self._own.get(name, {}).pop(member.id, None)
         self._drop(name, member.id)
+
+    async def remove(self, name: str, member: Member) -> None:
+        """Erase a member of this process; the store forgets it with its epoch at the latest."""
         try:
             await self._backend.erase(name, {member.id: None})
             await self._backend.notify(name, pack(News(False, RemoteMember(self._epoch, member))))
         except self._backend.unreachable:
+            self.outdated = True
             log.debug("The connection broke before %r could leave %r", member.id, name)
 
     def close(self, name: str) -> None:
@@ -142,7 +156,7 @@ class StorePresence:
             await trio.sleep(HEARTBEAT)
             beats += 1
             try:
-                if not await self._backend.renew(self._epoch):
+                if self.outdated or not await self._backend.renew(self._epoch):
                     # Others may have buried it; and those that it has not heard of for as
                     # long may be as alive as this one, when it is the store that stood still.
                     await self.begin_epoch()
@@ -175,9 +189,14 @@ class StorePresence:
             for member_id in [*self._channels.get(name, ())]:
                 if member_id not in present and member_id not in self._own.get(name, {}):
                     self._drop(name, member_id)
-            for who in present.values():
-                if who.epoch != self._epoch:
+            ended: dict[str, bytes | None] = {}
+            for member_id, who in present.items():
+                if not self._is_own(who.epoch):
                     self._put(name, who)
+                elif member_id not in self._own.get(name, {}):  # the store did not learn of it
+                    ended[member_id] = None
+            if ended:
+                await self._backend.erase(name, ended)
         finally:
             self._left.pop(name, None)
 

@@ -66,7 +66,7 @@ class OpenStreams:
     """All of one app. One more than ``capacity`` is rejected."""
 
     def __init__(self, capacity: int) -> None:
-        self._capacity = capacity
+        self.capacity = capacity
         self._open: set[OpenStream] = set()
         self._closes_at = inf
         self._reads_close_at = inf
@@ -81,8 +81,8 @@ class OpenStreams:
         ``source`` is the file of a `@stream`, which its client continues elsewhere: it ends at once
         at a shutdown.
         """
-        if len(self._open) >= self._capacity:
-            raise StreamsFull(self._capacity)
+        if len(self._open) >= self.capacity:
+            raise StreamsFull(self.capacity)
         closes_at = self._reads_close_at if source else self._closes_at
         return OpenStream(closes_at, source, self._open)
 

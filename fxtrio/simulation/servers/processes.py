@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.errors import BrokerUnreachable
 from fxtrio.simulation.engine.places import place_of
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.faults import FaultPlan, some_steps
@@ -177,16 +178,23 @@ class Servers:
         await self._restart(slot)
 
     async def _restart(self, slot: int) -> None:
-        await trio.sleep(_RESTART)
-        self._slots[slot] = await self._start(slot)
+        """Start a process, as a supervisor does: again while the store cannot be reached."""
+        started: Process | None = None
+        while started is None:
+            await trio.sleep(_RESTART)
+            try:
+                started = await self._start(slot)
+            except* BrokerUnreachable:
+                started = None
+        self._slots[slot] = started
         self._starting -= 1
         self._tell()
 
     async def _start(self, slot: int) -> Process:
         name = f"process {len(self.all) + 1}" if self._count > 1 or self.all else "the process"
         process = Process(name, self._prepared, self._folder, shared=self._count > 1)
-        self.all.append(process)
         await self._nursery.start(process.run)
+        self.all.append(process)
         self._tell()
         return process
 

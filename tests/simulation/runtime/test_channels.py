@@ -58,9 +58,10 @@ async def test_a_slow_reader_misses_nothing_or_is_closed_with_1013(world: World)
 ONLY_MESSAGES = Faults(kill=0, shutdown=0, leave=0, slow_reader=0, store=0.5)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, processes=2, faults=ONLY_MESSAGES)
+@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[1896], processes=2, faults=ONLY_MESSAGES)
 async def test_no_message_is_lost_between_processes_that_are_cut_off(world: World) -> None:
     sent: list[int] = []
+    failed: set[int] = set()  # which may have been sent, or not
 
     async def listen() -> None:
         got: list[int] = []
@@ -79,14 +80,15 @@ async def test_no_message_is_lost_between_processes_that_are_cut_off(world: Worl
             assert sent_before is None
         assert got == sorted(set(got))
         if sent_before is not None:
-            assert set(range(sent_before, 8)) <= set(got)
+            assert set(range(sent_before, 8)) - failed <= set(got)
 
     async with world.visitors() as visitors:
         for _ in range(3):
             visitors.start_soon(listen)
         for number in range(8):
             sent.append(number)
-            await world.client().action("/", "send_news", {"value": number})
+            result = await world.client().action("/", "send_news", {"value": number})
+            failed |= set() if result.ok else {number}
             await trio.sleep(2 * world.random.random())
 
 
@@ -123,7 +125,10 @@ async def members_seen(world: World, name: str) -> list[str]:
         return members
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, processes=2, faults=Faults(kill=0.3, shutdown=0.2))
+ENDING = Faults(kill=0.3, shutdown=0.2)
+
+
+@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[327, 604], processes=2, faults=ENDING)
 async def test_processes_agree_on_who_is_there(world: World) -> None:
     async def stay(name: str, seconds: int) -> None:
         async with world.client().websocket(f"/room?name={name}") as socket:

@@ -115,7 +115,7 @@ async def test_streams_end_with_their_readers(world: World) -> None:
 ENDING = Faults(kill=0.2, shutdown=0.2, leave=0)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[230], processes=2, faults=ENDING)
+@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[230, 489], processes=2, faults=ENDING)
 async def test_messages_reach_the_members_of_both_processes_in_order(world: World) -> None:
     async def listen() -> None:
         got: list[int] = []
