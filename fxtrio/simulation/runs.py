@@ -144,12 +144,11 @@ class Runner:
             enter(threads_by(threads.start, threads.send))
             shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
             enter(replaced(shared))
-            accepted = enter(recorded_jobs())
             calendar = enter(open_calendar())
             enter(refusing(refusals.append, threads.is_starting))
             main = _Main(
                 *(self, seed, variant, folder, plan, scheduler, calendar, visitors),
-                *(log.records, accepted),
+                *(log.records, enter(recorded_jobs())),
             )
             if chance is not None:
                 enter(chance.watching())

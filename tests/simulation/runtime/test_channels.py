@@ -135,9 +135,16 @@ async def test_processes_agree_on_who_is_there(world: World) -> None:
             await socket.receive_json()
             await trio.sleep(seconds)
 
+    async def visit(name: str) -> None:
+        try:
+            await stay(name, world.random.randrange(20))
+        except SocketClosed as closed:
+            if closed.code != 1013:  # to join may take too long
+                raise
+
     async with world.visitors() as visitors:
         for number in range(4):
-            visitors.start_soon(stay, f"visitor {number}", world.random.randrange(20))
+            visitors.start_soon(visit, f"visitor {number}")
     await trio.sleep(180)  # until the members of a killed process are forgotten
     async with trio.open_nursery() as nursery:
         for number in range(3):

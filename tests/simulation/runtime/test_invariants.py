@@ -53,6 +53,7 @@ async def test_acknowledged_transactions_are_in_the_database(world: World) -> No
     async with world.visitors() as visitors:
         for _ in range(5):
             visitors.start_soon(add, world.random.randrange(-3, 10))
+    await trio.sleep(60)  # until slow calls have returned
     counter = (await data(world))["counter"]
     assert isinstance(counter, int)
     assert sum(acknowledged) <= counter <= sum(attempted)
@@ -158,6 +159,7 @@ async def test_transactions_wait_for_each_other(world: World) -> None:
     async with world.visitors() as visitors:
         for _ in range(5):
             visitors.start_soon(add, world.random.randrange(10))
+    await trio.sleep(60)  # until slow calls have returned
     counter = (await data(world))["counter"]
     assert isinstance(counter, int)
     assert counter >= sum(sizes)
