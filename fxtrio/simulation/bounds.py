@@ -7,7 +7,11 @@ from collections.abc import Iterable, Sequence
 import attrs
 
 from fxtrio.realtime.send_buffer import Outbox
+from fxtrio.realtime.subscriptions import Topics
 from fxtrio.simulation.servers.process import Process
+
+_NO_TOPICS = Topics()
+"""Those of a broker of another kind."""
 
 
 @attrs.define(eq=False)
@@ -36,8 +40,8 @@ def _queues(process: Process) -> Iterable[tuple[str, int, int]]:
     yield "the open streams", len(running.streams), running.streams.capacity
     tasks = process.handle.tasks
     yield "the jobs that wait", tasks.waiting, tasks.capacity
-    topics = getattr(process.handle.broker, "_topics", None)
-    for name in () if topics is None else topics.names():
+    topics: Topics = getattr(process.handle.broker, "_topics", _NO_TOPICS)
+    for name in topics.names():
         for subscriber in topics.subscribers(name):
             if isinstance(subscriber, Outbox):  # which takes one more than fits
                 outbox = f"the messages for a member of {name!r}"

@@ -118,13 +118,21 @@ class Visitors:
             ended = False
             try:
                 await visit(*args)
-            except ConnectionResetError:
+            except* ConnectionResetError:
                 pass  # its process has ended, and so has its visit
-            except SocketClosed as closed:
-                if closed.code not in _AWAY:
+            except* SocketClosed as closed:
+                if any(error.code not in _AWAY for error in _errors(closed)):
                     raise
             finally:
                 ended = True
+
+
+def _errors(group: BaseExceptionGroup[SocketClosed]) -> list[SocketClosed]:
+    """Return the errors of groups."""
+    found: list[SocketClosed] = []
+    for error in group.exceptions:
+        found += _errors(error) if isinstance(error, BaseExceptionGroup) else [error]
+    return found
 
 
 @attrs.define(eq=False)

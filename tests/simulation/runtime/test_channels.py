@@ -128,7 +128,7 @@ async def members_seen(world: World, name: str) -> list[str]:
 ENDING = Faults(kill=0.3, shutdown=0.2)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[327, 604], processes=2, faults=ENDING)
+@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[327, 604, 1076], processes=2, faults=ENDING)
 async def test_processes_agree_on_who_is_there(world: World) -> None:
     async def stay(name: str, seconds: int) -> None:
         async with world.client().websocket(f"/room?name={name}") as socket:
