@@ -11,7 +11,7 @@ from fxtrio.plugins.auth.storage.queries import LIMIT
 from fxtrio.testing.responses import AnswerUnreadable
 
 ROOT = Path(__file__).parents[1] / "apps" / "members"
-SEEDS = 20
+SEEDS = 50
 EMAIL = "ada@example.org"
 FIRST, SECOND = "correct horse battery", "wrong donkey charger"
 LOGIN, LOGOUT = "/api/__auth/login", "/api/__auth/logout"

@@ -11,7 +11,7 @@ from fx.db import get_database
 from fx.testing import Faults, World, simulate
 
 ROOT = Path(__file__).parents[1] / "apps" / "runtime"
-SEEDS = 20
+SEEDS = 50
 NO_JOBS: Any = {"jobs": {"workers": 0}}
 """Durable jobs look at the database each second, which costs more than all the rest."""
 

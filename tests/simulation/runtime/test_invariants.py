@@ -15,7 +15,7 @@ from fx.testing import ConnectionLost, Faults, World, simulate
 from fxtrio.testing.socket import SocketClosed
 
 ROOT = Path(__file__).parents[1] / "apps" / "runtime"
-SEEDS = 20
+SEEDS = 50
 NO_JOBS: Any = {"jobs": {"workers": 0}}
 """Durable jobs look at the database each second, which costs more than all the rest."""
 

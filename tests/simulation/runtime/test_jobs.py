@@ -9,7 +9,7 @@ import trio
 from fx.testing import Faults, World, simulate
 
 ROOT = Path(__file__).parents[1] / "apps" / "runtime"
-SEEDS = 8  # a run lasts for minutes, in which each process looks at its jobs every second
+SEEDS = 10  # a run lasts for minutes, in which each process looks at its jobs every second
 TWO = Faults(kill=0.4, shutdown=0.3, store=0, longest=5)
 
 
