@@ -38,7 +38,7 @@ async def test_jobs_that_were_accepted_run_or_are_named(world: World) -> None:
             visitors.start_soon(begin, world.random.randrange(12))
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=FAULTS)
+@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[1446], faults=FAULTS)
 async def test_acknowledged_transactions_are_in_the_database(world: World) -> None:
     acknowledged: list[int] = []
     attempted: list[int] = []
