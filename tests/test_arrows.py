@@ -23,7 +23,16 @@ from tests.source_tree import (
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
-        {"deferred", "heap", "isolation", "limiters", "sizes", "status", "temporary_folders"}
+        {
+            "atomic_write",
+            "deferred",
+            "heap",
+            "isolation",
+            "limiters",
+            "sizes",
+            "status",
+            "temporary_folders",
+        }
     ),
     frozenset({"import_path", "errors", "processes", "tracebacks", "uploads"}),
     frozenset({"config", "build_folder", "manifest", "application_errors", "runtime", "node"}),
@@ -55,6 +64,8 @@ LAYERS: tuple[frozenset[str], ...] = (
             "realtime",
             "tasks",
             "markdown",
+            "fonts",
+            "pictures",
             "ssr",
         }
     ),
@@ -87,7 +98,9 @@ LAYERS: tuple[frozenset[str], ...] = (
 """Parts of the package, from the ground up. A part imports from the layers below its own."""
 
 SHARED_BY_COMPILE = {
+    "atomic_write",
     "content",
+    "pictures",
     "build_folder",
     "manifest",
     "head",

@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from posixpath import dirname, relpath
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,10 @@ from fxtrio.routes.plan import MODEL_FILE, url_of
 if TYPE_CHECKING:
     from fxtrio.content.front_matter import FrontMatter
 
-_NEEDED = ("markdown_it", "mdit_py_plugins", "pygments", "yaml")
+_NEEDED = ("markdown_it", "mdit_py_plugins", "pygments", "yaml", "PIL")
+FRONT_MATTER = "FRONT_MATTER"
+"""What the server half of a page in Markdown calls its front matter, an instance of its class."""
+
 _INSTALL = "Run \"pip install 'fxtrio[content]'\""
 
 
@@ -91,7 +94,7 @@ def _locate(
 
     ``found`` gets the file.
     """
-    from fxtrio.content.client_half import ASSET
+    from fxtrio.content.client_half import ASSET, PICTURES
     from fxtrio.content.included import NotIncluded, no_file
 
     found.add(named)
@@ -100,6 +103,8 @@ def _locate(
     if not (root / named).is_file():
         raise no_file(named)
     if is_image:
+        if PurePosixPath(named).suffix.lower() in PICTURES:
+            _require_picture(root, root / named)
         path = relpath(named, dirname(page))
         return ASSET + (path if path.startswith(".") else f"./{path}")
     url = url_of(named, pages_dir)
@@ -107,6 +112,17 @@ def _locate(
         remedy = "Put it into the public folder, or write the URL of a page"
         raise NotIncluded("leads to a file that is not a page", remedy)
     return url
+
+
+def _require_picture(root: Path, file: Path) -> None:
+    from fxtrio.content.included import NotIncluded
+    from fxtrio.pictures.pixels import PictureInvalid
+    from fxtrio.pictures.store import PictureStore
+
+    try:
+        PictureStore(root.resolve()).find(file, None)
+    except PictureInvalid as error:
+        raise NotIncluded(f"cannot be shown: {error.cause}", error.remedy) from None
 
 
 def _head(title: str, description: object) -> tuple[HeadNode, ...]:
@@ -131,5 +147,5 @@ def _python(model: str, front_matter: FrontMatter) -> str:
     written = json.dumps({"values": front_matter.values, "lines": front_matter.lines})
     return (
         "from importlib import import_module; from fxtrio.collections import page_front_matter; "
-        f"FRONT_MATTER = page_front_matter(import_module({module!r}), __file__, {written!r})\n"
+        f"{FRONT_MATTER} = page_front_matter(import_module({module!r}), __file__, {written!r})\n"
     )

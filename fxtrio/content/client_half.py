@@ -1,8 +1,8 @@
 """An article in, the client half of its page out: TSX with the HTML as it is, as far as possible.
 
 Only what the runtime looks after is written as elements: links within the site, which the client
-router follows and to which the base URL is added, and images, which the bundler gives a hashed
-name or which get the base URL. All other HTML is text that React sets as it is.
+router follows and to which the base URL is added, and images, which are made in several sizes, get
+a hashed name or get the base URL. All other HTML is text that React sets as it is.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from posixpath import splitext
 from typing import Any
 
 import attrs
@@ -19,6 +20,9 @@ from fxtrio.content.elements import VOID, Element, inner_html
 
 ASSET = "fx-asset:"
 """In front of the path of an image that is a file of the project, relative to the page's folder."""
+
+PICTURES = frozenset([".avif", ".gif", ".jpeg", ".jpg", ".png", ".webp"])
+"""Suffixes of images that are made in several sizes; others are bundled as they are."""
 
 _NAME = re.compile(r"[a-z][a-z0-9-]*+\Z")
 _WITHOUT_TEXT = frozenset(
@@ -98,7 +102,12 @@ class _Writing:
             return component, f"{_attributes(others)} {name}={_value(url)}"
         if node.name == "img" and url.startswith(ASSET):
             path = url.removeprefix(ASSET)
+            is_picture = splitext(path)[1].lower() in PICTURES
+            path += "?picture" if is_picture else ""
             asset = self.assets.setdefault(path, f"asset{len(self.assets)}")
+            if is_picture:
+                self.components.add("Image")
+                return "Image", f"{_attributes(others)} src={{{asset}}}"
             shown = {"loading": "lazy", "decoding": "async", **others}
             return "img", f"{_attributes(shown)} src={{{asset}}}"
         return "", ""

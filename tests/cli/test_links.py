@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from fxtrio.atomic_write import write_whole
 from fxtrio.build_folder import LinkInTheWay, require_no_link
 from fxtrio.compile.build import build_project
 from fxtrio.compile.bundling.editor_types import CLIENT_TYPES, write_client_types
-from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.config import Config
 from fxtrio.manifest import FOLDERS
 from fxtrio.secret_key import project_key

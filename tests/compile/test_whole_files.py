@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from fxtrio.atomic_write import write_whole
 from fxtrio.compile.build_steps import remove_other_halves, write_halves
 from fxtrio.compile.project import check_project
-from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.config import Config
 from tests.trees import write_tree
 

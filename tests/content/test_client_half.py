@@ -22,13 +22,15 @@ def test_html_without_links_of_the_site_is_one_text() -> None:
 
 
 def test_links_of_the_site_and_images_are_components() -> None:
-    text = half('[x](/docs/y "t") ![a](p.png) ![b](/b.png)\n\n- [ ] [z](/z)\n')
+    text = half('[x](/docs/y "t") ![a](p.svg) ![b](/b.png) ![c](p.PNG)\n\n- [ ] [z](/z)\n')
 
     assert "import { Image, Link } from 'fx/client';" in text
-    assert 'import asset0 from "./docs/p.png";' in text
+    assert 'import asset0 from "./docs/p.svg";' in text
+    assert 'import asset1 from "./docs/p.PNG?picture";' in text
     assert '<Link title={"t"} href={"/docs/y"}>{"x"}</Link>' in text
     assert 'alt={"a"} src={asset0} />' in text
     assert '<Image alt={"b"} src={"/b.png"} />' in text
+    assert '<Image alt={"c"} src={asset1} />' in text
     assert 'type={"checkbox"}' in text
     assert "checked" not in text
 

@@ -22,7 +22,10 @@ from fxtrio.tools.types.report.compiler import PACKAGES as TYPES
 DOCS = Path(__file__).parent.parent.parent / "docs/reference/dependencies.md"
 
 ALLOWED = frozenset(
-    {"0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "PSF-2.0"}
+    {
+        *("0BSD", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "ISC", "MIT", "MIT-0", "MIT-CMU"),
+        "PSF-2.0",
+    }
 )
 """Permissive licences, which ask for no more than a notice."""
 

@@ -20,6 +20,8 @@ EXTRAS = {
     "auth": ("fxtrio/plugins/auth/",),
     "bcrypt": ("fxtrio/plugins/auth/passwords/hashes.py",),
     "content": ("fxtrio/content/",),
+    "fonts": ("fxtrio/fonts/",),
+    "pictures": ("fxtrio/pictures/",),
     "llms": ("fxtrio/markdown/convert.py",),
     "lsp": ("fxtrio/tools/lsp/",),
     "mcp": ("fxtrio/cli/mcp.py", "fxtrio/develop/mcp/", "fxtrio/plugins/mcp/"),

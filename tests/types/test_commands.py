@@ -15,11 +15,11 @@ import trio
 from click.testing import CliRunner
 from trio.testing import wait_all_tasks_blocked
 
+from fxtrio.atomic_write import write_whole
 from fxtrio.cli import main
 from fxtrio.cli.check import check
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
-from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.config import Config
 from fxtrio.develop.build import background_typecheck
 from fxtrio.develop.build.background_typecheck import BackgroundTypecheck

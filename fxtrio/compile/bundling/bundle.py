@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import sys
 from pathlib import Path
 from typing import Any, Literal
 
@@ -192,6 +193,7 @@ def encode_plan(plan: BundlePlan, toolchain: Path) -> dict[str, Any]:
         "modules": plan.modules,
         "views": [attrs.asdict(view) for view in plan.views],
         "toolchain": toolchain.as_posix(),
+        "python": sys.executable,
         "seed": plan.seed,
     }
 

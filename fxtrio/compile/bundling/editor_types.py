@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from fxtrio.atomic_write import write_whole
 from fxtrio.build_folder import require_no_link
 from fxtrio.compile.bundling.installation import JS
-from fxtrio.compile.publish.atomic_write import write_whole
 
 CLIENT_TYPES = ".fx/types/client.d.ts"
 """Relative to the project folder."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 EXTRAS = {
+    "PIL": "pictures",
+    "fontTools": "fonts",
     "argon2": "auth",
     "coredis": "redis",
     "markdown_it": "content",

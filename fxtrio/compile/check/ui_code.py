@@ -6,6 +6,7 @@ Node does the work (`fxtrio/js/check/check.js`), with the parser of the bundler.
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -81,6 +82,7 @@ def ui_order(
         "pages": project.pages_dir,
         "files": files,
         "shared": project.shared_actions,
+        "python": sys.executable,
     }
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.atomic_write import write_whole
 from fxtrio.compile.build_steps import (
     bundle_plan,
     has_same_manifest,
@@ -28,7 +29,6 @@ from fxtrio.compile.bundling.editor_types import write_client_types
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedPage, CheckedProject
-from fxtrio.compile.publish.atomic_write import write_whole
 from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config, load_config, renew_env_files
 from fxtrio.develop.build.background_lint import BackgroundLint

@@ -58,6 +58,7 @@ class ViteSettings:
     sockets: str
     editor: str = attrs.field(factory=lambda: editor_url(os.environ.get("FX_EDITOR", "")))
     overlay: bool = True
+    python: str = sys.executable
 
     @classmethod
     def of(cls, root: Path, config: Config, *, toolchain: Path, sockets: Path) -> ViteSettings:

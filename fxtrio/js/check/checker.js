@@ -161,18 +161,6 @@ function namesAt(program, offsets) {
 }
 
 /**
- * Look at files, and at all that they import.
- *
- * @param {Tools} tools
- * @param {Order} order
- * @param {typeof lookAt} look
- * @returns {Problem[]}
- */
-export function problemsOf(tools, order, look = lookAt) {
-  return listed(lookAtAll(tools, order, look));
-}
-
-/**
  * Return what is known of files, and of all that they import.
  *
  * @param {Tools} tools
@@ -294,7 +282,7 @@ function readModule(root, source) {
  * @param {string} text
  * @param {number} offset in UTF-16 units
  */
-function placeOf(text, offset) {
+export function placeOf(text, offset) {
   const lines = text.slice(0, offset).split('\n');
   return { line: lines.length, column: [...lines[lines.length - 1]].length + 1 };
 }

@@ -1,13 +1,8 @@
-/**
- * Types of the module `fx/client`.
- */
+/** Types of the module `fx/client`. */
 
 import type { ComponentProps, CSSProperties, ReactElement, ReactNode } from 'react';
 
-// ---------------------------------------------------------------------------------------------
 // What page files get
-// ---------------------------------------------------------------------------------------------
-
 /** What an `error.fxl` or `not-found.fxl` is told. */
 export interface PageError {
   message: string;
@@ -63,9 +58,7 @@ export interface ErrorProps<LayoutData = any> extends PageProps<any, LayoutData>
   reset?: () => void;
 }
 
-// ---------------------------------------------------------------------------------------------
 // Components
-// ---------------------------------------------------------------------------------------------
 
 export type LinkProps = Omit<ComponentProps<'a'>, 'href'> & {
   /** A path of the app, without the base URL, or any other URL. */
@@ -173,18 +166,37 @@ export interface ScriptProps {
 /** Run a script once in a document, however many components ask for it. */
 export function Script(props: ScriptProps): ReactElement | null;
 
-export type ImageProps = Omit<ComponentProps<'img'>, 'src' | 'alt'> & {
+/**
+ * A local picture, `import lake from './lake.jpg?picture'`: a URL, its size on the page (CSS
+ * pixels), other files and better formats, and a tiny copy as a data URL.
+ */
+export interface Picture {
   src: string;
+  width: number;
+  height: number;
+  srcSet?: string;
+  sources?: { type: string; srcSet: string }[];
+  placeholder?: string;
+}
+
+export type ImageProps = Omit<ComponentProps<'img'>, 'src' | 'alt'> & {
+  src: string | Picture;
   alt: string;
   /** Load it at once: for what is seen first. */
   priority?: boolean;
-  /** Cover the positioned element around it; otherwise give `width` and `height`. */
+  /** Cover the positioned element around it; otherwise give `width` and `height`, unless `src` is a `Picture`. */
   fill?: boolean;
   style?: CSSProperties;
 };
 
 /** An image that is loaded when it comes near the screen. */
 export function Image(props: ImageProps): ReactElement;
+
+/** A font of the project, `import inter from './inter.woff2?font'`: URL, families, media type. */
+export type FontFile = { src: string; family: string; type: string };
+
+/** Load a font with the page, before any text is found to need it. */
+export function Font(props: { src: FontFile }): ReactElement;
 
 /** Show `children` in the browser, `fallback` on the server and until the page is alive. */
 export function ClientOnly(props: {
@@ -226,10 +238,7 @@ export function useContent<T = Record<string, any>>(): Content<T> | null;
  */
 export function Toc(props: { label?: string; className?: string }): ReactNode;
 
-// ---------------------------------------------------------------------------------------------
 // Navigation
-// ---------------------------------------------------------------------------------------------
-
 /** Go to a page. Resolves when it is shown, or when something newer has taken its place. */
 export function navigate(
   href: string,
@@ -297,10 +306,7 @@ export function useNavigation(): {
   pending: boolean;
 };
 
-// ---------------------------------------------------------------------------------------------
 // Actions
-// ---------------------------------------------------------------------------------------------
-
 /**
  * Actions that are known by name: `{ name: { payload, result } }`. Generated declarations add to
  * it.
@@ -389,9 +395,7 @@ export function useAction<Payload = any, Result = any>(
   options: { page?: string; throws: true } & Streaming & Optimistic,
 ): ThrowingAction<Payload, Result>;
 
-// ---------------------------------------------------------------------------------------------
 // Connections and people
-// ---------------------------------------------------------------------------------------------
 
 export interface StreamOptions<Value = any, Query = any> {
   /** The path of another page that defines the stream. */

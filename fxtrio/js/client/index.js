@@ -5,6 +5,7 @@ export { ClientOnly } from './view/client-only.js';
 export { useData, useLayoutData } from './view/data.js';
 export { Form } from './actions/form.js';
 export { Head } from './head/component.js';
+export { Font } from './view/font.js';
 export { Image } from './view/image.js';
 export { Link } from './navigation/link.js';
 export { Script } from './head/script.js';

@@ -55,7 +55,7 @@ function listen(server, place) {
  * @param {Access} access
  * @param {Awaited<ReturnType<typeof makeServer>>} made
  */
-function moduleServer(settings, site, access, { server, runtime }) {
+function moduleServer(settings, site, access, { server, runtime, pictures }) {
   const files = new RuntimeFiles(settings, runtime);
   site.preload = files.preload;
   const web = http.createServer(async (request, response) => {
@@ -65,6 +65,7 @@ function moduleServer(settings, site, access, { server, runtime }) {
       response.end('Not found');
     };
     if (files.answer(request.url ?? '', response)) return;
+    if (await pictures.respond(request.url ?? '', response)) return;
     if (access.allows(request.url ?? '')) server.middlewares(request, response, missing);
     else missing();
   });

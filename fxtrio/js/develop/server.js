@@ -5,6 +5,8 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { documentPlugins } from '../vite/documents.js';
+import { fontsPlugin } from '../fonts/plugin.js';
+import { Pictures } from '../pictures/plugin.js';
 import { reactHome } from '../vite/packages.js';
 import { developmentPlugins } from './plugins.js';
 import { requiredPlugin } from './runtime/react.js';
@@ -55,6 +57,7 @@ export async function makeServer(settings, site, browsers, settled, discovery) {
   const serverRuntime = loadServerRuntime(runtime, native);
   const folders = { home, runtime, cacheDir };
   const known = { settings, site, vite, native, serverRuntime, require, discovery, ...folders };
+  const pictures = new Pictures(settings);
   const server = await vite.createServer({
     ...{ root, base, configFile: false, appType: 'custom', publicDir: false, mode: 'development' },
     cacheDir,
@@ -66,6 +69,8 @@ export async function makeServer(settings, site, browsers, settled, discovery) {
     plugins: [
       ...developmentPlugins(known),
       ...(await documentPlugins(root)),
+      pictures.plugin(false),
+      fontsPlugin(settings),
       react.default({
         include: /\.[tj]sx?$/,
         exclude: [/\/node_modules\//, /\.(fxl|md)\.tsx$/, inside(runtime), inside(cacheDir)],
@@ -76,7 +81,7 @@ export async function makeServer(settings, site, browsers, settled, discovery) {
     optimizeDeps: { include: [], entries: [], noDiscovery: false },
     environments: environments(vite, browsers),
   });
-  return { vite, runner, server, runtime, serverRuntime };
+  return { vite, runner, server, runtime, serverRuntime, pictures };
 }
 
 /**

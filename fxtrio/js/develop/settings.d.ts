@@ -8,6 +8,8 @@ export interface Settings {
   base: string;
   /** Absolute path of the toolchain. */
   toolchain: string;
+  /** The Python that runs, for what else must be done in it. */
+  python: string;
   /** Folder that the sockets go to. */
   sockets: string;
   /** URL that opens a place in an editor, with `{file}`, `{line}` and `{column}`. */

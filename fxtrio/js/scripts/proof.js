@@ -21,7 +21,7 @@ import { ALL, Module } from './module.js';
 
 const CODE = /\.(fxl|md|[jt]sx?|m[jt]s)$/;
 const ASSET = /\.(avif|bmp|css|gif|ico|jpe?g|json|less|png|s[ac]ss|styl|svg|webp|woff2?)$/;
-const QUERY = /^(raw|url|inline)$/;
+const QUERY = /^(raw|url|inline|font|(width=\d+&)?picture)$/;
 
 /** Modules of packages that are looked at (count), and the largest of them (bytes). */
 const MOST_OF_PACKAGES = 40;

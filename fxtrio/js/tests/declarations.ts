@@ -12,6 +12,7 @@ import * as data from '../client/view/data.js';
 import * as form from '../client/actions/form.js';
 import * as head from '../client/head/component.js';
 import * as hooks from '../client/navigation/hooks.js';
+import * as font from '../client/view/font.js';
 import * as image from '../client/view/image.js';
 import * as link from '../client/navigation/link.js';
 import * as loader from '../client/navigation/use-loader.js';
@@ -26,6 +27,7 @@ export const written = {
   ClientOnly: clientOnly.ClientOnly,
   Form: form.Form,
   Head: head.Head,
+  Font: font.Font,
   Image: image.Image,
   Link: link.Link,
   Script: script.Script,

@@ -82,6 +82,18 @@ declare module '*?inline' {
   const text: string;
   export default text;
 }
+declare module '*?font' {
+  const font: import('fx/client').FontFile;
+  export default font;
+}
+declare module '*?picture' {
+  const picture: import('fx/client').Picture;
+  export default picture;
+}
+declare module '*&picture' {
+  const picture: import('fx/client').Picture;
+  export default picture;
+}
 declare module '*?worker' {
   const worker: new () => Worker;
   export default worker;

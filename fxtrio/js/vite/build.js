@@ -11,6 +11,8 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { loadTools } from '../check/checker.js';
+import { fontsPlugin } from '../fonts/plugin.js';
+import { Pictures } from '../pictures/plugin.js';
 import { scriptsProof } from '../scripts/plugin.js';
 import { clientOf, collectAssets } from './assets.js';
 import { makeConfig } from './config.js';
@@ -41,10 +43,12 @@ async function build(plan) {
   /** @type {Set<string>} */
   const warnings = new Set();
   const sheets = new Stylesheets(plan.toolchain);
+  const pictures = new Pictures(plan);
   try {
     const home = reactHome(plan.root, plan.toolchain);
     const logger = quietLogger(vite, warnings);
-    const documents = await documentPlugins(plan.root);
+    const made = [pictures.plugin(true), fontsPlugin(plan)];
+    const documents = [...(await documentPlugins(plan.root)), ...made];
     const proof = scriptsProof(await loadTools(plan.toolchain), plan);
     const proved = plan.mode === 'production' ? [proof.plugin] : [];
     const beside = [sheets.plugin, ...proved];
@@ -62,6 +66,8 @@ async function build(plan) {
     return { ...finished, scripts: proof.reasons() };
   } catch (error) {
     return { ok: false, problems: problemsOf(error, plan, vite.parseSync) };
+  } finally {
+    pictures.close();
   }
 }
 

@@ -23,7 +23,7 @@ const TARGET = 'es2022';
  * @param {string} options.home folder whose `node_modules` has React
  * @param {import('vite').Logger} options.logger
  * @param {typeof import('vite').parseSync} options.parse
- * @param {import('vite').Plugin[]} options.documents what compiles MDX
+ * @param {import('vite').Plugin[]} options.documents what makes modules of documents, pictures and fonts
  * @param {import('vite').Plugin[]} options.beside what looks at modules and changes none
  * @returns {import('vite').InlineConfig}
  */

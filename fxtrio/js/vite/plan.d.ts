@@ -14,6 +14,8 @@ export interface Plan {
   views: ViewPlan[];
   /** Absolute path of the toolchain. */
   toolchain: string;
+  /** The Python that runs, for what else must be done in it. */
+  python: string;
   /** Mixed into the build id: a digest of what the bundler does not see. */
   seed: string;
 }

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import attrs
 
+from fxtrio.atomic_write import replacement
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.publish.atomic_write import replacement
 from fxtrio.compile.source import read_bytes
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.tools.format.documents import PAGE, format_documents

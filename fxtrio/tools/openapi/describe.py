@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 import trio
 
-from fxtrio.compile.publish.atomic_write import write_whole
+from fxtrio.atomic_write import write_whole
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.serve.openapi.answer import FILE_NAME

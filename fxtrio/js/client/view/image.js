@@ -6,8 +6,21 @@ import { useRoute } from '../contexts.js';
 import { withBase } from '../navigation/urls.js';
 
 /**
- * @typedef {Omit<import('react').ComponentProps<'img'>, 'src' | 'alt'> & {
+ * A local picture, as `import lake from './lake.jpg?picture'` has it: the URL of one file, its
+ * size on the page (CSS pixels), other files to choose from, and a tiny copy as a data URL.
+ *
+ * @typedef {{
  *   src: string,
+ *   width: number,
+ *   height: number,
+ *   srcSet?: string,
+ *   sources?: { type: string, srcSet: string }[],
+ *   placeholder?: string,
+ * }} Picture
+ */
+/**
+ * @typedef {Omit<import('react').ComponentProps<'img'>, 'src' | 'alt'> & {
+ *   src: string | Picture,
  *   alt: string,
  *   priority?: boolean,
  *   fill?: boolean,
@@ -26,18 +39,61 @@ const FILL = {
 /**
  * An image, loaded when it comes near the screen. `priority` loads it at once: for what is
  * seen first. `fill` covers the positioned element around it; otherwise give `width` and
- * `height`, so that its place is kept.
+ * `height`, so that its place is kept. A `Picture` knows both.
  *
  * @param {ImageProps} props
  */
 export function Image({ src, priority = false, fill = false, style, ...rest }) {
   const { base } = useRoute('Image');
-  return createElement('img', {
-    loading: priority ? 'eager' : 'lazy',
-    decoding: 'async',
-    fetchPriority: priority ? 'high' : undefined,
-    ...rest,
-    style: fill ? { ...FILL, ...style } : style,
-    src: withBase(src, base),
+  const loading = priority ? 'eager' : 'lazy';
+  const shown = { loading, decoding: 'async', fetchPriority: priority ? 'high' : undefined };
+  const filling = fill ? { ...FILL, ...style } : style;
+  if (typeof src === 'string') {
+    return createElement('img', { ...shown, ...rest, style: filling, src: withBase(src, base) });
+  }
+  const { sources = [], placeholder, ...own } = src;
+  const behind = placeholder && {
+    backgroundImage: `url("${placeholder}")`,
+    backgroundSize: 'cover',
+  };
+  const size = sizeOf(src, rest);
+  const sizes = rest.sizes ?? sizesOf(fill ? Infinity : size.width, rest.loading ?? loading);
+  const img = createElement('img', {
+    ...{ ...shown, ...own, ...rest, ...size },
+    sizes: own.srcSet && sizes,
+    style: behind || filling ? { ...behind, ...filling } : undefined,
   });
+  if (sources.length === 0) return img;
+  const chosen = sources.map((one) => createElement('source', { key: one.type, ...one, sizes }));
+  return createElement('picture', { style: { display: 'contents' } }, ...chosen, img);
+}
+
+/**
+ * Return the attributes `width` and `height`: one that is given leads to the other.
+ *
+ * @param {Picture} picture
+ * @param {{ width?: number | string, height?: number | string }} given
+ */
+function sizeOf({ width, height }, given) {
+  const ratio = width / height;
+  if (given.width !== undefined && given.height !== undefined) {
+    return { width: given.width, height: given.height };
+  }
+  if (given.width !== undefined) {
+    return { width: given.width, height: Math.round(Number(given.width) / ratio) };
+  }
+  if (given.height === undefined) return { width, height };
+  return { width: Math.round(Number(given.height) * ratio), height: given.height };
+}
+
+/**
+ * Return how wide a picture is, for browsers that choose before they know it: at most its width.
+ * Those that know `auto` wait until they do, if it is loaded late.
+ *
+ * @param {number | string} width Infinity for one that may be as wide as the window
+ * @param {'eager' | 'lazy'} loading
+ */
+function sizesOf(width, loading) {
+  const most = width === Infinity ? '100vw' : `(max-width: ${width}px) 100vw, ${width}px`;
+  return loading === 'lazy' ? `auto, ${most}` : most;
 }

@@ -36,6 +36,7 @@ const PLAN = {
     { ...VIEW, id: 3, kind: 'error', layouts: [['pages/other/layout.fxl', false]] },
   ],
   toolchain: '/t',
+  python: '',
   seed: '',
 };
 

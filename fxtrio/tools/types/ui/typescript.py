@@ -38,6 +38,7 @@ _TAKEN = frozenset(
             "Head",
             "Script",
             "Image",
+            "Font",
             "ClientOnly",
             "Slot",
             "navigate",

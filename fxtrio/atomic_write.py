@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,8 +28,9 @@ def replacement(path: Path) -> Iterator[IO[bytes]]:
 
     It does not when the block raises.
     """
-    # Another process may write the same: two `fx dev` of one project.
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    # Another process or thread may write the same: two `fx dev` of one project.
+    writer = f"{os.getpid()}-{threading.get_ident()}"
+    part = path.with_name(f".{path.name}.{writer}.part")
     try:
         part.unlink(missing_ok=True)  # a link that waits under this name is not written through
         with part.open("xb") as file:

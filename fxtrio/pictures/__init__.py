@@ -1,0 +1,5 @@
+"""Local pictures in the sizes and formats that browsers need, made once and cached in `.fx`.
+
+Begin with `store`. Needs the extra `pictures` (Pillow).
+`fxtrio/js/pictures/` asks a process of this package for them.
+"""

@@ -1,0 +1,88 @@
+"""The process that the bundler asks for pictures: lines of JSON in, lines of JSON out.
+
+    python -m fxtrio.pictures.process ROOT
+
+`{id, file, most, make}` asks for the picture in a file, `most` CSS pixels wide at most (or null),
+and for files of it: `make` has their names, or is "all". The answer has the `id` with either
+`{picture, folder}` or `{problem: {message, remedy}}`. The process ends when its input does, in
+the middle of whatever it does: each file of the cache is there as a whole or not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import attrs
+
+if TYPE_CHECKING:
+    from fxtrio.pictures.store import PictureStore
+
+_MOST_THREADS = 4
+"""Each holds a decoded picture, so this also bounds the memory."""
+
+_MISSING = {
+    "message": "pictures need the extra 'pictures'",
+    "remedy": "Run \"pip install 'fxtrio[pictures]'\"",
+}
+
+
+def main() -> None:
+    """Answer until the input ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: whoever started this ends it
+    store = _open_store(Path(sys.argv[1]).resolve())
+    threads = min(_MOST_THREADS, os.cpu_count() or 1)
+    with ThreadPoolExecutor(threads) as pool:
+        for line in sys.stdin.buffer:
+            pool.submit(_respond, store, json.loads(line))
+        os._exit(0)
+
+
+def _open_store(root: Path) -> PictureStore | None:
+    """Return the store; None without the extra."""
+    if find_spec("PIL") is None:
+        return None
+    from PIL import Image
+
+    from fxtrio.pictures.store import PictureStore
+
+    Image.MAX_IMAGE_PIXELS = None  # the store has a limit of its own, and a message for it
+    store = PictureStore(root)
+    store.forget_unused()
+    return store
+
+
+def _respond(store: PictureStore | None, asked: dict[str, Any]) -> None:
+    answer = {"id": asked["id"], **answer_to(store, asked)}
+    os.write(1, json.dumps(answer).encode() + b"\n")  # one write: lines of threads do not mix
+
+
+def answer_to(store: PictureStore | None, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the answer to one order, without its id."""
+    if store is None:
+        return {"problem": _MISSING}
+    from fxtrio.build_folder import LinkInTheWay
+    from fxtrio.pictures.pixels import PictureInvalid
+
+    file = Path(asked["file"])
+    try:
+        picture = store.find(file, asked["most"], asked["make"])
+        folder = str(store.folder_of(picture))
+    except PictureInvalid as error:
+        return {"problem": {"message": error.cause, "remedy": error.remedy}}
+    except LinkInTheWay as error:
+        return {"problem": {"message": str(error).rstrip("."), "remedy": ""}}
+    except OSError as error:
+        message = f"no picture can be written into .fx/pictures ({error.strerror})"
+        return {"problem": {"message": message, "remedy": "Make room, or correct its permissions"}}
+    return {"picture": attrs.asdict(picture), "folder": folder}
+
+
+if __name__ == "__main__":
+    main()

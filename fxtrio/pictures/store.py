@@ -1,0 +1,176 @@
+"""Pictures of a project, described and made: once for each content, in the cache `.fx/pictures`.
+
+An entry is a folder that is named after all that its files depend on: the content, the encoder
+and what is asked for. It holds `picture.json` and those files that were asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import time
+from base64 import b64encode
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from io import BytesIO
+from pathlib import Path
+from typing import Literal
+
+import attrs
+import PIL
+from PIL import Image
+
+from fxtrio.atomic_write import write_whole
+from fxtrio.build_folder import require_no_link
+from fxtrio.pictures.candidates import AVIF, WEBP, Candidate, candidates_of, shown_size
+from fxtrio.pictures.pixels import (
+    PictureInvalid,
+    is_animated,
+    open_picture,
+    pixels_of,
+    resized,
+    upright_size,
+)
+
+FOLDER = ".fx/pictures"
+
+_ENTRY = "picture.json"
+_VERSION = "1"
+"""Raised when the same content becomes other files."""
+
+_UNUSED = 30 * 24 * 3600
+"""How long an entry stays that nothing asks for (seconds)."""
+
+_TINY = 16
+"""Width of a placeholder (pixels): browsers enlarge it, which blurs it."""
+
+_QUALITY = {
+    AVIF: {"quality": 55, "speed": 8, "max_threads": 1},
+    WEBP: {"quality": 75, "method": 2},
+}
+"""About the same errors for each type. Slower settings save a twentieth of the bytes, for twice
+the time; an AVIF whose threads share the work is another file each time."""
+
+_OF_PHOTOS = {AVIF: {**_QUALITY[AVIF], "speed": 9}, WEBP: _QUALITY[WEBP]}
+"""For what was a JPEG: a third of the time, and as many bytes. Drawings and screenshots would
+have twice as many."""
+
+All = Literal["all"]
+
+_SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "AVIF": ".avif", "GIF": ".gif"}
+
+
+@attrs.frozen
+class Picture:
+    """What a page shows: an entry of the cache, whose files may still have to be made."""
+
+    key: str
+    """Name of the entry's folder."""
+
+    width: int
+    height: int
+    """The size that it has on a page (CSS pixels)."""
+
+    candidates: tuple[Candidate, ...]
+    placeholder: str
+    """A tiny copy as a data URL; "" for one that would show behind transparent pixels."""
+
+
+@attrs.frozen
+class PictureStore:
+    """The pictures of the project in ``root``, a real path."""
+
+    root: Path
+
+    def find(self, file: Path, most: int | None, make: Collection[str] | All = ()) -> Picture:
+        """Return the picture in ``file``, shown at most ``most`` CSS pixels wide.
+
+        Its files that are named in ``make`` are made unless they are there. The whole file is
+        decoded once, so that a damaged one is found here. Raises PictureInvalid, LinkInTheWay,
+        and OSError where no file can be written.
+        """
+        data = self._read(file)
+        key = _key(file, data, most)
+        place = require_no_link(self.root, f"{FOLDER}/{key}/{_ENTRY}")
+        try:
+            known = json.loads(place.read_bytes())
+            place.touch()  # it is used
+        except (OSError, ValueError):
+            known = attrs.asdict(_described(key, file, data, most))
+            with suppress(OSError):  # who makes files gets it; others need none
+                write_whole(place, json.dumps(known).encode())
+        candidates = tuple(Candidate(**one) for one in known.pop("candidates"))
+        picture = Picture(**known, candidates=candidates)
+        wanted = [one for one in candidates if make == "all" or one.name in make]
+        missing = [one for one in wanted if not (place.parent / one.name).is_file()]
+        if missing:
+            _make(place.parent, data, file.suffix, picture, missing)
+        return picture
+
+    def folder_of(self, picture: Picture) -> Path:
+        """Return the folder of its files. Raises LinkInTheWay."""
+        return require_no_link(self.root, f"{FOLDER}/{picture.key}")
+
+    def _read(self, file: Path) -> bytes:
+        real = file.resolve()
+        if not real.is_relative_to(self.root):
+            raise PictureInvalid("it is outside of the project", "Copy it into the project")
+        try:
+            return real.read_bytes()
+        except OSError as error:
+            cause = f"it cannot be read ({error.strerror})"
+            raise PictureInvalid(cause, "Check the path and its permissions") from None
+
+    def forget_unused(self) -> None:
+        """Remove the entries that were not asked for in thirty days."""
+        oldest = time.time() - _UNUSED
+        for place in require_no_link(self.root, FOLDER).glob(f"*/{_ENTRY}"):
+            if place.stat().st_mtime < oldest:
+                for file in place.parent.iterdir():
+                    file.unlink()
+                place.parent.rmdir()
+
+
+def _key(file: Path, data: bytes, most: int | None) -> str:
+    asked = f"{_VERSION} {PIL.__version__} {_QUALITY} {_OF_PHOTOS} {most} {file.name}"
+    return hashlib.sha256(asked.encode() + b"\0" + data).hexdigest()[:24]
+
+
+def _described(key: str, file: Path, data: bytes, most: int | None) -> Picture:
+    stem = re.sub(r"[^A-Za-z0-9]+", "-", file.stem).strip("-").lower()[:60] or "picture"
+    with open_picture(data, file.suffix) as image:
+        width, height = upright_size(image)
+        shown = shown_size(width, height, most)
+        if is_animated(image):
+            image.load()
+            kind = str(image.format)
+            only = Candidate(stem + _SUFFIXES[kind], f"image/{kind.lower()}", width)
+            return Picture(key, *shown, (only,), "")
+        tiny = pixels_of(image, min(width, _TINY))
+    placeholder = ""
+    if tiny.mode == "RGB":
+        placeholder = "data:image/webp;base64," + b64encode(_encoded(tiny, WEBP, _QUALITY)).decode()
+    return Picture(key, *shown, candidates_of(stem, width, most), placeholder)
+
+
+def _make(
+    folder: Path, data: bytes, suffix: str, picture: Picture, missing: Collection[Candidate]
+) -> None:
+    with open_picture(data, suffix) as image:
+        largest = max(one.width for one in missing)
+        pixels = None if is_animated(image) else pixels_of(image, largest)
+        quality = _OF_PHOTOS if image.format == "JPEG" else _QUALITY
+    for one in sorted(missing, key=lambda one: -one.width):
+        if pixels is None:
+            write_whole(folder / one.name, data)
+            continue
+        height = max(1, round(picture.height * one.width / picture.width))
+        pixels = resized(pixels, (one.width, height))  # from the next larger: half the time
+        write_whole(folder / one.name, _encoded(pixels, one.type, quality))
+
+
+def _encoded(pixels: Image.Image, media: str, quality: Mapping[str, dict[str, int]]) -> bytes:
+    made = BytesIO()
+    pixels.save(made, media.removeprefix("image/").upper(), **quality[media])
+    return made.getvalue()
