@@ -230,3 +230,50 @@ async def numbers(request) -> AsyncIterator[int | None]:
     declared = page_module(found, 0, None, "strict")
     assert '"feed": { value: Note; query: Query' in declared
     assert '"numbers": { value: number | null; query: undefined }' in declared
+
+
+async def test_front_matter_is_typed_by_the_classes_of_the_pages_that_are_shown(
+    tmp_path: Path,
+) -> None:
+    model = """from dataclasses import dataclass, field
+from datetime import date
+
+
+@dataclass
+class FrontMatter:
+    title: str
+    day: date
+    tags: list[str] = field(default_factory=list)
+"""
+    old = "import attrs\n\n\n@attrs.frozen\nclass FrontMatter:\n    old: bool\n"
+    files = {
+        "pages/layout.fxl": "",
+        "pages/index.fxl": "",
+        "pages/any/layout.fxl": "",
+        "pages/any/a.md": "# A",
+        "pages/docs/layout.fxl": "",
+        "pages/docs/content.py": model,
+        "pages/docs/a.md": "---\ntitle: A\nday: 2024-03-01\n---\n",
+        "pages/docs/old/content.py": old,
+        "pages/docs/old/b.md": "---\nold: true\n---\n",
+    }
+    types = await types_of(tmp_path, files)
+
+    def shown(source: str) -> str:
+        found = types.page(source)
+        assert found is not None
+        declared = page_module(found, 0, None, "strict").splitlines()
+        return next((line for line in declared if "useContent" in line), "")
+
+    assert shown("pages/layout.fxl") == shown("pages/any/layout.fxl") == ""
+    assert shown("pages/index.fxl") == ""
+    line = shown("pages/docs/layout.fxl")
+    assert line.startswith("export function useContent<T = FrontMatter")
+    assert line.endswith(">(): base.Content<T> | null;")
+    assert " | " in line.partition(">()")[0]
+    docs = types.page("pages/docs/layout.fxl")
+    assert docs is not None
+    written = Printer.of(docs.definitions).definitions(docs.definitions, prefix="")
+    assert "day: string;" in written
+    assert "tags?: string[]" in written
+    assert "old: boolean" in written

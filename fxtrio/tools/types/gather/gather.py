@@ -16,10 +16,12 @@ from typing import Any
 import msgspec
 
 from fxtrio.compile.check.python_declarations import kind_of
+from fxtrio.compile.markdown_pages import FRONT_MATTER
 from fxtrio.compile.project import CheckedPage, CheckedProject
 from fxtrio.compile.views import plan_site
 from fxtrio.manifest import ActionModule, PageModule
 from fxtrio.routes.pattern import Kind, parse_pattern
+from fxtrio.routes.plan import MARKDOWN_SUFFIX
 from fxtrio.runtime import is_streamed
 from fxtrio.tools.types.gather.page_types import (
     ActionTypes,
@@ -41,7 +43,7 @@ from fxtrio.tools.types.python.error_fields import (
     raised_fields,
 )
 from fxtrio.tools.types.python.return_types import Returned
-from fxtrio.tools.types.python.shapes import NOTHING, ObjectShape, Place, Shape, Vague
+from fxtrio.tools.types.python.shapes import NOTHING, ObjectShape, Place, Shape, Vague, union
 from fxtrio.tools.types.python.sources import Sources
 from fxtrio.tools.types.python.websocket_messages import message_shape
 from fxtrio.tools.types.ui.layout_data import layered
@@ -110,6 +112,8 @@ class _Gatherer:
         shapes += [shape for one in streams for shape in (one.value, one.query) if shape]
         messages, socket = self._messages(page)
         shapes += [messages] if messages else []
+        front_matter = self._front_matter(source)
+        shapes += [front_matter] if front_matter else []
         pattern = self._patterns.get(source, "")
         return PageTypes(
             source=source,
@@ -123,6 +127,7 @@ class _Gatherer:
             streams=streams,
             messages=messages,
             socket=socket,
+            front_matter=front_matter,
             definitions=self._definitions.reachable(shapes),
             layouts=self._around.get(source, ()),
         )
@@ -149,6 +154,17 @@ class _Gatherer:
             methods=methods,
             definitions=self._definitions.reachable(method.result for method in methods),
         )
+
+    def _front_matter(self, source: str) -> Shape | None:
+        shown = [
+            page
+            for page in self._pages
+            if page.endswith(MARKDOWN_SUFFIX) and source in (page, *self._around.get(page, ()))
+        ]
+        models = {self._spaces.get(page, {}).get(FRONT_MATTER).__class__ for page in shown}
+        if not models or type(None) in models:
+            return None
+        return union(self._taken.shape(model) for model in sorted(models, key=repr))
 
     def _loaded(self, source: str) -> tuple[Shape, Place | None]:
         """Return what the loader of a file gives, and where its name is written."""

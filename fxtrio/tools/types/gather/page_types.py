@@ -116,6 +116,10 @@ class PageTypes(msgspec.Struct, frozen=True):
     socket: Place | None = None
     """The name of the function that serves it."""
 
+    front_matter: Shape | None = None
+    """What pages in Markdown that it is, or is a layout of, say about themselves; None when there
+    is none, or when one of them may say anything."""
+
     definitions: tuple[Definition, ...] = ()
     """What `Named` stands for, by name; inputs have names of their own."""
 

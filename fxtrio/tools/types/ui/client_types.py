@@ -93,6 +93,7 @@ def page_module(page: PageTypes, number: int, slots: Iterable[str] | None, tier:
         f"export function useParams(): {params};",
         "export function useData(): $Data;",
         "export function useLayoutData(): $LayoutData;",
+        *_content(page, printer),
         *_props(page),
         f"export type $Slots = {_slots(slots)};",
     ]
@@ -157,6 +158,14 @@ def _streams(page: PageTypes, printer: Printer) -> list[str]:
         "export function useStream<Value = any>(name: string, options: "
         "base.StreamOptions<Value> & { page: string }): base.StreamState<Value>;",
     ]
+
+
+def _content(page: PageTypes, printer: Printer) -> list[str]:
+    """Return `useContent` where it is known what front matter has."""
+    if page.front_matter is None:
+        return []
+    known = printer.type(page.front_matter)
+    return [f"export function useContent<T = {known}>(): base.Content<T> | null;"]
 
 
 def _params(page: PageTypes) -> str:
