@@ -14,6 +14,7 @@ import json
 import os
 import signal
 import sys
+import traceback
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
@@ -59,8 +60,12 @@ def _open_store(root: Path) -> PictureStore | None:
 
 
 def _respond(store: PictureStore | None, asked: dict[str, Any]) -> None:
-    answer = {"id": asked["id"], **answer_to(store, asked)}
-    os.write(1, json.dumps(answer).encode() + b"\n")  # one write: lines of threads do not mix
+    try:
+        answer = {"id": asked["id"], **answer_to(store, asked)}
+        os.write(1, json.dumps(answer).encode() + b"\n")  # one write: lines of threads do not mix
+    except BaseException:  # a defect, which nobody sees in a pool: the bundler would wait for ever
+        traceback.print_exc()
+        os._exit(1)
 
 
 def answer_to(store: PictureStore | None, asked: dict[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,6 @@ and what is asked for. It holds `picture.json` and those files that were asked f
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 import time
 from base64 import b64encode
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 import attrs
+import msgspec
 import PIL
 from PIL import Image
 
@@ -94,15 +94,13 @@ class PictureStore:
         key = _key(file, data, most)
         place = require_no_link(self.root, f"{FOLDER}/{key}/{_ENTRY}")
         try:
-            known = json.loads(place.read_bytes())
+            picture = msgspec.json.decode(place.read_bytes(), type=Picture)
             place.touch()  # it is used
-        except (OSError, ValueError):
-            known = attrs.asdict(_described(key, file, data, most))
+        except (OSError, msgspec.MsgspecError):
+            picture = _described(key, file, data, most)
             with suppress(OSError):  # who makes files gets it; others need none
-                write_whole(place, json.dumps(known).encode())
-        candidates = tuple(Candidate(**one) for one in known.pop("candidates"))
-        picture = Picture(**known, candidates=candidates)
-        wanted = [one for one in candidates if make == "all" or one.name in make]
+                write_whole(place, msgspec.json.encode(picture))
+        wanted = [one for one in picture.candidates if make == "all" or one.name in make]
         missing = [one for one in wanted if not (place.parent / one.name).is_file()]
         if missing:
             _make(place.parent, data, file.suffix, picture, missing)
@@ -126,10 +124,11 @@ class PictureStore:
         """Remove the entries that were not asked for in thirty days."""
         oldest = time.time() - _UNUSED
         for place in require_no_link(self.root, FOLDER).glob(f"*/{_ENTRY}"):
-            if place.stat().st_mtime < oldest:
-                for file in place.parent.iterdir():
-                    file.unlink()
-                place.parent.rmdir()
+            with suppress(OSError):  # another process removes it as well, or makes it again
+                if place.stat().st_mtime < oldest:
+                    for file in place.parent.iterdir():
+                        file.unlink()
+                    place.parent.rmdir()
 
 
 def _key(file: Path, data: bytes, most: int | None) -> str:

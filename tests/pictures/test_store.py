@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import struct
+import subprocess
+import sys
 import time
 import zlib
 from io import BytesIO
@@ -278,10 +280,26 @@ def test_the_process_describes_and_makes_what_is_asked_for(project: Project) -> 
     answer = answer_to(project.store, {"file": str(file), "most": None, "make": []})
     folder = Path(answer["folder"])
     assert [one.name for one in folder.iterdir()] == ["picture.json"]
-    assert json.dumps(answer["picture"]) == (folder / "picture.json").read_text()
+    described = (folder / "picture.json").read_bytes()
+    assert json.loads(json.dumps(answer["picture"])) == json.loads(described)
 
     answer_to(project.store, {"file": str(file), "most": None, "make": ["a-320.avif"]})
     assert {one.name for one in folder.iterdir()} == {"picture.json", "a-320.avif"}
 
+    (folder / "picture.json").write_bytes(b"[]")
+    again = answer_to(project.store, {"file": str(file), "most": None, "make": []})
+    assert (again, (folder / "picture.json").read_bytes()) == (answer, described)
+
     missing = answer_to(None, {"file": str(file), "most": None, "make": []})
     assert missing["problem"]["remedy"] == "Run \"pip install 'fxtrio[pictures]'\""
+
+
+def test_a_defect_ends_the_process_so_that_nobody_waits_for_it(project: Project) -> None:
+    command = [sys.executable, "-m", "fxtrio.pictures.process", str(project.store.root)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stderr is not None
+        process.stdin.write(b'{"id": 1}\n')
+        process.stdin.flush()
+        assert b"KeyError" in process.stderr.read()
+
+    assert process.returncode == 1

@@ -4,6 +4,7 @@
  */
 
 import { execFile } from 'node:child_process';
+import fs from 'node:fs';
 import path from 'node:path';
 import { promisify } from 'node:util';
 
@@ -28,12 +29,15 @@ const run = promisify(execFile);
  * @returns {import('vite').Plugin}
  */
 export function fontsPlugin({ python, root }) {
-  /** @type {Map<string, Promise<Font>>} */
+  /** By file. @type {Map<string, { version: string, font: Promise<Font> }>} */
   const known = new Map();
   const look = (/** @type {string} */ file) => {
-    const found = known.get(file) ?? describe(python, root, file);
-    known.set(file, found);
-    return found;
+    const version = versionOf(file);
+    const last = known.get(file);
+    if (last?.version === version) return last.font;
+    const font = describe(python, root, file);
+    known.set(file, { version, font });
+    return font;
   };
   return {
     name: 'fx:fonts',
@@ -55,6 +59,7 @@ export function fontsPlugin({ python, root }) {
       async handler(id) {
         if (IS_STYLES.test(id)) {
           const file = id.replace(IS_STYLES, '').replace(/\.css$/, '');
+          this.addWatchFile(file);
           return { code: stylesOf(file, await look(file)), moduleType: 'css' };
         }
         const file = id.replace(IS_FONT, '');
@@ -86,6 +91,16 @@ async function describe(python, root, file) {
   const { font, problem } = JSON.parse(stdout);
   if (problem === undefined) return font;
   throw new Error(`${path.basename(file)}: ${problem.message}. ${problem.remedy}.`);
+}
+
+/**
+ * Return what differs once a file has changed.
+ *
+ * @param {string} file
+ */
+function versionOf(file) {
+  const found = fs.statSync(file, { throwIfNoEntry: false });
+  return `${found?.mtimeMs} ${found?.size}`;
 }
 
 /** @param {string} file */

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import test from 'node:test';
 
-import { stylesOf } from '../../fonts/plugin.js';
+import { fontsPlugin, stylesOf } from '../../fonts/plugin.js';
 
 const FONT = {
   ...{ family: 'Inter "Tight"', weight: '100 900', style: 'normal', generic: 'sans-serif' },
@@ -24,4 +27,35 @@ test('a stylesheet has the font, what stands in, and a variable for both', () =>
 :root { --font-inter-tight: "Inter Tight", "Inter Tight Fallback", sans-serif; }
 `,
   );
+});
+
+/** What stands for the Python that reads fonts: the text of a file is the name of its family. */
+const PYTHON = `#!${process.execPath}
+const family = require('node:fs').readFileSync(process.argv.at(-1), 'utf8');
+const font = { ...${JSON.stringify(FONT)}, family };
+const problem = { message: 'it is no font', remedy: 'Use a WOFF2 file' };
+console.log(JSON.stringify(family === '' ? { problem } : { font }));
+`;
+
+test('a font that has changed is read again, also one that could not be read', async (context) => {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-fonts-'));
+  context.after(() => fs.rmSync(root, { recursive: true }));
+  const [python, file] = [path.join(root, 'python'), path.join(root, 'inter.woff2')];
+  fs.writeFileSync(python, PYTHON, { mode: 0o755 });
+  fs.writeFileSync(file, '');
+  const { load } = /** @type {any} */ (fontsPlugin({ python, root }));
+  /** @type {string[]} */
+  const watched = [];
+  const self = { addWatchFile: (/** @type {string} */ one) => watched.push(one) };
+  const code = async (/** @type {string} */ id) => (await load.handler.call(self, id)).code;
+  const styles = `\0virtual:fx-font/${file}.css`;
+
+  await assert.rejects(code(`${file}?font`), {
+    message: 'inter.woff2: it is no font. Use a WOFF2 file.',
+  });
+  fs.writeFileSync(file, 'Inter');
+  assert.match(await code(`${file}?font`), /Inter Fallback/);
+  fs.writeFileSync(file, 'Merriweather');
+  assert.match(await code(styles), /"Merriweather Fallback"/);
+  assert.deepEqual(watched, [file, file, file]);
 });
