@@ -123,7 +123,7 @@ def test_a_page_that_a_build_would_send_without_scripts_must_not_change_with_the
     page.goto(f"{server.url}/moving")
     expect(page.locator("h1")).to_have_text("after")
     page.goto(f"{server.url}/nested")
-    expect(page.locator("h2")).to_have_text("Part")
+    expect(page.locator("#fx-root h2")).to_have_text("Part")
 
     wait_for(server, "pages/nested.fxl: 'fx build' sends this page without scripts")
     assert "pages/moving.fxl: 'fx build'" not in server.output()

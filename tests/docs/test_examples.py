@@ -56,9 +56,12 @@ def write(root: Path, block: Block) -> None:
 
 
 def write_all(root: Path, document: Path) -> None:
+    """Write the project of a document, with a home page if it is only about layouts."""
     for block in blocks(document):
         if block.file:
             write(root, block)
+    if not scan(root, load_config(root, environ={})).pages:
+        (root / "pages/index.fxl").write_text("export default () => <p>Home</p>;\n")
 
 
 @pytest.mark.parametrize("document", PROJECTS, ids=name)

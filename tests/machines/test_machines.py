@@ -25,6 +25,9 @@ from tests.ports import free_port
 from tests.realtime.redis_server import running_redis
 from tests.trees import page, write_tree
 
+pytestmark = pytest.mark.filterwarnings("ignore:Async generator 'httpx.:ResourceWarning")
+"""httpx leaves the body of a request that is cancelled to the garbage collection."""
+
 EMAIL, PASSWORD = "ada@example.org", "correct horse battery"
 CHEAP = {"timeCost": 1, "memoryKib": 8, "parallelism": 1}
 SAME_SITE = {"sec-fetch-site": "same-origin"}

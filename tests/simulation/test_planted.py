@@ -158,6 +158,7 @@ async def start_a_process(world: World) -> None:
     await world.client().action("/", "start_a_process")
 
 
+@pytest.mark.own_interpreter  # the place is that which calls `subprocess`
 def test_a_process_that_is_started_is_refused_even_if_the_app_hides_it() -> None:
     with pytest.raises(NotSimulated, match=r"hub/pages/index\.fxl:\d+: a process is started"):
         simulate(APPS / "hub")(start_a_process)(Seeds())
