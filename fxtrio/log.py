@@ -33,12 +33,14 @@ def open_log(form: Form, level: str) -> None:
     root.setLevel(level)
 
 
-def log_early(record: logging.LogRecord, form: Form) -> None:
+def log_early(record: logging.LogRecord, form: Form, level: str) -> None:
     """Write a record before `open_log`, unless the application has set up logging already."""
-    if logging.getLogger().handlers:
-        logging.getLogger(record.name).handle(record)
-    else:
-        _handler(form).handle(record)
+    logger = logging.getLogger(record.name)
+    if not logging.getLogger().handlers:
+        if record.levelno >= logging.getLevelNamesMapping()[level]:
+            _handler(form).handle(record)
+    elif logger.isEnabledFor(record.levelno):
+        logger.handle(record)
 
 
 def _handler(form: Form) -> logging.Handler:

@@ -278,12 +278,18 @@ def manifest_text(build: Path) -> bytes:
 def read_manifest(path: Path, text: bytes) -> Manifest:
     """Return the manifest that is the ``text`` of a file. Raises ManifestUnreadable."""
     try:
-        manifest = _MANIFEST.decode(text)
+        if _VERSIONED.decode(text).version == VERSION:
+            return _MANIFEST.decode(text)
     except (msgspec.DecodeError, UnicodeDecodeError):
-        return _read_slowly(path, text)
-    return manifest if manifest.version == VERSION else _read_slowly(path, text)
+        pass  # which is explained below
+    return _read_slowly(path, text)
 
 
+class _Versioned(msgspec.Struct):
+    version: int  # without a default
+
+
+_VERSIONED = msgspec.json.Decoder(_Versioned)
 _MANIFEST = msgspec.json.Decoder(Manifest)
 
 

@@ -159,7 +159,19 @@ def test_what_is_said_before_the_log_is_open_has_its_form(
 ) -> None:
     early = logging.LogRecord("fx.app", logging.WARNING, __file__, 1, "slow import", (), None)
     with bare_root():
-        log_early(early, form)
+        log_early(early, form, "INFO")
         assert not logging.getLogger().handlers
     said = capsys.readouterr().err
     assert json.loads(said)["message"] == "slow import" if form == "json" else said[0] == "["
+
+
+@pytest.mark.parametrize("is_set_up", [False, True])
+def test_what_is_said_before_the_log_is_open_has_a_level(
+    capsys: pytest.CaptureFixture[str], is_set_up: bool
+) -> None:
+    early = logging.LogRecord("fx.app", logging.WARNING, __file__, 1, "slow import", (), None)
+    with bare_root():
+        if is_set_up:
+            logging.basicConfig(level=logging.ERROR)
+        log_early(early, "console", "ERROR")
+    assert capsys.readouterr().err == ""

@@ -138,6 +138,7 @@ def check_project(
         if done is None:
             text = _read(root, source)
             if isinstance(text, Problem):
+                memory.forget([source])
                 problems.append(text)
                 continue
             done = memory.check_page(text, root, config.pages_dir)
@@ -219,7 +220,7 @@ class CheckedTexts:
         return done if done is not None and stamps == _stamps(done[0], root) else None
 
     def forget(self, sources: Iterable[str]) -> None:
-        """Drop deleted files."""
+        """Drop files that are deleted, or cannot be read."""
         for source in sources:
             self._known.pop(source, None)
 

@@ -150,13 +150,17 @@ def _font(font: Any) -> Font:
     ascent, descent, gap = _line(font)
     return Font(
         str(family),
-        str(os2.usWeightClass) if weight is None else f"{weight.minValue:g} {weight.maxValue:g}",
+        _weight(os2) if weight is None else f"{weight.minValue:g} {weight.maxValue:g}",
         "italic" if os2.fsSelection & _ITALIC else "normal",
         stand_in.generic,
         stand_in.locals,
         round(size * 100, 2),
         *(round(one / em / size * 100, 2) for one in (ascent, descent, gap)),
     )
+
+
+def _weight(os2: Any) -> str:
+    return str(min(max(os2.usWeightClass, 1), 1000))  # what CSS allows
 
 
 def _line(font: Any) -> tuple[float, float, float]:

@@ -10,6 +10,9 @@ WEBP = "image/webp"
 _WIDTHS = (320, 480, 720, 1080, 1620, 2160)
 """Widths of files (pixels), each half as large again: the most that is loaded for nothing."""
 
+MOST_SIDE = 16_383
+"""Of a file (pixels): what WebP allows."""
+
 _NEAR = 0.85
 """A width that is nearer than this to the largest one saves too few bytes for a file of its own."""
 

@@ -15,9 +15,13 @@ import os
 import signal
 import sys
 import traceback
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from importlib import invalidate_caches
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 import attrs
@@ -37,31 +41,48 @@ _MISSING = {
 def main() -> None:
     """Answer until the input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # of a terminal: whoever started this ends it
-    store = _open_store(Path(sys.argv[1]).resolve())
+    opened = _opener(Path(sys.argv[1]).resolve())
     threads = min(_MOST_THREADS, os.cpu_count() or 1)
     with ThreadPoolExecutor(threads) as pool:
         for line in sys.stdin.buffer:
-            pool.submit(_respond, store, json.loads(line))
+            pool.submit(_respond, opened, json.loads(line))
         os._exit(0)
+
+
+def _opener(root: Path) -> Callable[[], PictureStore | None]:
+    """Return what opens the store, or has opened it; the extra may be installed meanwhile."""
+    store: PictureStore | None = None
+    lock = Lock()
+
+    def opened() -> PictureStore | None:
+        nonlocal store
+        with lock:
+            store = store or _open_store(root)
+        return store
+
+    return opened
 
 
 def _open_store(root: Path) -> PictureStore | None:
     """Return the store; None without the extra."""
+    invalidate_caches()
     if find_spec("PIL") is None:
         return None
     from PIL import Image
 
+    from fxtrio.build_folder import LinkInTheWay
     from fxtrio.pictures.store import PictureStore
 
     Image.MAX_IMAGE_PIXELS = None  # the store has a limit of its own, and a message for it
     store = PictureStore(root)
-    store.forget_unused()
+    with suppress(LinkInTheWay, OSError):  # which each answer reports
+        store.forget_unused()
     return store
 
 
-def _respond(store: PictureStore | None, asked: dict[str, Any]) -> None:
+def _respond(opened: Callable[[], PictureStore | None], asked: dict[str, Any]) -> None:
     try:
-        answer = {"id": asked["id"], **answer_to(store, asked)}
+        answer = {"id": asked["id"], **answer_to(opened(), asked)}
         os.write(1, json.dumps(answer).encode() + b"\n")  # one write: lines of threads do not mix
     except BaseException:  # a defect, which nobody sees in a pool: the bundler would wait for ever
         traceback.print_exc()

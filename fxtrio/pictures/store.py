@@ -23,7 +23,14 @@ from PIL import Image
 
 from fxtrio.atomic_write import write_whole
 from fxtrio.build_folder import require_no_link
-from fxtrio.pictures.candidates import AVIF, WEBP, Candidate, candidates_of, shown_size
+from fxtrio.pictures.candidates import (
+    AVIF,
+    MOST_SIDE,
+    WEBP,
+    Candidate,
+    candidates_of,
+    shown_size,
+)
 from fxtrio.pictures.pixels import (
     PictureInvalid,
     is_animated,
@@ -146,11 +153,18 @@ def _described(key: str, file: Path, data: bytes, most: int | None) -> Picture:
             kind = str(image.format)
             only = Candidate(stem + _SUFFIXES[kind], f"image/{kind.lower()}", width)
             return Picture(key, *shown, (only,), "")
-        tiny = pixels_of(image, min(width, _TINY))
+        candidates = candidates_of(stem, width, most)
+        largest = max(one.width for one in candidates)
+        if max(largest, height * largest // width) > MOST_SIDE:
+            raise PictureInvalid(
+                f"it is {width} x {height} pixels; a side may have {MOST_SIDE:,}",
+                "Cut it into several pictures",
+            )
+        tiny = pixels_of(image, max(1, min(width, _TINY, _TINY * _TINY * width // height)))
     placeholder = ""
     if tiny.mode == "RGB":
         placeholder = "data:image/webp;base64," + b64encode(_encoded(tiny, WEBP, _QUALITY)).decode()
-    return Picture(key, *shown, candidates_of(stem, width, most), placeholder)
+    return Picture(key, *shown, candidates, placeholder)
 
 
 def _make(

@@ -76,6 +76,7 @@ def test_the_version_is_always_written() -> None:
         (b"{", "not JSON"),
         (b"[]", "another version"),
         (b'{"build_id": "a"}', "another version"),
+        (b'{"build_id": "a", "mode": "production"}', "another version"),
         (b'{"version": 2}', "another version"),
         (b'{"version": 1}', "missing required field `build_id`"),
     ],

@@ -330,3 +330,15 @@ def test_a_page_file_is_checked_again_only_when_its_text_is_another(
     assert first.problems == second.problems == check_project(tmp_path, Config()).problems
     assert second.pages[0].python.startswith("n = 1")
     assert third == check_project(tmp_path, Config())
+
+
+def test_a_file_that_cannot_be_read_is_not_the_page_that_it_was(tmp_path: Path) -> None:
+    page = tmp_path / "pages/index.fxl"
+    page.parent.mkdir()
+    page.write_text("export default () => <p>Home</p>;\n")
+    memory = CheckedTexts()
+    assert check_project(tmp_path, Config(), memory).problems == ()
+
+    page.write_bytes(b"export default () => <p>caf\xe9</p>;\n")
+    assert len(check_project(tmp_path, Config(), memory).problems) == 1
+    assert len(check_project(tmp_path, Config(), memory, changed=()).problems) == 1

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fxtrio.export import ExportFailed, PlaceInvalid, place_of
 from fxtrio.export.html import read_document, with_policy
+from fxtrio.export.links import LinkCheck, Page
+from fxtrio.export.place import Place
 from tests.export.exporting import export, shown
 from tests.trees import PAGE
 
@@ -205,3 +208,22 @@ def test_the_base_has_the_setting_at_its_end() -> None:
 def test_the_address_of_a_host_has_no_brackets() -> None:
     assert place_of("https://[::1]:8443", None, base_url="").server == ("::1", 8443)
     assert place_of("http://example.com", None, base_url="").server == ("example.com", 80)
+
+
+def test_a_broken_link_of_a_layout_is_compared_with_all_pages_once() -> None:
+    compared: list[str] = []
+
+    class Paths(dict[str, Page]):
+        def __iter__(self) -> Iterator[str]:
+            compared.append("all")
+            return super().__iter__()
+
+    document = read_document('<a href="/gone">x</a>')
+    pages = Paths({f"/{n}": Page(f"/{n}", ("pages/a.fxl",), document) for n in range(20)})
+    place = Place("https", "example.com")
+
+    check = LinkCheck(place, pages, frozenset(), lambda path: None, lambda source: "")
+    [broken], _ = check.findings()
+
+    assert "and 19 more" in str(broken)
+    assert compared == ["all"]

@@ -100,6 +100,27 @@ async def test_a_long_start_is_reported_before_its_time_is_over(autojump_clock: 
     assert record.getMessage() == "The application is still starting; it has 9 s in all"
 
 
+async def test_an_application_may_stop_waiting_for_a_message_and_wait_again(
+    autojump_clock: MockClock,
+) -> None:
+    heard: list[str] = []
+
+    async def polling(scope: Any, receive: Any, send: Any) -> None:
+        while len(heard) < 2:
+            with trio.move_on_after(1):
+                heard.append((await receive())["type"])
+                if len(heard) == 1:
+                    await send(STARTED)
+        await send(STOPPED)
+
+    lifespan = Lifespan(polling, make_config(ServeOptions(app="")), {})
+    async with trio.open_nursery() as nursery:
+        await start_lifespan(lifespan, nursery)
+        await trio.sleep(5)
+        await lifespan.wait_for_shutdown()
+    assert heard == ["lifespan.startup", "lifespan.shutdown"]
+
+
 FAILED = {"type": "lifespan.startup.failed", "message": "no database"}
 STOP_FAILED = {"type": "lifespan.shutdown.failed", "message": "not flushed"}
 ENDED: dict[str, tuple[list[Any], type[Exception], str]] = {

@@ -294,6 +294,16 @@ def test_the_process_describes_and_makes_what_is_asked_for(project: Project) -> 
     assert missing["problem"]["remedy"] == "Run \"pip install 'fxtrio[pictures]'\""
 
 
+def test_a_picture_that_no_encoder_takes_is_an_error_when_it_is_described(
+    project: Project,
+) -> None:
+    tall = project.save("tall.png", Image.new("RGB", (100, 17_000)))
+    with pytest.raises(PictureInvalid, match=r"a side may have 16,383\. Cut it"):
+        project.store.find(tall, None)
+    thin, _ = project.made(project.save("thin.png", Image.new("RGB", (10, 16_000))))
+    assert len(thin.placeholder) < 1000
+
+
 def test_a_defect_ends_the_process_so_that_nobody_waits_for_it(project: Project) -> None:
     command = [sys.executable, "-m", "fxtrio.pictures.process", str(project.store.root)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:

@@ -68,6 +68,8 @@ class PageFiles:
             if problems and not has_inotify():  # which reports whole files
                 await trio.sleep(_HALF_WRITTEN)
                 page, problems = await trio.to_thread.run_sync(self._check, source)
+            if page is None:
+                self._texts.forget([source])
             if problems or page is None:
                 self._broken[source] = problems
             else:

@@ -37,6 +37,7 @@ export function fontsPlugin({ python, root }) {
     if (last?.version === version) return last.font;
     const font = describe(python, root, file);
     known.set(file, { version, font });
+    font.catch(() => known.delete(file)); // the reason may be another than the file
     return font;
   };
   return {
@@ -89,7 +90,7 @@ async function describe(python, root, file) {
   // -P: no module of the project takes the place of one that is imported.
   const { stdout } = await run(python, ['-P', '-m', 'fxtrio.fonts.describe', root, file]);
   const { font, problem } = JSON.parse(stdout);
-  if (problem === undefined) return font;
+  if (problem === undefined) return { ...font, family: font.family.replace(/["\\\n]/g, '') };
   throw new Error(`${path.basename(file)}: ${problem.message}. ${problem.remedy}.`);
 }
 
@@ -103,6 +104,11 @@ function versionOf(file) {
   return `${found?.mtimeMs} ${found?.size}`;
 }
 
+/** @param {string} text */
+function identifier(text) {
+  return (text.toLowerCase().match(/[a-z0-9]+/g) ?? []).join('-');
+}
+
 /** @param {string} file */
 function typeOf(file) {
   return `font/${path.extname(file).slice(1).toLowerCase()}`;
@@ -114,15 +120,13 @@ function typeOf(file) {
  */
 export function stylesOf(file, font) {
   const end = /** @type {keyof typeof FORMATS} */ (path.extname(file).slice(1).toLowerCase());
-  const family = font.family.replace(/["\\\n]/g, '');
-  const variable = family
-    .toLowerCase()
-    .match(/[a-z0-9]+/g)
-    ?.join('-');
+  const format = FORMATS[end] === undefined ? '' : ` format("${FORMATS[end]}")`;
+  const { family } = font;
+  const variable = identifier(family) || identifier(path.parse(file).name) || 'font';
   const shared = `font-weight: ${font.weight}; font-style: ${font.style};`;
   return `@font-face {
   font-family: "${family}"; ${shared} font-display: swap;
-  src: url(${JSON.stringify(`${file}?no-inline`)}) format("${FORMATS[end]}");
+  src: url(${JSON.stringify(`${file}?no-inline`)})${format};
 }
 @font-face {
   font-family: "${family} Fallback"; ${shared}

@@ -12,7 +12,7 @@ import { elementReasons, textOf } from './elements.js';
 import { Functions } from './functions.js';
 import { isPlainKey, isTable } from './keys.js';
 import { ALL } from './module.js';
-import { Nesting } from './nesting.js';
+import { misplacedText, Nesting } from './nesting.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./module.js').Meaning} Meaning */
@@ -142,7 +142,8 @@ class Looker {
       case 'JSXElement': {
         const { name } = node.openingElement;
         const meaning = this.meaningOfTag(name);
-        this.reasons.push(...this.nesting.enter(name, meaning === undefined ? textOf(name) : ''));
+        const element = meaning === undefined ? textOf(name) : '';
+        this.reasons.push(...this.nesting.enter(name, element), ...misplacedText(node, element));
         return void this.reasons.push(...this.functions.ofChildren(node, meaning));
       }
       case 'JSXSpreadChild':

@@ -14,7 +14,7 @@ const PROPERTIES = new Set(['muted', 'ref', 'srcObject']);
 const ROUTED = new Set(['replace', 'scroll']);
 
 /** Elements that run code, that other scripts give a meaning, or whose parts React does not find in HTML. */
-const SCRIPTED = /^(head|script|template)$|-/;
+const SCRIPTED = /^(body|head|html|script|template)$|-/;
 
 /** Inputs whose `value` is what they send, and not what was typed into them. */
 const SENT = new Set(['button', 'checkbox', 'hidden', 'image', 'radio', 'reset', 'submit']);

@@ -65,7 +65,7 @@ export class Functions {
   ofName(node, parent) {
     const isText = parent?.type === 'TemplateLiteral' || parent?.type === 'BinaryExpression';
     const isMember = parent?.type === 'MemberExpression' && parent.object === node;
-    if (!isText && !(isMember && PROPERTIES.has(parent.property.name))) return [];
+    if (!isText && !(isMember && PROPERTIES.has(nameOf(parent.property)))) return [];
     const isFunction = this.meaningOf(node).kind === 'function';
     return isFunction ? [{ node, cause: `the text of ${node.name}` }] : [];
   }
@@ -79,8 +79,8 @@ export class Functions {
   ofMember(node) {
     const { object, property } = node;
     const isOfType = object.type === 'MemberExpression' && object.property.name === 'type';
-    const isRead = isOfType && PROPERTIES.has(property.name);
-    return isRead ? [{ node, cause: `type.${property.name}` }] : [];
+    const isRead = isOfType && PROPERTIES.has(nameOf(property));
+    return isRead ? [{ node, cause: `type.${nameOf(property)}` }] : [];
   }
 
   /**
@@ -117,6 +117,11 @@ export class Functions {
     if (meaning.kind !== 'import') return meaning.kind === 'function';
     return meaning.name !== ALL && !NO_FUNCTIONS.has(meaning.name);
   }
+}
+
+/** @param {Node} property the name of a member, or the text in brackets */
+function nameOf(property) {
+  return property.name ?? property.value;
 }
 
 /**

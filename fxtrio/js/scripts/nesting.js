@@ -59,7 +59,14 @@ const BLOCKS = new Set([
 const ALONE = new Set(['a', 'button', 'form', 'nobr']);
 
 /** What ends one of its kind that it is directly in. */
-const CLOSING = [/^h[1-6]$/, /^li$/, /^d[dt]$/, /^option$/];
+const CLOSING = [/^h[1-6]$/, /^option$/];
+
+/** What ends one of its kind that it is in, whatever phrase or plain block is between. */
+const ITEMS = [/^li$/, /^d[dt]$/];
+const PLAIN = new Set(['address', 'div', 'p']);
+
+/** What browsers move out of a table, if it is directly in one. */
+const TEXT = new Set(['Literal', 'TemplateLiteral', 'MemberExpression']);
 
 /** What ends a drawing or a formula, besides blocks. */
 const OF_HTML = new Set([
@@ -99,6 +106,25 @@ export class Nesting {
 }
 
 /**
+ * Return text that is directly in a table or a row of it, as far as it shows.
+ *
+ * @param {Node} element
+ * @param {string} name
+ * @returns {Reason[]}
+ */
+export function misplacedText({ children }, name) {
+  if (!Object.hasOwn(CHILDREN, name)) return [];
+  return children
+    .filter((/** @type {Node} */ { type, value, expression }) =>
+      type === 'JSXText' ? value.trim() !== '' : TEXT.has(expression?.type),
+    )
+    .map((/** @type {Node} */ node) => ({
+      node,
+      cause: `text in <${name}>, which browsers rearrange`,
+    }));
+}
+
+/**
  * Return which of the elements around one it cannot be in.
  *
  * @param {string} name
@@ -117,6 +143,8 @@ function clashOf(name, around) {
   const allowed = Object.hasOwn(CHILDREN, parent) ? CHILDREN[parent] : undefined;
   if (isMisplaced || (allowed && !allowed.includes(name) && !ANYWHERE.has(name))) return parent;
   if (CLOSING.some((kind) => kind.test(name) && kind.test(parent))) return parent;
+  const block = around.findLast((one) => !PLAIN.has(one) && (BLOCKS.has(one) || SCOPES.has(one)));
+  if (ITEMS.some((kind) => kind.test(name) && kind.test(block ?? ''))) return block;
   if (ALONE.has(name) && around.includes(name)) return name;
   const scope = around.slice(around.findLastIndex((one) => SCOPES.has(one)) + 1);
   return BLOCKS.has(name) && scope.includes('p') ? 'p' : undefined;

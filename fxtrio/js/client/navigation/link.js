@@ -31,7 +31,8 @@ export function Link({ href, prefetch = 'hover', replace, scroll, ...rest }) {
   const current = isSamePath(target, state.requestedPath, base) && !/[?#]/.test(href);
   const anchor = { 'aria-current': current ? /** @type {const} */ ('page') : undefined, ...rest };
   if (runtime === null) {
-    const isWanted = state.page.scripts === false && prefetch !== false && !current;
+    const isPage = rest.download === undefined && rest.target === undefined && !current;
+    const isWanted = state.page.scripts === false && prefetch !== false && isPage;
     const mark = isWanted && isOfPages(target, base) ? { 'data-fx-prefetch': '' } : null;
     return createElement('a', { ...anchor, ...mark, href: target });
   }
@@ -114,7 +115,8 @@ export function isPlainClick(event) {
  * @param {string} base
  */
 function isOfPages(target, base) {
-  return /^\/(?!\/)/.test(target) && !target.startsWith(`${base}/api/`);
+  const isLocal = /^\/(?!\/)/.test(target);
+  return isLocal && !/\/api(?:[/?#]|$)/.test(target.slice(base.length));
 }
 
 /** Whether the visitor has not asked to save data. */

@@ -57,7 +57,8 @@ export function Image({ src, priority = false, fill = false, style, ...rest }) {
     backgroundSize: 'cover',
   };
   const size = sizeOf(src, rest);
-  const sizes = rest.sizes ?? sizesOf(fill ? Infinity : size.width, rest.loading ?? loading);
+  const width = fill ? NaN : Number(size.width);
+  const sizes = rest.sizes ?? sizesOf(width, rest.loading ?? loading);
   const img = createElement('img', {
     ...{ ...shown, ...own, ...rest, ...size },
     sizes: own.srcSet && sizes,
@@ -75,25 +76,31 @@ export function Image({ src, priority = false, fill = false, style, ...rest }) {
  * @param {{ width?: number | string, height?: number | string }} given
  */
 function sizeOf({ width, height }, given) {
-  const ratio = width / height;
-  if (given.width !== undefined && given.height !== undefined) {
-    return { width: given.width, height: given.height };
-  }
-  if (given.width !== undefined) {
-    return { width: given.width, height: Math.round(Number(given.width) / ratio) };
-  }
-  if (given.height === undefined) return { width, height };
-  return { width: Math.round(Number(given.height) * ratio), height: given.height };
+  if (given.width === undefined && given.height === undefined) return { width, height };
+  return {
+    width: given.width ?? scaled(given.height, width / height),
+    height: given.height ?? scaled(given.width, height / width),
+  };
+}
+
+/**
+ * @param {number | string | undefined} length
+ * @param {number} factor
+ * @returns {number | undefined} undefined for a length that is no number, such as "100%"
+ */
+function scaled(length, factor) {
+  const pixels = Number(length);
+  return Number.isFinite(pixels) ? Math.round(pixels * factor) : undefined;
 }
 
 /**
  * Return how wide a picture is, for browsers that choose before they know it: at most its width.
  * Those that know `auto` wait until they do, if it is loaded late.
  *
- * @param {number | string} width Infinity for one that may be as wide as the window
+ * @param {number} width NaN for one that may be as wide as the window
  * @param {'eager' | 'lazy'} loading
  */
 function sizesOf(width, loading) {
-  const most = width === Infinity ? '100vw' : `(max-width: ${width}px) 100vw, ${width}px`;
+  const most = Number.isNaN(width) ? '100vw' : `(max-width: ${width}px) 100vw, ${width}px`;
   return loading === 'lazy' ? `auto, ${most}` : most;
 }

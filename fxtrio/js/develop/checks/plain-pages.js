@@ -28,7 +28,8 @@ export class PlainPages {
     browsers.on('fx:changed', async (/** @type {any} */ { id, module, change }) => {
       const view = this.#site.viewAt(Number(id));
       if (view === undefined || this.#site.urlOf(view.module) !== module) return;
-      if (view.scripts === 'always' || (await this.#needsScripts(view))) return;
+      if (view.scripts === 'always' || view.loading !== null) return; // which streams
+      if (await this.#needsScripts(view)) return;
       writeLog(Level.WARNING, warningOf(view.module, String(change).slice(0, 200)));
     });
   }

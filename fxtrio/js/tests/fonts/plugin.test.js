@@ -7,7 +7,7 @@ import test from 'node:test';
 import { fontsPlugin, stylesOf } from '../../fonts/plugin.js';
 
 const FONT = {
-  ...{ family: 'Inter "Tight"', weight: '100 900', style: 'normal', generic: 'sans-serif' },
+  ...{ family: 'Inter Tight', weight: '100 900', style: 'normal', generic: 'sans-serif' },
   ...{ locals: ['Arial', 'Liberation Sans'], size: 107.4, ascent: 90.2, descent: 22.5, gap: 0 },
 };
 
@@ -37,6 +37,12 @@ const problem = { message: 'it is no font', remedy: 'Use a WOFF2 file' };
 console.log(JSON.stringify(family === '' ? { problem } : { font }));
 `;
 
+test('a font without Latin letters in its name is named after its file', () => {
+  const styles = stylesOf('/shop/fonts/body.ttc', { ...FONT, family: '思源黑体' });
+  assert.match(styles, /--font-body: "思源黑体"/);
+  assert.ok(!styles.includes('format('));
+});
+
 test('a font that has changed is read again, also one that could not be read', async (context) => {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-fonts-'));
   context.after(() => fs.rmSync(root, { recursive: true }));
@@ -55,7 +61,7 @@ test('a font that has changed is read again, also one that could not be read', a
   });
   fs.writeFileSync(file, 'Inter');
   assert.match(await code(`${file}?font`), /Inter Fallback/);
-  fs.writeFileSync(file, 'Merriweather');
+  fs.writeFileSync(file, 'Merri"weather');
   assert.match(await code(styles), /"Merriweather Fallback"/);
   assert.deepEqual(watched, [file, file, file]);
 });

@@ -52,6 +52,8 @@ test('links of pages without scripts may be loaded beforehand, but for endpoints
     h(Link, { href: '/a', key: 1 }),
     h(Link, { href: '/b', prefetch: false, key: 2 }),
     h(Link, { href: '/api/c', key: 3 }),
+    h(Link, { href: '/shop/api/c?x', key: 5 }),
+    h(Link, { href: '/file', download: true, key: 6 }),
     h(Link, { href: 'https://example.com/', key: 4 }),
   ];
   const { page } = makeState();

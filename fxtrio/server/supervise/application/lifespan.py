@@ -71,7 +71,7 @@ class Lifespan:
         self.shutdown = trio.Event()
         self._ends = trio.Event()
         self._heard = False  # whether the application has received anything
-        self._messages = iter(("startup", "shutdown"))
+        self._received = 0  # messages
 
     async def wait_for_startup(self) -> None:
         """Return once the application has started. Raises LifespanTooSlow."""
@@ -93,15 +93,15 @@ class Lifespan:
 
     async def _receive(self) -> dict[str, str]:
         """Return the next message for the application; after the last it waits for ever."""
-        kind = next(self._messages, None)
         self._heard = True
-        if kind is None:
-            await trio.sleep_forever()
-        elif kind == "startup":
+        if self._received == 0:
             await trio.lowlevel.checkpoint()
-        else:
+        elif self._received == 1:
             await self._ends.wait()
-        return {"type": f"lifespan.{kind}"}
+        else:
+            await trio.sleep_forever()
+        self._received += 1  # not before: an application may cancel a call, and call again
+        return {"type": "lifespan.startup" if self._received == 1 else "lifespan.shutdown"}
 
     async def _send(self, message: Any) -> None:
         """Take a message of the application. Raises LifespanFailed for a failure."""
