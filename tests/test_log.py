@@ -7,7 +7,7 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import cast
+from typing import Any, cast
 
 import pytest
 
@@ -64,11 +64,17 @@ def bare_root() -> Iterator[logging.Logger]:
     """The root logger without handlers (pytest has some), put back as it was."""
     root, fx = logging.getLogger(), logging.getLogger("fx")
     before = root.handlers, root.level, fx.handlers, fx.level
-    root.handlers, root.level, fx.handlers, fx.level = [], logging.WARNING, [], logging.NOTSET
+
+    def put(handlers: list[Any], level: int, of_fx: list[Any], level_of_fx: int) -> None:
+        root.handlers, fx.handlers = handlers, of_fx
+        root.setLevel(level)  # which forgets what loggers know of levels
+        fx.setLevel(level_of_fx)
+
+    put([], logging.WARNING, [], logging.NOTSET)
     try:
         yield root
     finally:
-        root.handlers, root.level, fx.handlers, fx.level = before
+        put(*before)
 
 
 def test_an_application_that_has_set_up_logging_keeps_its_own_way() -> None:
