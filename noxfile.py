@@ -248,7 +248,9 @@ def site(session: nox.Session) -> None:
     session.install("-e", ".[dev]")
     session.run("python", "docs/site/build.py", *session.posargs)
     if not session.posargs:
-        session.run("python", "-m", "http.server", "8000", "-b", "127.0.0.1", "-d", ".nox/site")
+        session.run(
+            "python", "-m", "http.server", "8000", "-b", "127.0.0.1", "-d", ".nox/site-files"
+        )
 
 
 @nox.session

@@ -23,6 +23,8 @@ DOCS = SITE.parent
 ROOT = DOCS.parent
 REPOSITORY = "https://github.com/fxtrio/fxtrio"
 PROJECT = ROOT / ".nox" / "site-project"
+EXPORTED = ROOT / ".nox" / "site-files"
+"""Not `.nox/site`, which is the environment of the session `site`."""
 
 _TEMPLATE = ("fx.config.json", "pages", "public", "styles")
 _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)$\n?", re.MULTILINE | re.DOTALL)
@@ -200,7 +202,7 @@ def _write(file: Path, text: str) -> None:
 def main() -> None:
     """Read the command line, and build."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path, nargs="?", default=ROOT / ".nox" / "site")
+    parser.add_argument("out", type=Path, nargs="?", default=EXPORTED)
     parser.add_argument("--site", default="http://127.0.0.1:8000", help="scheme and host")
     parser.add_argument("--base", default="", help="the path of the home page on that host")
     parser.add_argument("--prepare", action="store_true", help="only write the project")
@@ -211,8 +213,11 @@ def main() -> None:
         return
     fx = [sys.executable, "-m", "fxtrio", "export", str(options.out), "--root", str(PROJECT)]
     base = ["--base", options.base] if options.base else []
-    subprocess.run([*fx, "--site", options.site, *base], check=True)
-    subprocess.run([sys.executable, "-m", "pagefind", "--site", str(options.out)], check=True)
+    pagefind = [sys.executable, "-m", "pagefind", "--site", str(options.out)]
+    for command in ([*fx, "--site", options.site, *base], pagefind):
+        status = subprocess.run(command, check=False).returncode
+        if status:
+            sys.exit(status)  # the command has said why
 
 
 if __name__ == "__main__":
