@@ -10,6 +10,7 @@ import keyword
 import os
 import re
 import shlex
+import sys
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -21,6 +22,7 @@ import attrs
 import click
 from rich.text import Text
 
+from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import console, print_done
 from fxtrio.config import CONFIG_FILE
 from fxtrio.errors import FxtrioError, shown_path
@@ -32,6 +34,15 @@ _RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore", "mcp.jso
 _STYLES = "pages/styles.css"
 _CLASSES = "classes.json"
 """The classes of the starter's own stylesheet, and what takes their place with Tailwind."""
+
+_QUESTIONS = {
+    "database": "A database (SQLite, with migrations)?",
+    "accounts": "Accounts (pages to register and to sign in)?",
+    "tailwind": "Tailwind for styles (needs 'npm install')?",
+    "typescript": "TypeScript (needs 'npm install')?",
+    "docker": "A Dockerfile?",
+}
+"""What `fx init` asks in a terminal, by option and in this order."""
 
 _WIDTH = 80
 """Of the lines of the UI, which `fx format` wraps (characters)."""
@@ -113,13 +124,14 @@ class StarterUnwritable(FxtrioError):
 @click.option("--docker", is_flag=True, help="A Dockerfile and the files it needs.")
 @click.option("--tailwind", is_flag=True, help="Styles with Tailwind; needs 'npm install'.")
 @click.option("--typescript", is_flag=True, help="Modules in TypeScript, and types for editors.")
-def command(
-    path: str, accounts: bool, database: bool, docker: bool, tailwind: bool, typescript: bool
-) -> None:
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing; add only what other options name.")
+def command(path: str, yes: bool, **options: bool) -> None:
     """Create the project NAME in a new folder.
 
     A path such as sites/shop works as well: its last part is the name. With '.' the
     current folder becomes the project. Existing files are never overwritten.
+
+    In a terminal and without options, the command asks what to add.
     """
     folder = Path(path).resolve()
     name = folder.name if path else ""
@@ -134,18 +146,30 @@ def command(
             f"Take another one, such as '{name}-app'.",
             param_hint="NAME",
         )
-    content = starter(
-        name,
-        accounts=accounts,
-        database=database,
-        docker=docker,
-        tailwind=tailwind,
-        typescript=typescript,
-    )
+    if not (yes or any(options.values())) and sys.stdin.isatty() and sys.stdout.isatty():
+        _reject_clashes(folder, starter(name))  # before somebody answers in vain
+        options = _ask(path)
+    content = starter(name, **options)
     write_starter(folder, content)
     own = [path for path in content if not path.startswith(".fx/")]
     print_done(f"Created {name} with {len(own)} files.")
-    _print_next_steps(folder, packages="package.json" in content, accounts=accounts)
+    _print_next_steps(folder, packages="package.json" in content, accounts=options["accounts"])
+
+
+def _ask(path: str) -> dict[str, bool]:
+    """Return what the user wants a project to have, by option; Enter leaves each out.
+
+    Ends the command at Ctrl-C and Ctrl-D.
+    """
+    click.echo("What shall the project have? Enter means no.\n")
+    try:
+        options = {option: click.confirm(text) for option, text in _QUESTIONS.items()}
+    except click.Abort:
+        click.echo("\nNothing was written.", err=True)
+        raise SystemExit(INTERRUPTED) from None
+    added = " ".join(f"--{option}" for option, wanted in options.items() if wanted)
+    click.secho(f"\nThe same without questions: fx init {path} {added or '--yes'}\n", dim=True)
+    return options
 
 
 def write_starter(folder: Path, content: Mapping[str, bytes]) -> None:
@@ -154,9 +178,7 @@ def write_starter(folder: Path, content: Mapping[str, bytes]) -> None:
     Nothing is overwritten, and no link is followed below ``folder``: it may lead anywhere.
     Raises StarterClash and StarterUnwritable.
     """
-    clashing = {clash for path in content if (clash := _in_the_way(folder, path)) is not None}
-    if clashing:
-        raise StarterClash(folder, tuple(sorted(clashing)))
+    _reject_clashes(folder, content)
     created: list[Path] = []
     try:
         for path, data in content.items():
@@ -169,6 +191,13 @@ def write_starter(folder: Path, content: Mapping[str, bytes]) -> None:
         for written in created:
             written.unlink(missing_ok=True)
         raise StarterUnwritable(folder, error) from error
+
+
+def _reject_clashes(folder: Path, content: Mapping[str, bytes]) -> None:
+    """Raise StarterClash if a file of ``content`` would overwrite one."""
+    clashing = {clash for path in content if (clash := _in_the_way(folder, path)) is not None}
+    if clashing:
+        raise StarterClash(folder, tuple(sorted(clashing)))
 
 
 def _in_the_way(folder: Path, path: str) -> str | None:
