@@ -375,8 +375,7 @@ def _dotted(version: tuple[int, int]) -> str:
 
 def _broken_python(source: SourceText, broken: Broken) -> Problem:
     message = f"broken Python: {broken.message.rstrip('.?')}"
-    hint = broken_remedy(source.line_text(broken.line), broken.message)
-    remedy = hint or "Correct the statement around it"
+    remedy = broken_remedy(source.line_text(broken.line), broken.column, broken.message)
     return source.syntax_problem(broken.line, broken.column, message, remedy)
 
 

@@ -14,8 +14,8 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
-from fxtrio.errors import DottedNameUnknown, FxtrioError
-from fxtrio.tracebacks import first_of
+from fxtrio.errors import DottedNameUnknown, FxtrioError, shown_path
+from fxtrio.tracebacks import first_of, frame_in_application
 
 if TYPE_CHECKING:
     import click
@@ -35,10 +35,23 @@ class PluginFailed(FxtrioError):
         first = first_of(error)
         super().__init__(
             f"plugin {name!r}: {stage}: {type(first).__name__}: {str(first).rstrip('.')}. "
-            "Correct the cause, or remove the plugin from 'plugins' in fx.config.json."
+            f"{_remedy(first)} the plugin from 'plugins' in fx.config.json."
         )
         self.name = name
         self.stage = stage
+
+
+def _remedy(error: BaseException) -> str:
+    """Return what to do about what failed in a plugin, up to the name of the plugin."""
+    if isinstance(error, FxtrioError):  # whose message ends with a remedy
+        return "Or remove"
+    if isinstance(error, ModuleNotFoundError) and error.name:
+        return f"Install {error.name!r}, or remove"
+    found = frame_in_application(error)
+    if found is None:
+        return "Change its settings, or remove"
+    code, line = found
+    return f"Repair {shown_path(Path(code.co_filename))}:{line}, or remove"
 
 
 @attrs.frozen

@@ -38,5 +38,5 @@ def test_the_place_of_what_is_nested_too_deeply_is_reported() -> None:
     _, problems = check_page(read_text("a = 1\n" + DEEP["elif"](1500) + UI, "pages/index.fxl"))
     assert [problem.head for problem in problems] == [
         "pages/index.fxl:396:6: broken Python: it is nested too deeply. "
-        "Correct the statement that starts in line 2."
+        "Move a part of it to a function or a variable."
     ]

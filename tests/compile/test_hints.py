@@ -183,3 +183,39 @@ def test_what_a_module_of_the_framework_does_not_have(
     text = f"from fx import {imports}\n@server\nasync def load(request):\n    return {code}\n{UI}"
     found = check_page(read_text(text.replace("(f)", "(load)"), "pages/index.fxl"))[1]
     assert [problem.head.removeprefix("pages/index.fxl:") for problem in found] == told
+
+
+@pytest.mark.parametrize(
+    ("code", "remedy"),
+    [
+        ("f(1, 2", "Write the bracket that closes '('."),
+        ("x = 1)", "Remove ')', or write the bracket that it closes."),
+        ("x = (1]", "Close '(' before ']', or replace one of the two."),
+        ("x = 'it's'", "Close the string; write a quote inside it as"),
+        ("if x", "Write ':' here."),
+        ("if x = 1:\n    pass", "Write '==', or assign in a line above."),
+        ("x = [1 2]", "Write a comma between the two."),
+        ("def f():\n    x = 1\n  y = 2", "Begin the line below one of the lines above it."),
+        ("try:\n    pass\nx = 1", "Write 'except …:' or 'finally:' below the 'try'."),
+        ("print 'a'", "Write print(…)."),
+        ("def f(a=1, b): pass", "Move parameters with a default to the end, or write '*'"),
+        ("return 1", "Move 'return' into a function."),
+        ("break", "Move 'break' into a loop."),
+        ("f(a=1, a=2)", "Remove one of the two."),
+        ("1 = x", "Write '==', or assign in a line above."),
+        ("del f()", "Put a name, an attribute or an item there."),
+        ("x = “a”", "Type the character again, with a plain keyboard."),
+        ("if !x:\n    pass", "Write 'not' in place of '!'."),
+        ("x = new Foo()", "Leave out 'new': a class is called like a function."),
+        ("import x from y", "Write 'from module import name'."),
+        ("else:\n    pass", "Write 'else' directly below the block of its 'if', as far"),
+        ("def class(): pass", "'class' is a word of Python's own: take another name"),
+        ("x = ", "Complete the statement: something is missing after '='."),
+        ("raise X, 'a'", "Write what is missing between 'X' and ',', or remove ','."),
+    ],
+)
+def test_python_that_does_not_parse_comes_with_a_remedy_of_its_own(code: str, remedy: str) -> None:
+    first, *_ = problems_of(f"x = 1\n{code}\n\n")
+
+    assert first.startswith("pages/index.fxl:")
+    assert f". {remedy}" in first

@@ -44,7 +44,7 @@ def problems_of(text: str) -> list[str]:
 def test_crlf_and_a_byte_order_mark_change_no_position() -> None:
     text = "\ufeffx = 1\r\nconst a = 2\r\n@server\r\nasync def load(request:\r\n    return 1\r\n"
     assert problems_of(text) == [
-        "4:15: broken Python: '(' was never closed. Correct the statement that starts in line 3."
+        "4:15: broken Python: '(' was never closed. Write the bracket that closes '('."
     ]
 
 

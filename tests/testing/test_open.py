@@ -96,7 +96,7 @@ PLUGIN = """
     [
         (
             {"fx.config.json": '{"plugins": ["stand_alone:Shop"]}', "stand_alone.py": PLUGIN},
-            "plugin 'shop': could not start: KeyError: 'bread'. Correct the cause",
+            "plugin 'shop': could not start: KeyError: 'bread'. Repair .*stand_alone.py:9,",
             'prices = {}["bread"]',
         ),
         (

@@ -151,8 +151,7 @@ def broken(walk: Walk, offset: int, cause: Broken, extent: Extent) -> Piece:
     first = walk.source.line_of(offset)
     message = _LINE_IN_MESSAGE.sub(lambda found: f"line {int(found[1]) + first - 1}", cause.message)
     line = first + cause.line - 1
-    hint = broken_remedy(walk.source.line_text(line), message)
-    remedy = hint or f"Correct the statement that starts in line {first}"
+    remedy = broken_remedy(walk.source.line_text(line), cause.column, message)
     text = f"broken Python: {message.rstrip('.?')}"
     walk.problems.append(walk.source.syntax_problem(line, cause.column, text, remedy))
     end = language_detection.past_indented(walk.text, extent.end)

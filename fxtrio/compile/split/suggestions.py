@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import difflib
+import keyword
+import re
 from collections.abc import Collection, Iterator
 
 from fxtrio.compile.check import pyxle_migration
@@ -81,11 +83,97 @@ def import_remedy(name: str) -> str:
     return f"Write 'from {HOMES[name]} import {name}'"
 
 
-def broken_remedy(line: str, message: str) -> str:
-    """Return what to do about a ``line`` of Python that does not parse; "" when it is not plain."""
+_BROKEN = tuple(
+    (re.compile(message), remedy)
+    for message, remedy in (
+        (r"'([(\[{])' was never closed", "Write the bracket that closes {0!r}"),
+        (r"unmatched '(.)'", "Remove {0!r}, or write the bracket that it closes"),
+        (
+            r"parenthesis '(.)' does not match opening parenthesis '(.)'",
+            "Close {1!r} before {0!r}, or replace one of the two",
+        ),
+        (r"unterminated triple-quoted", "Write three quotes where the string ends"),
+        (r"unterminated (f-)?string", "Close the string; write a quote inside it as \\' or \\\""),
+        (r"expected an indented block", "Indent the lines below it, or write 'pass' there"),
+        (r"unindent does not match", "Begin the line below one of the lines above it"),
+        (r"unexpected indent", "Remove the spaces at the beginning of the line"),
+        (r"tabs and spaces", "Indent with spaces only"),
+        (r"expected '(except)' or '(finally)' block", "Write '{0} …:' or '{1}:' below the 'try'"),
+        (r"^expected '(.+?)'", "Write {0!r} here"),
+        (r"':' expected after dictionary key", "Write ': value' after the key"),
+        (r"forgot a comma", "Write a comma between the two"),
+        (r"[Mm]aybe you meant '(==|:=)'", "Write {0!r}, or assign in a line above"),
+        (r"from \.\.\. import", "Write 'from module import name'"),
+        (r"Did you mean (print|exec)\(", "Write {0}(…)"),
+        (r"Did you mean (.+?)\??$", "Write {0}"),
+        (r"cannot (assign to|delete) ", "Put a name, an attribute or an item there"),
+        (r"starred expression", "Write it in a list or in a call, as in [*items]"),
+        (r"'(break|continue)'.* (?:outside|not properly in) loop", "Move {0!r} into a loop"),
+        (r"^'(return|yield.*?)' outside function", "Move {0!r} into a function"),
+        (r"outside async function", "Write 'async def' for the function around it"),
+        (r"Generator expression must be", "Put the generator in brackets of its own"),
+        (r"positional argument follows", "Move arguments without a name to the front"),
+        (r"argument repeated", "Remove one of the two"),
+        (r"duplicate argument '(.+)'", "Rename or remove one parameter {0!r}"),
+        (
+            r"(non-default|without a default).* follows",
+            "Move parameters with a default to the end, or write '*' between the two",
+        ),
+        (r"line continuation", "Remove the backslash, or what follows it in the line"),
+        (r"(non-printable|invalid) character", "Type the character again, with a plain keyboard"),
+        (
+            r"invalid (decimal|hexadecimal|octal|binary) literal",
+            "A name begins with a letter or '_'",
+        ),
+        (r"leading zeros", "Remove the zeros, or write '0o' for an octal number"),
+        (r"only contain ASCII", "Write a string, and call '.encode()' on it"),
+        (r"f-string: .*(empty|valid) expression", "Write a value between the braces"),
+        (r"f-string: .*expecting '}'", "Write '}' after the value"),
+        (r"(global|nonlocal) declaration", "Move the declaration to the top of the function"),
+        (r"nested too deeply", "Move a part of it to a function or a variable"),
+    )
+)
+"""Messages of Python's parser, of all its versions, and what to do; values are those in groups."""
+
+_JAVASCRIPT = {
+    "!": "Write 'not' in place of '!'",
+    "new": "Leave out 'new': a class is called like a function",
+    "from": "Write 'from module import name'",
+}
+"""By the word that Python does not understand."""
+
+_TOKEN = re.compile(r"\w+|\S")
+
+
+def broken_remedy(line: str, column: int, message: str) -> str:
+    """Return what to do about Python that does not parse, without a full stop.
+
+    ``column`` is the place in ``line`` that Python names, 1-based.
+    """
     if line.lstrip().startswith(("//", "/*")):
         return "A comment begins with '#' in the server half"
-    return ""
+    for pattern, remedy in _BROKEN:
+        if found := pattern.search(message):
+            return remedy.format(*found.groups())
+    return _remedy_of_token(line, column)
+
+
+def _remedy_of_token(line: str, column: int) -> str:
+    """Return what to do about the word of which Python says no more than that it is wrong."""
+    before = line[: column - 1].split()
+    word = _TOKEN.match(line, column - 1)
+    if word is None:
+        last = f"after {before[-1]!r}" if before else "here"
+        return f"Complete the statement: something is missing {last}"
+    if before and (before[-1] in _JAVASCRIPT or word[0] in _JAVASCRIPT):
+        return _JAVASCRIPT.get(before[-1]) or _JAVASCRIPT[word[0]]
+    if word[0] in ("else", "elif", "except", "finally", "case") and not before:
+        opening = {"except": "try", "finally": "try", "case": "match"}.get(word[0], "if")
+        return f"Write {word[0]!r} directly below the block of its {opening!r}, as far to the right"
+    if keyword.iskeyword(word[0]):
+        return f"{word[0]!r} is a word of Python's own: take another name, or begin a line with it"
+    where = f"between {before[-1]!r} and {word[0]!r}" if before else f"before {word[0]!r}"
+    return f"Write what is missing {where}, or remove {word[0]!r}"
 
 
 _PORTALS = ("fx.asyncio", "fxtrio.asyncio_portal")

@@ -4,6 +4,20 @@ import { conflictsIn } from '../check/conflicts.js';
 
 /** A closing tag where code may begin. */
 const CLOSING = /^<\/\s*([\w$.:-]+\s*)?>/;
+const NEAR = 200; // characters in which the word before a mistake is looked for
+/** By what a message of the parser says. */
+const REMEDIES = /** @type {const} */ ([
+  [/^Unterminated string/, 'Write the quote that closes it'],
+  [
+    /^Unterminated regular expression/,
+    "Write the '}' before a closing tag, or the '/' that ends the expression",
+  ],
+  [/^Invalid characters after number/, "Begin a name with a letter, '_' or '$'"],
+  [/'return' statement/, 'Move it into a function'],
+  [/^Invalid escape sequence/, "Write '\\\\' for a backslash"],
+  [/^Cannot assign/, 'Assign to a variable or to a property'],
+  [/^Invalid Character/, 'Remove the character, or write it in a string'],
+]);
 const DID_YOU_MEAN = /\.\s+(?=Did you )/;
 
 /**
@@ -26,8 +40,44 @@ export function explain(text, offset, message, help) {
     };
   }
   const [cause, meant] = message.split(DID_YOU_MEAN);
-  const remedy = hintFor(text, offset) ?? meant ?? help ?? 'Correct the client code here';
+  const remedy =
+    hintFor(text, offset) ?? meant ?? help ?? remedyFor(cause) ?? remedyAt(text, offset, cause);
   return { message: `broken client code: ${cause}`, remedy };
+}
+
+/**
+ * Return what to do about a mistake that the parser's message names alone.
+ *
+ * @param {string} message
+ */
+function remedyFor(message) {
+  for (const [pattern, remedy] of REMEDIES) {
+    if (pattern.test(message)) return remedy;
+  }
+}
+
+/**
+ * Return what to do about the place of a mistake.
+ *
+ * @param {string} text
+ * @param {number} offset of the mistake
+ * @param {string} message of the parser
+ */
+function remedyAt(text, offset, message) {
+  const [word] = text.slice(offset).match(/^(?:[\w$]+|\S)/) ?? [];
+  const [, unclosed] = message.match(/closing tag for '(.*)'/) ?? [];
+  if (unclosed !== undefined) return `Write '</${unclosed}>' before '</${word ?? ''}>'`;
+  const [, expected] = message.match(/^Expected (`.*`) but found/) ?? [];
+  if (expected !== undefined) {
+    return `Write ${expected} ${word === undefined ? 'at the end' : `before '${word}'`}`;
+  }
+  if (word !== undefined) return `Write what is missing before '${word}', or remove '${word}'`;
+  const last = text
+    .slice(Math.max(0, offset - NEAR), offset)
+    .trimEnd()
+    .split(/\s/)
+    .at(-1);
+  return `Complete the code: something is missing after '${last}'`;
 }
 
 /**
