@@ -42,9 +42,13 @@ class Compression:
 
     def sending(self, scope: Scope, send: Send) -> Send:
         """Return a ``send`` for one request, which encodes if the client takes that."""
-        accept_encoding = [value for name, value in scope["headers"] if name == b"accept-encoding"]
-        if not accept_encoding:  # neither requested nor offered
+        headers = scope["headers"]
+        for name, _ in headers:
+            if name == b"accept-encoding":
+                break
+        else:  # neither requested nor offered
             return send
+        accept_encoding = [value for name, value in headers if name == b"accept-encoding"]
         return EncodingSend(self, scope, send, read_accepted(b",".join(accept_encoding)))
 
 

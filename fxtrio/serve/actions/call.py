@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from math import inf
 
 import msgspec
 import trio
@@ -90,14 +89,17 @@ class Step(msgspec.Struct, frozen=True, eq=False):
 
 async def answer_call(call: ActionCall, representation: Representation) -> Answer:
     """Return the answer to ``call``; nothing when the client has left."""
-    event = call.target.event
-    watched = call.target.running.watchdog.watch(None, limit=inf, server=event.server)
+    event, steps = call.target.event, _steps_of(call)
+    limit = steps[0].timeout(call)
+    watched = call.target.running.watchdog.watch(None, limit=limit, server=event.server)
     try:
-        outcome = await _take(_steps_of(call), call, watched)
+        outcome = await _take(steps, call, watched)
     finally:  # before anything can fail: it is a promise, whatever the action answers
-        event.background_tasks[:0] = call.background.tasks
-        named = event.draft.take_revalidated()
-        event.draft.revalidated = None  # background tasks come too late for the browser
+        if call.background.tasks:
+            event.background_tasks[:0] = call.background.tasks
+        draft = event.draft
+        named = draft.take_revalidated() if draft.revalidated else []
+        draft.revalidated = None  # background tasks come too late for the browser
         if watched.interrupted:
             event.otherwise = partial(_answer_late, call, representation, named)
     return await _answer(call, representation, outcome, named)
@@ -129,7 +131,8 @@ async def _answer(
     if named:  # a header of the draft takes the place of the result's own
         urls = merge_urls(urls, named)
         target.event.draft.headers[INVALIDATE_HEADER] = ", ".join(urls)
-    target.evict(urls)  # again, since others may have loaded before a transaction was committed
+    if urls:
+        target.evict(urls)  # again, since others may have loaded before a transaction was committed
     return await representation.show(target, call.request, outcome)
 
 
@@ -146,7 +149,8 @@ async def _take(steps: Sequence[Step], call: ActionCall, watched: Watched) -> Ou
     with watched:
         for step in steps[:-1] if streams else steps:
             call.step = step
-            watched.allow(step.timeout(call))
+            if step is not steps[0]:  # whose deadline the block begins with
+                watched.allow(step.timeout(call))
             outcome = await step.take(call)
             if watched.interrupted:
                 await trio.lowlevel.checkpoint()

@@ -113,18 +113,20 @@ class Site:
     nonce: bytes
     """Placeholder for nonces, known to this process alone; empty without a policy."""
 
+    development: bool = attrs.field(init=False)
+    """Whether clients see the details of errors."""
+
     root: str = ""
     """The path that the app is mounted at, by the server or another app: ``root_path``."""
+
+    @development.default
+    def _is_development(self) -> bool:
+        return self.manifest.mode == "development"
 
     @property
     def base_url(self) -> str:
         """The path under which everything is served: where it is mounted, then the setting."""
         return self.root + self.config.base_url
-
-    @property
-    def development(self) -> bool:
-        """Whether clients see the details of errors."""
-        return self.manifest.mode == "development"
 
 
 def make_site(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b, sha256
+from typing import Final
 
 import attrs
 import msgspec
@@ -30,6 +31,10 @@ class Source(msgspec.Struct, frozen=True):
     """True: from the app's own pages. False: from elsewhere. None: they do not say."""
 
     reason: str = ""
+
+
+OWN: Final = Source(True)
+"""The app's own pages."""
 
 
 def _keyed(keys: Sequence[bytes]) -> tuple[blake2b, ...]:
@@ -83,16 +88,16 @@ def judge_origin(
     """
     origin = headers.get(b"origin")
     if origin is not None and origin.decode("latin-1") in trusted_origins:
-        return Source(True)
+        return OWN
     site = headers.get(b"sec-fetch-site")
     if site is not None:
         if site in (b"same-origin", b"none"):
-            return Source(True)
+            return OWN
         return Source(False, f"the request is {site.decode('latin-1')!r}")
     if origin is None:
         return Source(None, "the request names no origin")
     if _is_this_site(origin.decode("latin-1"), headers.get(b"host"), scheme):
-        return Source(True)
+        return OWN
     return Source(False, f"the origin {origin.decode('latin-1')!r} is not this site")
 
 

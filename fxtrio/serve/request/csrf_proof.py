@@ -46,11 +46,13 @@ class Proof:
         The session is read from ``request``, by default the event's own.
         """
         settings = self.settings
-        if not settings.enabled or IN_PROCESS in event.scope or self._is_exempt(event):
+        if not settings.enabled or IN_PROCESS in event.scope:
+            return ""
+        if settings.exempt_paths and self._is_exempt(event):
             return ""
         scheme = event.scope["scheme"]
         trusted = settings.trusted_origins
-        origin = csrf.Source(True)
+        origin = csrf.OWN
         if not event.welcome:
             origin = csrf.judge_origin(event.headers, scheme=scheme, trusted_origins=trusted)
         if origin.trusted is False or (origin.trusted is None and settings.mode == "strict"):
@@ -75,7 +77,9 @@ class Proof:
         A browser sends cookies with it. A client that names no origin is no browser.
         """
         settings = self.settings
-        if not settings.enabled or event.welcome or self._is_exempt(event):
+        if not settings.enabled or event.welcome:
+            return ""
+        if settings.exempt_paths and self._is_exempt(event):
             return ""
         scheme, trusted = event.scope["scheme"], settings.trusted_origins
         origin = csrf.judge_origin(event.headers, scheme=scheme, trusted_origins=trusted)
@@ -87,10 +91,9 @@ class Proof:
         Not with a segment that leads up, by an encoded slash, too: a route of Starlette that
         takes any path may follow it.
         """
-        paths = self.settings.exempt_paths
-        if not paths or not {".", ".."}.isdisjoint(event.path.split("/")):
+        if not {".", ".."}.isdisjoint(event.path.split("/")):
             return False
-        return csrf.exempt(event.whole_path, paths)
+        return csrf.exempt(event.whole_path, self.settings.exempt_paths)
 
     async def form_rejection(self, event: RequestEvent, body: Body) -> str:
         """Return why a request is rejected whose form may hold the token; "" when it may pass.

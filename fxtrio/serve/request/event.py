@@ -241,6 +241,12 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
         else:
             request_id = terms.entropy.hex().encode()
         state["request_id"] = request_id.decode()
+    extensions = scope.get("extensions")
+    server: WholeResponse | None = extensions.get(WHOLE_RESPONSE) if extensions else None
+    if server is not None:
+        unencoded = send.inner if isinstance(send, EncodingSend) else send
+        if not server.interrupts or unencoded != server.send:
+            server = None
     return RequestEvent(
         terms,
         scope,
@@ -253,15 +259,5 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
         scope.get(AUDIENCE, terms.audience),
         headers.get(NAVIGATION) == b"1",
         terms.timeout,
-        server=_server_of(scope, send),
+        server=server,
     )
-
-
-def _server_of(scope: Scope, send: Send) -> WholeResponse | None:
-    extensions = scope.get("extensions")
-    whole: WholeResponse | None = extensions.get(WHOLE_RESPONSE) if extensions else None
-    if whole is None or not whole.interrupts:
-        return None
-    if isinstance(send, EncodingSend):
-        send = send.inner
-    return whole if send == whole.send else None

@@ -154,7 +154,8 @@ class BodyRequest(PageRequest):
 
     async def json(self) -> Any:
         """Return the body's JSON. Raises BadBody (status 400), and CharsetRefused (415)."""
-        await self._read()
+        if not self._held.complete:
+            await self._read()
         options_of(self._held.content_type)
         return await self._held.value(parse_json)
 

@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Protocol
 
+import msgspec
 import trio
 from starlette.types import Receive
 
@@ -55,62 +56,42 @@ class Timed(Protocol):
         ...
 
 
-class Watched:
+class Watched(msgspec.Struct, eq=False):
     """The work for one request, as a block: a disconnect or the deadline cancels it.
 
     Created by `Watchdog.watch`. After the block, `disconnected` says whether the client did;
     a block that was cancelled otherwise has passed its deadline.
     """
 
-    __slots__ = (
-        "_done",
-        "_scope",
-        "_server",
-        "_watchdog",
-        "_watcher",
-        "culprit",
-        "deadline",
-        "disconnected",
-        "interrupted",
-        "receive",
-        "since",
-    )
+    _watchdog: Watchdog
+    receive: Receive | None
+    """The server's ``receive``, which only the block may read; None for a block that only
+    its deadline cancels."""
 
-    def __init__(
-        self,
-        watchdog: Watchdog,
-        receive: Receive | None,
-        deadline: float,
-        since: float,
-        server: WholeResponse | None,
-    ) -> None:
-        self.receive = receive
-        """The server's ``receive``, which only the block may read; None for a block that only
-        its deadline cancels."""
+    deadline: float
+    """When the work must have ended (`trio.current_time`)."""
 
-        self.deadline = deadline
-        """When the work must have ended (`trio.current_time`)."""
+    since: float
+    """When the work began."""
 
-        self.since = since
-        """When the work began."""
+    _server: WholeResponse | None
+    _scope: trio.CancelScope | None
+    """None where ``_server`` cancels the work."""
 
-        self.disconnected = False
-        """Whether the client left before the work was done."""
+    disconnected: bool = False
+    """Whether the client left before the work was done."""
 
-        self.culprit: Timed | None = None
-        """The part whose deadline is the next one; None for the request's own."""
+    culprit: Timed | None = None
+    """The part whose deadline is the next one; None for the request's own."""
 
-        self.interrupted = False
-        """Whether the server cancels everything around the block. It must not end before a
-        checkpoint then, nor anything be answered: the server asks for that behind it."""
+    interrupted: bool = False
+    """Whether the server cancels everything around the block. It must not end before a
+    checkpoint then, nor anything be answered: the server asks for that behind it."""
 
-        self._watchdog = watchdog
-        self._server = server
-        self._scope = trio.CancelScope() if server is None else None
-        self._done = False
-        """Whether the work has ended; ``receive`` must not be read for it then."""
+    _done: bool = False
+    """Whether the work has ended; ``receive`` must not be read for it then."""
 
-        self._watcher: trio.CancelScope | None = None
+    _watcher: trio.CancelScope | None = None
 
     def __enter__(self) -> Watched:
         """Begin the work."""
@@ -212,7 +193,8 @@ class Watchdog:
         now = self.now()
         if not self._under_way:
             self._wake.set()
-        return Watched(self, receive, now + limit, now, server)
+        scope = trio.CancelScope() if server is None else None
+        return Watched(self, receive, now + limit, now, server, scope)
 
     async def _sweep(self, nursery: trio.Nursery) -> None:
         """Give every request that takes long its watcher; runs until cancelled."""

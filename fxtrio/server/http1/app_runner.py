@@ -73,7 +73,7 @@ async def _run(
         await trio.lowlevel.checkpoint()
     stage = stream.stage
     stream.stage = DONE  # from here on, nothing of this stream touches the connection
-    if not stream.is_free:
+    if stream.shared:
         await stream.release()
     status = None
     if stage != DONE:

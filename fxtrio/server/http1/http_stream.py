@@ -36,6 +36,9 @@ class HttpStream(Response):
     began = 0.0
     """When the application was called (`time.perf_counter`), where there is an access log."""
 
+    shared = False
+    """Whether a task of the application may be reading still (see `release`)."""
+
     _given = False  # the end of the body was received by the application
     _waited = 0.0  # seconds that the body has kept the application waiting
     _unheard = 0  # parts of the answer that went nowhere
@@ -178,11 +181,6 @@ class HttpStream(Response):
         if is_rejected and not 400 <= status < 500:
             raise ClientDisconnected
 
-    @property
-    def is_free(self) -> bool:
-        """Whether no task of the application can be reading."""
-        return self._turn is None
-
     async def release(self) -> None:
         """Wait until a task that the application left behind has stopped reading."""
         assert self._turn is not None
@@ -205,6 +203,7 @@ class HttpStream(Response):
     async def _receive_later(self) -> Message:
         if self._turn is None:
             self._turn = trio.Lock()
+            self.shared = True
         try:
             # No checkpoint when it is free: "has my client left?" is asked in a cancelled scope.
             self._turn.acquire_nowait()

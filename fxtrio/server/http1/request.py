@@ -205,8 +205,8 @@ class RequestReader:
             return
         name = name.lower()
         value = value.strip(b" \t")
-        request.size += len(name) + len(value) + 4
-        if request.size > self._limits.head:
+        request.size = size = request.size + len(name) + len(value) + 4
+        if size > self._limits.head:
             raise _Rejected(431, "the head is too long")
         if name in _decisive:
             _note(request, name, value)

@@ -38,7 +38,8 @@ def parse_json(body: bytes) -> Any:
     """
     if not body.strip():
         raise BadJson("The body is empty; JSON was expected.")
-    _check_bounds(body)
+    if len(body) > DEEPEST:
+        _check_bounds(body)
     try:
         return msgspec.json.decode(body)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -50,8 +51,6 @@ def _check_bounds(body: bytes) -> None:
 
     A value takes 64 bytes and more, so 10 MB of ``[],[],…`` would be 300.
     """
-    if len(body) <= DEEPEST:
-        return
     opened = body.count(b"[") + body.count(b"{")
     many = opened + body.count(b",") > MOST_MEMBERS
     if not many and opened <= DEEPEST:

@@ -256,11 +256,12 @@ class Body:
         if self._closed:
             return
         self._closed = True
-        if self._bodies is not None:
+        if self._claimed and self._bodies is not None:
             self._bodies.release(self._claimed, self._share)
         if self._file is not None:
             self._file.close()
-        self._close_form()
+        if self._form is not None:
+            self._close_form()
 
     async def aclose(self) -> None:
         """Do as `close` does, as the last of a request's background tasks."""
