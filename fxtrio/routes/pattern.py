@@ -52,7 +52,7 @@ def parse_segment(name: str) -> Segment:
 
     Raises ValueError with a cause and a remedy when it stands for none.
     """
-    found = _PARAM.fullmatch(name)
+    found = _PARAM.fullmatch(name) if name[:1] == "[" else None
     if found:
         opening, text, closing = found.groups()
         if (opening, closing) == ("[", "]"):
@@ -70,7 +70,8 @@ def parse_segment(name: str) -> Segment:
     if refused or not name:
         shown = repr(refused[0]) if refused else "nothing"
         raise ValueError(f"holds {shown}, which a URL segment cannot contain. Rename it")
-    return Segment(Kind.LITERAL, unicodedata.normalize("NFC", name))
+    text = name if name.isascii() else unicodedata.normalize("NFC", name)
+    return Segment(Kind.LITERAL, text)
 
 
 def check_segments(segments: tuple[Segment, ...]) -> None:
@@ -91,7 +92,8 @@ def parse_pattern(pattern: str) -> tuple[Segment, ...]:
     if pattern == "/":
         return ()
     segments = tuple(parse_segment(name) for name in pattern[1:].split("/"))
-    check_segments(segments)
+    if "[" in pattern:
+        check_segments(segments)
     return segments
 
 

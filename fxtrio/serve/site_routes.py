@@ -5,7 +5,7 @@ Called by `fxtrio.serve.dispatch` with what nothing else has answered.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Iterator
 from urllib.parse import quote
 
 import attrs
@@ -173,33 +173,43 @@ class SiteRoutes:
     site: Site
     lifetime: Lifetime
     evaluations: Evaluations
-    pages: Mapping[str, SitePage] = attrs.field(init=False)
-    """By their patterns."""
+    pages: dict[str, SitePage] = attrs.field(init=False)
+    """By their patterns. In development, where they come and go, those that were requested."""
 
     @pages.default
-    def _pages(self) -> Mapping[str, SitePage]:
-        site, policies = self.site, self.site.policies
-        found = {}
-        for route in site.manifest.routes:
-            pattern, plan = route.pattern, site.plans[route.view]
-            target = None if "[" in pattern else literal_target(site, plan, pattern)
-            found[pattern] = SitePage(
-                site,
-                self.lifetime,
-                plan,
-                route,
-                target,
-                site.route_names[pattern],
-                site.matched["page", pattern],
-                site.matched["markdown", pattern],
-                policies is not None and policies.of(pattern, called=False) is not None,
-                None if target is None else target.url,
-            )
-        return found
+    def _pages(self) -> dict[str, SitePage]:
+        routes = () if self.site.development else self.site.manifest.routes
+        return {route.pattern: self._made_page(route) for route in routes}
+
+    def _page_of(self, route: PageRoute) -> SitePage:
+        page = self.pages.get(route.pattern)
+        if page is None:
+            page = self.pages[route.pattern] = self._made_page(route)
+        return page
+
+    def _made_page(self, route: PageRoute) -> SitePage:
+        site, policies, pattern = self.site, self.site.policies, route.pattern
+        plan = site.plans[route.view]
+        target = None if "[" in pattern else literal_target(site, plan, pattern)
+        return SitePage(
+            site,
+            self.lifetime,
+            plan,
+            route,
+            target,
+            site.route_names[pattern],
+            site.matched["page", pattern],
+            site.matched["markdown", pattern],
+            policies is not None and policies.of(pattern, called=False) is not None,
+            None if target is None else target.url,
+        )
 
     @property
     def literal(self) -> Iterator[tuple[str, SitePage | SiteMarkdownPage]]:
-        """Yield each path that leads to one page, with the page or its Markdown."""
+        """Yield each path that leads to one page, with the page or its Markdown.
+
+        In development there are none: a site is replaced by the next save.
+        """
         markdown = self.site.markdown
         for pattern, page in self.pages.items():
             if page.target is None:
@@ -239,7 +249,7 @@ class SiteRoutes:
     ) -> Answer:
         site = self.site
         if not isinstance(route, ApiRoute):
-            return await self.pages[route.pattern].answer(running, event, params) or NOTHING
+            return await self._page_of(route).answer(running, event, params) or NOTHING
         if site.policies is not None:
             answered = await enter(
                 event, site.policies, route.pattern, called=True, count=running.count
@@ -269,9 +279,7 @@ class SiteRoutes:
         match = site.router.match(path.path, path.sent) if path is not None else None
         if path is None or match is None or isinstance(match[0], ApiRoute):
             return None
-        found = SiteMarkdownPage(
-            self.pages[match[0].pattern], MarkdownRepresentation(markdown, path)
-        )
+        found = SiteMarkdownPage(self._page_of(match[0]), MarkdownRepresentation(markdown, path))
         return await found.answer(running, event, match[1])
 
     async def _answer_not_found(self, running: Running, event: RequestEvent) -> Answer:

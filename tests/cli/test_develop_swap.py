@@ -21,8 +21,12 @@ from fxtrio.develop.reload.hot_reload import Swapper
 from fxtrio.develop.reload.import_graph import Importers, noting_imports
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.manifest import View
+from fxtrio.serve import site_routes
 from fxtrio.serve.pages import site
+from fxtrio.serve.pages.html.document import DocumentFrame, document_frame
+from fxtrio.serve.pages.page import Target, literal_target
 from fxtrio.serve.pages.plan import ViewPlan, plan_view
+from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.client import Client
 from tests.trees import write_tree
 
@@ -59,9 +63,16 @@ def root(tmp_path: Path) -> Iterator[Path]:
         del sys.modules[name]
 
 
+class Blank:
+    """Renders nothing."""
+
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        return Rendered(b"", b"<p></p>")
+
+
 @asynccontextmanager
 async def no_renderer(config: Config) -> AsyncIterator[Any]:
-    yield None
+    yield Blank()
 
 
 class Developed:
@@ -253,6 +264,30 @@ async def test_a_new_page_leaves_the_plans_of_other_views_as_they_are(
         assert [plan.view.id for plan in plans] == [
             msgspec.json.decode(p.page)["id"] for p in plans
         ]
+
+
+async def test_what_nobody_requests_of_a_new_site_is_not_made(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+
+    def noted_frame(view: View, *args: Any, **named: Any) -> DocumentFrame:
+        made.append(f"frame of {view.module}")
+        return document_frame(view, *args, **named)
+
+    def noted_target(of: site.Site, plan: ViewPlan, pattern: str) -> Target:
+        made.append(f"target of {pattern}")
+        return literal_target(of, plan, pattern)
+
+    monkeypatch.setattr(site, "document_frame", noted_frame)
+    monkeypatch.setattr(site_routes, "literal_target", noted_target)
+    async with developed(root) as (project, client):
+        (root / "pages/a.fxl").write_text("export default () => <p>a</p>;\n")
+        project.swapper.swap(project.saved("pages/a.fxl"))
+        assert made == []
+        for _ in range(2):
+            assert (await client.get("/other")).status_code == 200
+        assert made == ["target of /other", "frame of pages/other.fxl"]
 
 
 async def test_actions_of_modules_come_change_and_go(root: Path) -> None:

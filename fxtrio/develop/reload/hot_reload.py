@@ -229,7 +229,8 @@ def _renewed(
         if known is None or source in changed:
             known = imports.code(module, config)
         # What the text says without being run (CACHE, MEMO, HEAD) may be other than before.
-        pages[source] = known if known.module == module else attrs.evolve(known, module=module)
+        is_same_module = known.module is module or known.module == module
+        pages[source] = known if is_same_module else attrs.evolve(known, module=module)
 
     def files(known: Any, wanted: Iterable[str]) -> dict[str, Any]:
         return {

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -23,6 +24,7 @@ from fxtrio.serve.pages.functions.shared_actions import SharedAction, shared_act
 from fxtrio.serve.pages.html.document import DocumentFrame, document_frame
 from fxtrio.serve.pages.html.large import LargePages
 from fxtrio.serve.pages.html.render_cache import RenderCache
+from fxtrio.serve.pages.made_when_used import MadeWhenUsed
 from fxtrio.serve.pages.markdown.sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_renumbered, plan_view
@@ -52,7 +54,7 @@ class Site:
     plans: tuple[ViewPlan, ...]
     """By view id."""
 
-    frames: tuple[DocumentFrame, ...]
+    frames: Sequence[DocumentFrame]
     """By view id."""
 
     route_names: Mapping[str, bytes]
@@ -146,8 +148,7 @@ def make_site(
 
     ``root`` is the project folder; ``endpoints``, ``llms`` and ``actions`` are the namespaces of
     the endpoints, `llms.py` files and action modules, by source. ``before`` is the site that this
-    one replaces, with the same settings: plans of views that stay are taken from it. Raises
-    PageCodeInvalid.
+    one replaces, with the same settings: what stays is taken from it. Raises PageCodeInvalid.
     """
     entropy = Entropy()
     routes: tuple[PageRoute | ApiRoute, ...] = (*manifest.routes, *manifest.api)
@@ -163,8 +164,8 @@ def make_site(
         codes=codes,
         plans=plans,
         frames=_frames(manifest, config, nonce),
-        route_names={route.pattern: encode_requested(route.pattern) for route in routes},
-        matched=_matched(manifest),
+        route_names=_route_names(routes, {} if before is None else before.route_names),
+        matched=_matched(manifest, {} if before is None else before.matched),
         matched_actions=_matched_actions(manifest, plans),
         matched_streams=_matched_streams(manifest, plans),
         shared_actions=shared_actions(manifest.actions, actions, config),
@@ -262,11 +263,12 @@ def _plans(
     return tuple(plans)
 
 
-def _frames(manifest: Manifest, config: Config, nonce: bytes) -> tuple[DocumentFrame, ...]:
-    return tuple(
-        document_frame(view, manifest.assets, lang=config.lang, nonce=nonce)
-        for view in manifest.views
-    )
+def _frames(manifest: Manifest, config: Config, nonce: bytes) -> Sequence[DocumentFrame]:
+    """Return the frame of each view; in development, where they come and go, when it is used."""
+    make = partial(document_frame, assets=manifest.assets, lang=config.lang, nonce=nonce)
+    if manifest.mode == "development":
+        return MadeWhenUsed(make, manifest.views)
+    return tuple(map(make, manifest.views))
 
 
 def _terms(
@@ -348,14 +350,27 @@ def _matched_streams(
     }
 
 
-def _matched(manifest: Manifest) -> dict[tuple[RouteKind, str], MatchedRoute]:
+def _route_names(
+    routes: Iterable[PageRoute | ApiRoute], before: Mapping[str, bytes]
+) -> dict[str, bytes]:
+    return {
+        route.pattern: before.get(route.pattern) or encode_requested(route.pattern)
+        for route in routes
+    }
+
+
+def _matched(
+    manifest: Manifest, before: Mapping[tuple[RouteKind, str], MatchedRoute]
+) -> dict[tuple[RouteKind, str], MatchedRoute]:
     """Return the matched route of each pattern and kind, built once instead of per request."""
     pages: tuple[RouteKind, ...] = ("page", "markdown", "websocket")
     endpoints: tuple[RouteKind, ...] = ("api", "websocket")
     sources = [(pages, each.pattern, manifest.views[each.view].module) for each in manifest.routes]
     sources += [(endpoints, each.pattern, each.source) for each in manifest.api]
     return {
-        (kind, pattern): MatchedRoute(kind=kind, pattern=pattern, source=source)
+        (kind, pattern): known
+        if (known := before.get((kind, pattern))) is not None and known.source == source
+        else MatchedRoute(kind=kind, pattern=pattern, source=source)
         for kinds, pattern, source in sources
         for kind in kinds
     }
