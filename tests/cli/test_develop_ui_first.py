@@ -27,16 +27,19 @@ export default ({ data }) => <h1>Hello, {data.name}</h1>;
 """
 
 
-async def test_node_gets_a_ui_half_before_the_manifest_is_made_if_that_is_another_one(
+async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(tmp_path, {"fx.config.json": "{}", "pages/index.fxl": PAGE})
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sockets").mkdir()
     steps: list[str] = []
+    orders: list[tuple[str, dict[str, Any]]] = []
+    failing: list[str] = []
     ask = ViteSupervisor.ask
 
     async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
+        orders.append((op, fields))
         if op == "change":
             steps.append("browsers")
         return await ask(vite, op, fields)
@@ -47,7 +50,7 @@ async def test_node_gets_a_ui_half_before_the_manifest_is_made_if_that_is_anothe
 
     async def swap(order: Swap) -> Swapped:
         steps.append("Python")
-        return Swapped()
+        return Swapped(failed="".join(failing), error="".join(failing))
 
     monkeypatch.setattr(ViteSupervisor, "ask", asking)
     monkeypatch.setattr(dev_project, "make_manifest", making)
@@ -71,4 +74,20 @@ async def test_node_gets_a_ui_half_before_the_manifest_is_made_if_that_is_anothe
             assert await saved("Hello", "Welcome") == ["browsers"]
             assert await saved("Hello", "Suspense") == ["browsers", "manifest"]
             assert await saved('"one"', '"two"') == ["manifest", "Python", "browsers"]
+
+            async def asked(before: str, after: str) -> list[tuple[str, dict[str, int]]]:
+                orders.clear()
+                await saved(before, after)
+                return [
+                    (op, {key: len(wrong) for key, wrong in fields["problems"].items()})
+                    for op, fields in orders
+                    if op in ("change", "problems")
+                ]
+
+            assert await asked("return", "return =") == [("change", {"pages": 1})]
+            assert await asked("Hello", "Hello") == [("change", {"pages": 0})]
+            failing.append("ValueError: no name")
+            assert await asked('"one"', "str()") == [("change", {"python": 1})]
+            failing.clear()
+            assert await asked('"one"', '"two"') == [("change", {"python": 0})]
             nursery.cancel_scope.cancel()

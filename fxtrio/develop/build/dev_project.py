@@ -40,7 +40,7 @@ from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
 from fxtrio.develop.reload.ignored import BUILT
-from fxtrio.develop.reload.watcher import Changes
+from fxtrio.develop.reload.watcher import Changes, has_inotify
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import Shown, shown_failure
 from fxtrio.develop.vite.node_messages import Told, change_order
@@ -187,8 +187,8 @@ class DevProject:
         ``restart`` says why a new process is needed in any case.
         """
         assert self._project is not None
-        sort = partial(sort_changes, self.root, self.config, self._project)
-        found = await trio.to_thread.run_sync(sort, changes.files)
+        look = partial(self._look_at, changes.files, pages=has_inotify() and not restart)
+        found, good = await trio.to_thread.run_sync(look)
         if BUILT in found.settings:  # no process can start before it is made again
             self.miss(changes)
             return Applied(restart=f"{BUILT} has changed")
@@ -208,9 +208,31 @@ class DevProject:
         if found.structure:
             return await self._restructure(found, swap)
         known = self._by_source()
-        good = await self._files.read(found.pages)
+        if good is None:
+            good = await self._files.read(found.pages)
+            await trio.to_thread.run_sync(self._write_changed, good)
         replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
         return await self._pass_on(found, good, swap, replan=replan)
+
+    def _look_at(
+        self, files: Iterable[str], *, pages: bool
+    ) -> tuple[Sorted, dict[str, CheckedPage] | None]:
+        """Sort files; where only ``pages`` and modules have changed, also read the pages.
+
+        Their halves are written at once. All in one thread: on a busy machine each change of
+        threads takes longer than what is done there. None stands for pages that were not read.
+        """
+        assert self._project is not None
+        found = sort_changes(self.root, self.config, self._project, files)
+        if not pages or found.settings or found.packages or found.migrations or found.structure:
+            return found, None
+        good = self._files.read_now(found.pages)
+        self._write_changed(good)
+        return found, good
+
+    def _write_changed(self, good: Mapping[str, CheckedPage]) -> None:
+        known = self._by_source()
+        write_halves([page for one, page in good.items() if known.get(one) != page], self.folder)
 
     async def _start_anew(self, changes: Changes, swap: SwapCode, restart: str) -> Applied:
         """Restart everything, unless a new process could not import the app."""
@@ -222,7 +244,8 @@ class DevProject:
             swapped = Swapped(failed=str(error), error=str(error))
             await self._tell_wrong("python", [shown_failure(swapped, Swap(), self.root)])
         else:
-            swapped = await self._swap(swap, (), (), restart=restart)
+            swapped, wrong = await self._swap(swap, (), (), restart=restart)
+            await self._tell_wrong("python", wrong)
         if swapped.failed:
             return Applied(problems=(swapped.failed,))
         return Applied(restart=restart)
@@ -240,7 +263,7 @@ class DevProject:
         found = sort_changes(self.root, self.config, self._project, missed)
         now = self._by_source()
         changed = {one: page for one, page in now.items() if before.get(one) != page}
-        await self._tell(found, changed, before, before.keys() - now.keys(), None)
+        await self._tell(found, changed, before, before.keys() - now.keys(), None, {})
 
     async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
         """Act on files that came or went."""
@@ -267,6 +290,7 @@ class DevProject:
         """Hand pages and modules that have changed to whoever runs them."""
         assert self._project is not None
         known = self._by_source() if before is None else before
+        wrong = {"pages": self._files.shown()}
         changed = {one: page for one, page in good.items() if known.get(one) != page}
         facts = [
             one
@@ -282,16 +306,16 @@ class DevProject:
         told = Told()
         if not structure and changed:
             pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
-            await trio.to_thread.run_sync(write_halves, changed.values(), self.folder)
             if ui_alone:
-                told = await self._tell(found, changed, known, gone, None)
+                told = await self._tell(found, changed, known, gone, None, wrong)
             await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
         swapped = Swapped()
         if facts or found.modules or structure or self._left != Swap():
             self._described.look_later(self.root, self.config, self.nursery, self.report)
-            swapped = await self._swap(swap, facts, found.modules)
+            swapped, wrong["python"] = await self._swap(swap, facts, found.modules)
             if swapped.restart:
-                self._untold = partial(self._tell, found, changed, known, gone, None)
+                await self._tell_wrong("python", wrong["python"])
+                self._untold = partial(self._tell, found, changed, known, gone, None, {})
                 return Applied(restart=swapped.restart)
         sources = (*swapped.sources, *facts)
         failed = (swapped.failed,) if swapped.failed else ()
@@ -301,18 +325,17 @@ class DevProject:
         if (sources or every) and not failed:
             data = {"sources": None if every else sources}
         if not (ui_alone and changed):
-            told = await self._tell(found, changed, known, gone, data)
-        await self._tell_problems()
+            told = await self._tell(found, changed, known, gone, data, wrong)
         self._outlines.note(changed, told.outlines)
         self._check_later(found, told.outlines, pages_changed=bool(changed or gone))
-        wrong = [str(problem) for problem in self._files.wrong()]
-        wrong += [
+        problems = [str(problem) for problem in self._files.wrong()]
+        problems += [
             f"{shown_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
             for one in told.wrong
         ]
         beside = [file for file in found.files if self._is_inside(file)]
         used = told.used or bool(changed or found.modules or found.pages or structure or beside)
-        return Applied(problems=(*wrong, *failed), modules=swapped.modules, used=used)
+        return Applied(problems=(*problems, *failed), modules=swapped.modules, used=used)
 
     def _check_later(
         self, found: Sorted, outlines: Mapping[str, str | None], *, pages_changed: bool
@@ -334,7 +357,8 @@ class DevProject:
 
     async def _swap(
         self, swap: SwapCode, sources: Iterable[str], files: Iterable[str], *, restart: str = ""
-    ) -> Swapped:
+    ) -> tuple[Swapped, list[Shown]]:
+        """Let new code take the place of old; return what came of it, and what is wrong with it."""
         left = self._left
         order = Swap(
             files=tuple({*left.files, *(str(self.root / file) for file in files)}),
@@ -343,9 +367,7 @@ class DevProject:
         )
         swapped = await swap(order)
         self._left = attrs.evolve(order, restart="") if swapped.failed else Swap()
-        wrong = [shown_failure(swapped, order, self.root)] if swapped.failed else []
-        await self._tell_wrong("python", wrong)
-        return swapped
+        return swapped, [shown_failure(swapped, order, self.root)] if swapped.failed else []
 
     async def _tell(
         self,
@@ -354,9 +376,11 @@ class DevProject:
         known: dict[str, CheckedPage],
         gone: Iterable[str],
         data: Any,
+        wrong: Mapping[str, list[Shown]],
     ) -> Told:
-        """Tell Node, and through it the browsers."""
-        order = change_order(self.root, found, changed, known, gone, data)
+        """Tell Node, and through it the browsers; also of what is ``wrong``, where that is news."""
+        news = {key: one for key, one in wrong.items() if self._vite.is_news(key, one)}
+        order = change_order(self.root, found, changed, known, gone, data, news)
         if order is None:
             return Told()
         answer = await self._ask("change", **order)

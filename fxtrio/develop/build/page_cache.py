@@ -60,14 +60,23 @@ class PageFiles:
         self._broken = broken
         return attrs.evolve(project, pages=tuple(pages[one] for one in sorted(pages)))
 
-    async def read(self, sources: Iterable[str]) -> dict[str, CheckedPage]:
-        """Read ``sources`` again, and return the valid ones."""
+    async def read(self, sources: Collection[str]) -> dict[str, CheckedPage]:
+        """Read ``sources`` again, and return the valid ones.
+
+        What is wrong is read once more a little later, unless the system reports whole files.
+        """
+        good = await trio.to_thread.run_sync(self.read_now, tuple(sources))
+        wrong = [source for source in sources if source not in good]
+        if wrong and not has_inotify():
+            await trio.sleep(_HALF_WRITTEN)
+            good |= await trio.to_thread.run_sync(self.read_now, wrong)
+        return good
+
+    def read_now(self, sources: Iterable[str]) -> dict[str, CheckedPage]:
+        """Read ``sources`` again, and return the valid ones. For a thread."""
         good: dict[str, CheckedPage] = {}
         for source in sources:
-            page, problems = await trio.to_thread.run_sync(self._check, source)
-            if problems and not has_inotify():  # which reports whole files
-                await trio.sleep(_HALF_WRITTEN)
-                page, problems = await trio.to_thread.run_sync(self._check, source)
+            page, problems = self._check(source)
             if page is None:
                 self._texts.forget([source])
             if problems or page is None:

@@ -36,11 +36,13 @@ def change_order(
     known: Mapping[str, CheckedPage],
     gone: Iterable[str],
     data: Any,
+    problems: Mapping[str, list[Shown]],
 ) -> dict[str, Any] | None:
     """Return the fields of the order ``change``; None when nothing concerns Node.
 
     ``changed`` are page files by source, as they are now, ``known`` as they were before. Files
     whose names are not UTF-8 are left out: no message can name them, and no build has them.
+    ``problems`` is what is wrong now, by who has found it, where that is other than before.
     """
     ui = [
         {"type": "change" if source in known else "add", "file": source}
@@ -54,13 +56,14 @@ def change_order(
     ]
     of_code = (*found.structure, *found.pages, *found.modules)
     texts = [str(root / file) for file in of_code if _is_text(file)]
-    if not (ui or files or data or texts or found.public):
+    if not (ui or files or data or texts or found.public or problems):
         return None
     return {
         "ui": ui,
         "files": files,
         "texts": texts,
         "data": data,
+        "problems": problems,
         "reload": bool(found.public),
     }
 

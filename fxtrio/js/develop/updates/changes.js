@@ -64,10 +64,11 @@ export class Changes {
    *
    * @param {{
    *   ui: Change[], files: Change[], texts: string[], data: { sources: string[] | null } | null,
-   *   reload: boolean,
+   *   reload: boolean, problems: Record<string, Shown[]>,
    * }} changes `texts` are the paths of all files that have come or changed, for those who only
    *   read them; `sources` null stands for all pages; `data` null when no loader has changed;
-   *   `reload` says that files have changed of which nobody knows which pages show them
+   *   `reload` says that files have changed of which nobody knows which pages show them; `problems`
+   *   is what is wrong by who has found it, where that is other than before
    * @returns {Promise<{ problems: Shown[], used: boolean, outlines: Record<string, string | null> }>}
    *   what is wrong, in all files; whether anything concerns what is shown, or ever will; what
    *   checks see of the files that have changed, by source or absolute path
@@ -110,6 +111,9 @@ export class Changes {
       pages: this.#browsers.pagesOf(idOf(file)),
     }));
     this.#browsers.setProblems('syntax', problems);
+    for (const [key, found] of Object.entries(changes.problems)) {
+      this.#browsers.setProblems(key, found);
+    }
     this.#browsers.announce('fx:settled', {});
     if (changes.reload) this.#browsers.send({ type: 'full-reload' });
     // Last: browsers do not wait for them.
