@@ -115,7 +115,11 @@ class LinkCheck:
             # Another site of the same host, unless this one has such a page.
             if path not in self.files and (path.rstrip("/") or "/") not in self.pages:
                 return None
-            return f"leads out of {base}", "Use <Link>, which adds the base, or write it", False
+            return (
+                f"leads out of {base}",
+                "Write it in JSX or HEAD, to which the base is added, or add the base",
+                False,
+            )
         path = path.removeprefix(base) or "/"
         if path in self.files:
             return None

@@ -19,6 +19,7 @@ from fxtrio.jobs.store import decoded, storable
 from fxtrio.log import printable
 from fxtrio.markdown.convert import HtmlConverter, start_of_content
 from fxtrio.markdown.escapes import drop_needless
+from fxtrio.markdown.links import based_links
 from fxtrio.markdown.llms import literal, title_of
 from fxtrio.markdown.negotiation import prefers_markdown
 from fxtrio.markdown.paths import page_path
@@ -192,6 +193,8 @@ PARSERS: dict[str, Parser] = {
     "a name within a query": lambda body: _hide(b"a=%3F" + body + b"%3Db"),
     "a line of the log": text(printable),
     # Heads.
+    "links in Markdown": text(lambda one: based_links(one, "/sub")),
+    "a link in Markdown": text(lambda one: based_links(f"[a](/{one})", "/sub")),
     "Accept": text(prefers_markdown, "text/markdown"),
     "Accept-Encoding": read_accepted,
     "Content-Type": text(options_of, "multipart/form-data; "),

@@ -4,6 +4,7 @@ import { createElement } from 'react';
 import { createRoot, hydrateRoot } from 'react-dom/client';
 
 import { App } from './app.js';
+import { loadBase } from './view/base/based.js';
 import { createRuntime } from './runtime.js';
 import { bindPromises, Promises } from './view/promises.js';
 import { pagePath } from './navigation/urls.js';
@@ -22,11 +23,13 @@ const PATIENCE_MS = 5000;
  * @param {object} options
  * @param {string} options.base URL path that the app was built for; "" for the root. A page
  *   that is served below another path says so itself.
+ * @param {Parameters<typeof loadBase>[1]} options.below loads what only an app needs that is served
+ *   below a path
  * @param {(url: string) => Promise<import('./types.js').Module>} [options.importModule]
  * @param {import('react-dom/client').HydrationOptions} [options.react] told to React
  * @returns {Promise<import('./runtime.js').Runtime | null>} null without a page state
  */
-export async function start({ base, importModule = importUrl, react = {} }) {
+export async function start({ base, below, importModule = importUrl, react = {} }) {
   const data = document.getElementById(STATE);
   const root = document.getElementById(ROOT);
   if (data === null || root === null) return null;
@@ -39,13 +42,9 @@ export async function start({ base, importModule = importUrl, react = {} }) {
     history.replaceState(history.state, '', `${state.requestedPath}${location.hash}`);
   }
   const rendered = root.firstChild !== null;
-  const runtime = createRuntime({
-    window,
-    state,
-    base: state.page.base ?? base,
-    rendered,
-    importModule,
-  });
+  const mounted = state.page.base ?? base;
+  await loadBase(mounted, below);
+  const runtime = createRuntime({ window, state, base: mounted, rendered, importModule });
   setRuntime(document, runtime);
   const parts = await runtime.modules.load(state.page);
   const app = createElement(App, { runtime, initial: { state, parts } });

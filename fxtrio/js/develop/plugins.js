@@ -5,6 +5,7 @@ import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 import { foreignPlugin } from '../vite/foreign.js';
+import { developedPathsPlugins } from '../vite/stylesheets.js';
 import { bundledPlugin, nativePlugin } from './runtime/react.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
@@ -41,6 +42,7 @@ export function developmentPlugins(known) {
     nativePlugin(home, native, runtime, serverRuntime),
     bundledPlugin(home),
     unmappedPlugin([runtime, cacheDir]),
+    ...developedPathsPlugins(baseOf(/** @type {any} */ (settings))),
   ];
 }
 
@@ -59,7 +61,7 @@ function entryPlugin(settings, runtime, refresh) {
     `prepare();`, // before any module of the app runs
     `const { develop } = await import(${JSON.stringify(`${runtime}/develop.js`)});`,
     `const { start } = await import(${JSON.stringify(`${runtime}/start.js`)});`,
-    `await develop({ base: ${base}, start, hot: import.meta.hot, root: ${JSON.stringify(settings.root)}, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
+    `await develop({ base: ${base}, start, below: () => import(${JSON.stringify(`${runtime}/below.js`)}), hot: import.meta.hot, root: ${JSON.stringify(settings.root)}, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
   ].join('\n');
   const socket = `import { hotConsole, hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
   return {

@@ -8,7 +8,7 @@ import { renderToPipeableStream, renderToString } from 'react-dom/server.node';
 import { RouteContext } from '../client/contexts.js';
 import { interleave, mergeHead, serializeHead, withoutTitles } from '../client/head/head.js';
 import { Inserted } from './inserted.js';
-import { movedFrom, moving } from './mounted.js';
+import { movedFrom, same } from './mounted.js';
 import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
 import { RootSplitter } from './splitter.js';
 import { bindPromises } from '../client/view/promises.js';
@@ -103,7 +103,7 @@ export function createRenderers({ views, base }) {
           options.onShellReady(move(collected.html(state, hoisted) + hoisted + inserted));
         },
         () => collected.inserted.html(),
-        state.promises !== undefined,
+        { joined: state.promises !== undefined, change: move === same ? undefined : move },
       );
       const app = appOf(views[id], state, base, collected, options.deferred);
       const tree = createElement('div', { id: ROOT }, app);
@@ -114,7 +114,7 @@ export function createRenderers({ views, base }) {
         onError: options.onError,
       });
       return {
-        pipe: (destination) => void moving(splitter, base, state).pipe(destination),
+        pipe: (destination) => void splitter.pipe(destination),
         abort: (reason) => rendering.abort(reason),
       };
     },

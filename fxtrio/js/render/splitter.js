@@ -13,6 +13,7 @@ export class RootSplitter extends Transform {
   #onHoisted;
   #inserted;
   #joined;
+  #change;
   /** @type {Buffer | null} what came so far; null once the tag was found */
   #before = Buffer.alloc(0);
   /** @type {Uint8Array[]} what React has written since `flush`: whole elements, once it flushes */
@@ -22,11 +23,14 @@ export class RootSplitter extends Transform {
    * @param {string} opening tag of the root element
    * @param {(hoisted: string) => void} onHoisted told once what stands in front of it
    * @param {() => string} inserted returns the HTML that comes in front of a later part
-   * @param {boolean} [joined] whether each flush is one part: others write between them
+   * @param {object} [options]
+   * @param {boolean} [options.joined] whether each flush is one part: others write between them
+   * @param {(html: string) => string} [options.change] makes the HTML of each flush another one
    */
-  constructor(opening, onHoisted, inserted, joined = false) {
+  constructor(opening, onHoisted, inserted, { joined = false, change } = {}) {
     super();
-    this.#joined = joined;
+    this.#joined = joined || change !== undefined;
+    this.#change = change;
     this.#opening = opening;
     this.#onHoisted = onHoisted;
     this.#inserted = inserted;
@@ -58,16 +62,21 @@ export class RootSplitter extends Transform {
    */
   _transform(part, _encoding, done) {
     if (this.#before === null) {
-      this.push(part);
+      this.#pass(part);
     } else {
       const all = Buffer.concat([this.#before, part]);
       const at = all.indexOf(this.#opening);
       this.#before = at === -1 ? all : null;
       if (at !== -1) {
-        this.push(all.subarray(at + this.#opening.length));
+        this.#pass(all.subarray(at + this.#opening.length));
         this.#onHoisted(withLastTitle(all.toString('utf8', 0, at)));
       }
     }
     done();
+  }
+
+  /** @param {Uint8Array} part whole tags and characters, if it is to be changed */
+  #pass(part) {
+    this.push(this.#change === undefined ? part : this.#change(Buffer.from(part).toString('utf8')));
   }
 }

@@ -7,11 +7,15 @@ import { CLIENT_ENTRY, SERVER_ENTRY } from './entries.js';
 import { foreignPlugin } from './foreign.js';
 import { packagesPlugin } from './packages.js';
 import { mayInline, pagesPlugin } from './pages.js';
+import { builtPathsPlugin } from './stylesheets.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 
 /** The chunk of what every page needs and starts with: React, and fxtrio's client. */
 const RUNTIME = 'runtime';
+
+/** What only an app needs that is served below a path. */
+const BELOW = /\/base\/(attributes|elements|html)\.js$/;
 
 /** What browsers that are at most about three years old understand. */
 const TARGET = 'es2022';
@@ -48,9 +52,10 @@ export function makeConfig(plan, { client, home, logger, parse, documents, besid
       extensions: ['.mjs', '.js', '.mts', '.ts', '.jsx', '.tsx', '.json'],
     },
     plugins: [
-      packagesPlugin(home),
+      packagesPlugin(home, client),
       pagesPlugin(plan, client),
       foreignPlugin(plan.root, parse),
+      builtPathsPlugin(),
       ...documents,
       ...beside,
     ],
@@ -91,7 +96,9 @@ function clientBuild(plan, client, production) {
             {
               name: RUNTIME,
               test: (id) =>
-                id.startsWith(`${client}/`) || isOfLibrary(id) || id === `\0${CLIENT_ENTRY}`,
+                (id.startsWith(`${client}/`) && !BELOW.test(id)) ||
+                isOfLibrary(id) ||
+                id === `\0${CLIENT_ENTRY}`,
             },
           ],
         },

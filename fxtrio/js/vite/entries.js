@@ -20,11 +20,14 @@ export function baseOf({ base }) {
 /**
  * @param {Plan} plan
  * @param {string} client folder of the client runtime
+ * @param {string} below reference to the chunk that only an app needs that is served below a path.
+ *   The bundler would add more to the runtime than it has, to load an import that it knows.
  */
-export function clientEntry(plan, client) {
+export function clientEntry(plan, client, below) {
+  const load = `() => import(/* @vite-ignore */ import.meta.ROLLUP_FILE_URL_${below})`;
   return [
     `import { start } from ${JSON.stringify(`${client}/start.js`)};`,
-    `void start({ base: ${JSON.stringify(baseOf(plan))} });`,
+    `void start({ base: ${JSON.stringify(baseOf(plan))}, below: ${load} });`,
   ].join('\n');
 }
 

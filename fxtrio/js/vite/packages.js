@@ -47,19 +47,37 @@ export function reactHome(root, toolchain) {
  * Resolve `react` and `react-dom` in one place for all importers, the packages of the app and
  * fxtrio's own client included, so that there is one copy.
  *
+ * Browsers get elements whose URLs have the path that the app is served below
+ * (`client/view/base/elements.js`), whoever makes them.
+ *
  * @param {string} home folder whose `node_modules` has them
+ * @param {string} client folder of the client runtime
  * @returns {import('vite').Plugin}
  */
-export function packagesPlugin(home) {
+export function packagesPlugin(home, client) {
   const importer = path.join(home, 'package.json');
   return {
     name: 'fx:packages',
     enforce: 'pre',
     resolveId: {
       filter: { id: OF_LIBRARY },
-      handler(source, _importer, options) {
+      handler(source, from, options) {
+        const own = ownRuntime(source, client);
+        const forBrowsers = this.environment.config.consumer === 'client';
+        if (own !== null && forBrowsers && from !== own) return own;
         return this.resolve(source, importer, { ...options, skipSelf: true });
       },
     },
   };
+}
+
+/**
+ * Return the module that stands for one of React in browsers; null for most.
+ *
+ * @param {string} name
+ * @param {string} client folder of the client runtime
+ */
+export function ownRuntime(name, client) {
+  const [, file] = /^react\/(jsx-(?:dev-)?runtime)$/.exec(name) ?? [];
+  return file === undefined ? null : `${client}/view/base/${file}.js`;
 }

@@ -22,10 +22,13 @@ const SERVER_CODE = /\.(fxl|pyi?)$/;
  * @returns {import('vite').Plugin}
  */
 export function pagesPlugin(plan, client) {
-  const entries = new Map([
-    [`\0${CLIENT_ENTRY}`, () => clientEntry(plan, client)],
-    [`\0${SERVER_ENTRY}`, () => serverEntry(plan, `${path.posix.dirname(client)}/render`)],
-  ]);
+  const start = `\0${CLIENT_ENTRY}`;
+  const server = () => serverEntry(plan, `${path.posix.dirname(client)}/render`);
+  const below = {
+    type: /** @type {const} */ ('chunk'),
+    id: `${client}/view/base/elements.js`,
+    name: 'below',
+  };
   const modules = new Set(plan.modules);
   return {
     name: 'fx:pages',
@@ -43,8 +46,10 @@ export function pagesPlugin(plan, client) {
     load: {
       filter: { id: /^\0virtual:fx\/|\.(fxl|md|pyi?)(\?|$)/ },
       async handler(id) {
-        const entry = entries.get(id);
-        if (entry !== undefined) return { code: entry(), moduleType: 'js' };
+        if (id === start) {
+          return { code: clientEntry(plan, client, this.emitFile(below)), moduleType: 'js' };
+        }
+        if (id === `\0${SERVER_ENTRY}`) return { code: server(), moduleType: 'js' };
         const cause = refusal(plan, modules, id);
         if (cause !== '') throw new Error(cause);
         if (!modules.has(sourceOf(plan, id))) return null; // the text of a document
@@ -53,7 +58,6 @@ export function pagesPlugin(plan, client) {
       },
     },
     generateBundle(_options, bundle) {
-      const start = `\0${CLIENT_ENTRY}`;
       for (const file of Object.values(bundle)) {
         // Documents name the chunk that has the module, and not the one that only imports it.
         const isFacade = file.type === 'chunk' && file.facadeModuleId === start;

@@ -1,4 +1,4 @@
-/** The stylesheets of a build, so that a mistake in one is reported with its file. */
+/** Stylesheets: a mistake in one is reported with its file, and paths of the app get its base. */
 
 import { createRequire } from 'node:module';
 import path from 'node:path';
@@ -64,4 +64,57 @@ export class Stylesheets {
       return found?.loc === undefined ? null : found;
     }
   }
+}
+
+/** A path of the app in a stylesheet, behind what must not be taken for one: comments and texts. */
+const PATHS =
+  /\/\*[^]*?\*\/|(url\(\s*["']?)\/(?!\/)[^)]*|"(?:[^"\\\n]|\\[^])*"|'(?:[^'\\\n]|\\[^])*'/gi;
+
+/** The same where the stylesheet is a text of a module. */
+const QUOTED_PATHS = /(url\(\s*(?:\\?["'])?)(?=\/(?!\/))/gi;
+
+/**
+ * Return a stylesheet that names paths of the app from its own place, the folder `_fx` of the app.
+ *
+ * @param {string} css
+ */
+export function relativePaths(css) {
+  return css.replace(PATHS, (found, before) =>
+    before === undefined ? found : `${before}..${found.slice(before.length)}`,
+  );
+}
+
+/**
+ * Let an app with its stylesheets be served below any path.
+ *
+ * @returns {import('vite').Plugin}
+ */
+export function builtPathsPlugin() {
+  return {
+    name: 'fx:paths',
+    enforce: 'post',
+    generateBundle(_options, bundle) {
+      for (const file of Object.values(bundle)) {
+        if (file.type !== 'asset' || !file.fileName.endsWith('.css')) continue;
+        file.source = relativePaths(Buffer.from(file.source).toString('utf8'));
+      }
+    },
+  };
+}
+
+/**
+ * The same in development, where stylesheets are parts of documents and the base is known.
+ *
+ * @param {string} base
+ * @returns {import('vite').Plugin[]}
+ */
+export function developedPathsPlugins(base) {
+  if (base === '') return [];
+  const name = 'fx:paths';
+  const moved = `$1${base.replaceAll('$', '$$$$')}`;
+  const handler = (/** @type {string} */ code) => ({
+    code: code.replace(QUOTED_PATHS, moved),
+    map: null,
+  });
+  return [{ name, enforce: 'post', transform: { order: 'post', filter: { id: STYLE }, handler } }];
 }

@@ -1,5 +1,6 @@
 /** Head nodes written into a document: only what differs changes, and only what is marked. */
 
+import { BASED } from '../view/base/based.js';
 import { content, MARK, withoutTitles } from './head.js';
 
 /** @typedef {import('../types.js').HeadNode} HeadNode */
@@ -37,11 +38,17 @@ export function applyHead(document, nodes, { nonce = '', untrusted = NONE, remov
   /** @type {Element | null} */
   let before = null;
   for (const node of shown) {
-    const [tag, attributes, text] = node;
+    const [tag, , text] = node;
+    const attributes = BASED.attributes?.(tag, node[1]) ?? node[1];
     const key = signature([tag, attributes, written(tag, attributes, text)]);
     const element = present.get(key)?.shift() ?? null;
     before =
-      element ?? insert(document, create(document, node, untrusted.has(node) ? '' : nonce), before);
+      element ??
+      insert(
+        document,
+        create(document, [tag, attributes, text], untrusted.has(node) ? '' : nonce),
+        before,
+      );
   }
   if (remove) {
     for (const element of [...present.values()].flat()) element.remove();

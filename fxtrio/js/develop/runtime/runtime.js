@@ -11,6 +11,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 
+import { ownRuntime } from '../../vite/packages.js';
 import { LIBRARY, OF_LIBRARY } from '../../worker/library.js';
 
 const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));
@@ -24,6 +25,7 @@ const SERVER = fileURLToPath(new URL('./server-runtime.js', import.meta.url));
 const INPUT = {
   index: `${CLIENT}/index.js`,
   start: `${CLIENT}/start.js`,
+  below: `${CLIENT}/view/base/elements.js`,
   prepare: `${BROWSER}/prepare.js`,
   develop: `${BROWSER}/develop.js`,
   latest: `${BROWSER}/latest.js`,
@@ -152,8 +154,13 @@ function wrappedPlugin(home, native) {
       handler(/** @type {string} */ id) {
         const name = id.slice(WRAPPED.length);
         const names = Object.keys(native(name)).filter((one) => NAME.test(one));
+        const own = ownRuntime(name, CLIENT);
+        const imported =
+          own === null
+            ? `module from ${JSON.stringify(name)}`
+            : `* as module from ${JSON.stringify(own)}`;
         return (
-          `import module from ${JSON.stringify(name)}; export default module;` +
+          `import ${imported}; export default module;` +
           `export const { ${names.filter((one) => one !== 'default').join(', ')} } = module;`
         );
       },

@@ -11,6 +11,7 @@ import msgspec
 import trio
 from starlette.responses import Response
 
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.errors import Busy, Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.markdown import (
@@ -20,6 +21,7 @@ from fxtrio.markdown import (
     prefers_markdown,
     resolve_markdown,
 )
+from fxtrio.markdown.links import based_links
 from fxtrio.markdown.paths import page_path
 from fxtrio.serve.pages.deferred.values import deferred_in, settle
 from fxtrio.serve.pages.error_response import log_failure, problem_of
@@ -103,6 +105,7 @@ class MarkdownRepresentation(msgspec.Struct, frozen=True):
         text = await resolve_markdown(context, self.markdown.sources(plan))
         if text is None:
             return None
+        text = based_links(text, quote(site.base_url, safe=SAFE_IN_PATHS))
         return Reply(status, text.encode(), _MEDIA, None, site.markdown_lines)
 
     async def render_error(self, page: PageEvent, error: BaseException) -> Answer:
