@@ -36,10 +36,11 @@ def checked_project(root: Path, config: Config) -> CheckedProject:
     return project
 
 
-def planned_site(project: CheckedProject) -> PlannedSite:
-    """Return the views and routes of a project."""
+def planned_site(project: CheckedProject, before: PlannedSite | None = None) -> PlannedSite:
+    """Return the views and routes of a project; views that were in ``before`` keep their ids."""
     modules = (page.module for page in project.pages)
-    return plan_site(project.tree, {module.source for module in modules if module.standalone})
+    standalone = {module.source for module in modules if module.standalone}
+    return plan_site(project.tree, standalone, before)
 
 
 def write_halves(pages: Iterable[CheckedPage], folder: Path) -> None:
@@ -89,12 +90,13 @@ def bundle_plan(
         base=f"{config.base_url}/_fx/",
         mode=mode,
         modules=project.tree.sources,
-        views=tuple(_bundle_view(view, modules) for view in site.views),
+        views=tuple(bundle_view(view, modules) for view in site.views),
         seed=seed,
     )
 
 
-def _bundle_view(view: PlannedView, modules: Mapping[str, PageModule]) -> BundleView:
+def bundle_view(view: PlannedView, modules: Mapping[str, PageModule]) -> BundleView:
+    """Return one view as bundlers take it; ``modules`` are those of all sources."""
     layouts = [layout.source for layout in view.layouts]
     return BundleView(
         id=view.id,

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Collection, Iterable
+from functools import cached_property
 from pathlib import Path
 
 import attrs
@@ -66,7 +67,7 @@ class CheckedPage:
     included: tuple[str, ...] = ()
     """Other files that a page in Markdown is made of, relative to the project folder."""
 
-    @property
+    @cached_property
     def suspends(self) -> bool:
         """Whether its UI names Suspense, so that it must be rendered as a stream.
 

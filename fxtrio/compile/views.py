@@ -48,12 +48,16 @@ class PlannedSite:
     """Folder pattern to the not-found view for unmatched URLs below it."""
 
 
-def plan_site(tree: PageTree, standalone: Collection[str] = ()) -> PlannedSite:
+def plan_site(
+    tree: PageTree, standalone: Collection[str] = (), before: PlannedSite | None = None
+) -> PlannedSite:
     """Number the views of a tree: pages in their order, each boundary once.
 
-    ``standalone`` holds the sources of layouts and templates with ``STANDALONE = True``.
+    ``standalone`` holds the sources of layouts and templates with ``STANDALONE = True``. Views
+    that were in the site ``before`` keep their numbers, and new ones come behind them: so whoever
+    knows that site need learn of these only. Where views are gone all are numbered anew.
     """
-    planner = _Planner(standalone)
+    planner = _Planner(standalone, {} if before is None else _numbers(before))
     routes = []
     for page in tree.pages:
         view = planner.add("page", page.source, page.layouts)
@@ -67,19 +71,42 @@ def plan_site(tree: PageTree, standalone: Collection[str] = ()) -> PlannedSite:
     not_found = {
         pattern: planner.boundary("not-found", file) for pattern, file in tree.not_found.items()
     }
-    return PlannedSite(tuple(planner.views), tuple(routes), not_found)
+    if planner.before:
+        return plan_site(tree, standalone)
+    views = tuple(planner.views[number] for number in range(len(planner.views)))
+    return PlannedSite(views, tuple(routes), not_found)
+
+
+_Key = tuple[ViewKind, str, tuple[LayoutFile, ...]]
+
+
+def _numbers(site: PlannedSite) -> dict[_Key, int]:
+    return {(view.kind, view.source, view.layouts): view.id for view in site.views}
 
 
 @attrs.define
 class _Planner:
     _standalone: Collection[str]
-    views: list[PlannedView] = attrs.field(factory=list)
+    before: dict[_Key, int]
+    """The numbers of a former site that no view has yet."""
+
+    views: dict[int, PlannedView] = attrs.field(factory=dict)
+    """By id."""
+
+    _next: int = attrs.field(init=False)
     _known: dict[tuple[str, tuple[LayoutFile, ...]], int] = attrs.field(factory=dict)
 
+    def __attrs_post_init__(self) -> None:
+        self._next = len(self.before)
+
     def add(self, kind: ViewKind, source: str, layouts: tuple[LayoutFile, ...]) -> int:
-        """Append a view and return its id."""
-        number = len(self.views)
-        self.views.append(PlannedView(number, kind, source, self._innermost(layouts)))
+        """Add a view and return its id."""
+        layouts = self._innermost(layouts)
+        number = self.before.pop((kind, source, layouts), None)
+        if number is None:
+            number = self._next
+            self._next += 1
+        self.views[number] = PlannedView(number, kind, source, layouts)
         return number
 
     def boundary(self, kind: ViewKind, file: BoundaryFile) -> int:

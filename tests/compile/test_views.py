@@ -6,10 +6,12 @@ from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.routes import plan
 
 
-def site_of(*files: str, standalone: set[str] | None = None) -> PlannedSite:
+def site_of(
+    *files: str, standalone: set[str] | None = None, before: PlannedSite | None = None
+) -> PlannedSite:
     tree = plan([f"{file}.fxl" for file in files])
     assert tree.problems == ()
-    return plan_site(tree, {f"pages/{file}.fxl" for file in standalone or ()})
+    return plan_site(tree, {f"pages/{file}.fxl" for file in standalone or ()}, before)
 
 
 def shown(site: PlannedSite, view: int) -> tuple[str, list[str]]:
@@ -60,3 +62,25 @@ def test_nothing_stands_around_a_standalone_layout() -> None:
 def test_the_nearest_loading_file_stands_in() -> None:
     site = site_of("loading", "index", "a/loading", "a/index")
     assert [view.loading for view in site.views] == ["pages/loading.fxl", "pages/a/loading.fxl"]
+
+
+def test_views_keep_their_numbers_while_others_come() -> None:
+    files = ("layout", "error", "b", "d")
+    before = site_of(*files)
+    came = site_of(*files, "a", "c/index", "c/error", before=before)
+    assert came.views[: len(before.views)] == before.views
+    new = [short(view) for view in came.views[len(before.views) :]]
+    assert new == ["a", "c/index", "c/error"]
+    assert [view.id for view in came.views] == list(range(len(came.views)))
+    fresh = site_of(*files, "a", "c/index", "c/error")
+    assert [pattern for pattern, _ in came.routes] == [pattern for pattern, _ in fresh.routes]
+    for (_, kept), (_, renumbered) in zip(came.routes, fresh.routes, strict=True):
+        assert shown(came, kept) == shown(fresh, renumbered)
+        around = [shown(came, id) for id in came.views[kept].boundaries]
+        assert around == [shown(fresh, id) for id in fresh.views[renumbered].boundaries]
+
+
+def test_views_are_numbered_anew_where_one_is_gone_or_has_another_layout() -> None:
+    before = site_of("layout", "a", "b", "c")
+    assert site_of("layout", "a", "c", before=before) == site_of("layout", "a", "c")
+    assert site_of("a", "b", "c", before=before) == site_of("a", "b", "c")

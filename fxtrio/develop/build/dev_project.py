@@ -36,6 +36,7 @@ from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles
+from fxtrio.develop.build.site_order import added_views, joined_result
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
@@ -94,6 +95,7 @@ class DevProject:
         default=attrs.Factory(lambda self: PageFiles(self.root), takes_self=True)
     )
     _result: BundleResult | None = None
+    _site: PlannedSite | None = None
     _manifest: Manifest | None = None
     _made_of: tuple[CheckedProject | None, BundleResult | None] = (None, None)
     """What the manifest was made of."""
@@ -392,15 +394,27 @@ class DevProject:
         file = self.folder / FILE_NAME
         if not replan and self._is_made(project) and file.exists():
             return
-        site = planned_site(project)
+        before, self._site = self._site, planned_site(project, self._site)
+        site = self._site
         if replan or self._result is None:
-            answer = await self._ask("site", plan=self._plan(project, site))
-            self._result = read_result(answer)
+            self._result = await self._tell_site(project, site, before)
         manifest = make_manifest(project, site, self.config, "development", self._result)
         if manifest != self._manifest or not file.exists():
             self._manifest = manifest
             await trio.to_thread.run_sync(write_whole, file, dump_manifest(manifest))
         self._made_of = project, self._result
+
+    async def _tell_site(
+        self, project: CheckedProject, site: PlannedSite, before: PlannedSite | None
+    ) -> BundleResult:
+        """Tell Node what the app consists of, or what has come to ``before``, which it knows."""
+        known = self._result
+        more = None if known is None else added_views(project, site, before)
+        if known is not None and more is not None:
+            answer = await self._ask("site", more=more)
+            if answer["known"]:  # else it was started anew meanwhile
+                return joined_result(known, answer)
+        return read_result(await self._ask("site", plan=self._plan(project, site)))
 
     def _is_made(self, project: CheckedProject) -> bool:
         """Return whether the manifest of ``project`` is the one that was made last."""
@@ -456,7 +470,8 @@ class DevProject:
         """Start Node, and tell it what the app consists of."""
         await self._start_vite()
         if self._project is not None:
-            plan = self._plan(self._project, planned_site(self._project))
+            site = self._site or planned_site(self._project)
+            plan = self._plan(self._project, site)
             self._result = read_result(await self._vite.ask_now("site", {"plan": plan}))
 
     async def _ask(self, op: str, **fields: Any) -> Any:

@@ -112,8 +112,8 @@ async function begin(settings) {
   ]);
   /** @type {Record<string, (message: any) => Promise<object> | object>} */
   const operations = {
-    site: ({ plan }) => {
-      const described = site.plan(plan);
+    site: ({ plan, more }) => {
+      const described = plan === undefined ? site.add(more) : site.plan(plan);
       if (browsers.isHeard) views.prepare(site.added);
       return described;
     },

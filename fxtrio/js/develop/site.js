@@ -51,11 +51,37 @@ export class Site {
    * @param {Plan} plan
    */
   plan(plan) {
-    this.added = plan.modules.filter((source) => !this.sources.has(source));
-    this.sources = new Set(plan.modules);
+    this.#take(plan);
+    return this.#described(plan, plan.views);
+  }
+
+  /**
+   * Take over what has come: `views` stand behind those that are there, of which there are `from`.
+   *
+   * @param {Pick<Plan, 'modules' | 'views'> & { from: number }} more `modules` are all there are
+   * @returns {object} the same of these views; `known` is false where others are there
+   */
+  add({ modules, views, from }) {
+    if (from !== this.#views.length) return { known: false };
+    const plan = { modules, views: [...this.#views, ...views] };
+    this.#take(plan);
+    return { known: true, ...this.#described(plan, views) };
+  }
+
+  /** @param {Pick<Plan, 'modules' | 'views'>} plan */
+  #take({ modules, views }) {
+    this.added = modules.filter((source) => !this.sources.has(source));
+    this.sources = new Set(modules);
     this.#former = { views: this.#views, until: performance.now() + FORMER_MS };
-    this.#views = plan.views;
+    this.#views = views;
     this.#isPlanned();
+  }
+
+  /**
+   * @param {Pick<Plan, 'modules' | 'views'>} plan
+   * @param {Plan['views']} views of the plan, whose clients are returned
+   */
+  #described(plan, views) {
     const module = `${this.#base}@id/__x00__${CLIENT_ENTRY}`;
     const entry = { module, css: [], preload: this.preload };
     /** @type {Record<string, import('../vite/plan.js').FileAssets>} */
@@ -63,8 +89,10 @@ export class Site {
     for (const source of plan.modules) {
       files[source] = { module: this.urlOf(source), css: [], preload: [] };
     }
-    const clients = plan.views.map((view) => clientOf(view, plan, { entry, files }, BUILD));
-    return { ok: true, buildId: BUILD, entry, files, clients, warnings: [] };
+    const assets = { entry, files };
+    const clients = views.map((view) => clientOf(view, plan, assets, BUILD));
+    // Nobody asks for the files: pages load their modules by their views.
+    return { ok: true, buildId: BUILD, entry, files: {}, clients, warnings: [] };
   }
 
   /** @param {number} id */

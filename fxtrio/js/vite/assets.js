@@ -79,7 +79,7 @@ function assetsOf(entry, byName, base) {
  * Return the `page` object of a view's states (`View.client` of the manifest).
  *
  * @param {ViewPlan} view
- * @param {Plan} plan
+ * @param {Pick<Plan, 'views'>} plan
  * @param {{ entry: FileAssets, files: Record<string, FileAssets> }} assets
  * @param {string} buildId
  */
@@ -136,7 +136,7 @@ export function loadingDepth({ layouts, loading }) {
  * Return the error pages that can stand inside of the view's own layouts, nearest first.
  *
  * @param {ViewPlan} view
- * @param {Plan} plan
+ * @param {Pick<Plan, 'views'>} plan
  * @param {Record<string, FileAssets>} files
  */
 function standIns(view, plan, files) {

@@ -32,3 +32,25 @@ test('a view is found by what it shows while one plan takes the place of another
   assert.equal(site.viewOf(2, state('pages/c.fxl')).module, 'pages/c.fxl');
   assert.equal(site.viewOf(9, state('pages/c.fxl')), undefined);
 });
+
+test('what has come to a plan is taken over and described alone', () => {
+  const [whole, site] = [new Site(settings), new Site(settings)];
+  const [two, three] = [
+    ['pages/a.fxl', 'pages/c.fxl'],
+    ['pages/a.fxl', 'pages/c.fxl', 'pages/b.fxl'],
+  ];
+  site.plan(planOf(two));
+  const { modules, views } = planOf(three);
+
+  const answer = /** @type {any} */ (site.add({ from: 2, modules, views: views.slice(2) }));
+
+  const { clients } = whole.plan(planOf(three));
+  assert.deepEqual([answer.known, answer.clients], [true, clients.slice(2)]);
+  assert.deepEqual(site.added, ['pages/b.fxl']);
+  assert.deepEqual(
+    [0, 1, 2].map((id) => site.viewAt(id)?.module),
+    three,
+  );
+  assert.deepEqual(site.add({ from: 2, modules, views: views.slice(2) }), { known: false });
+  assert.equal(site.viewAt(3), undefined);
+});
