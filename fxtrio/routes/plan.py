@@ -59,8 +59,8 @@ def scan(root: Path, config: Config) -> PageTree:
     files = []
     for path, folders, names in os.walk(pages):
         folders[:] = sorted(folder for folder in folders if not _ignored(folder))
-        folder = Path(path).relative_to(pages)
-        files += [(folder / name).as_posix() for name in names if not _ignored(name)]
+        folder = "".join(f"{part}/" for part in Path(path).relative_to(pages).parts)
+        files += [folder + name for name in names if not _ignored(name)]
     return plan(files, pages_dir=config.pages_dir)
 
 

@@ -5,6 +5,8 @@ Sources are POSIX strings relative to the project folder: ``pages/blog/[id].fxl`
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import attrs
 
 from fxtrio.errors import FxtrioError
@@ -89,7 +91,7 @@ class PageTree:
     problems: tuple[FxtrioError, ...] = ()
     """RouteConflict and RouteNameInvalid, in the order of their files."""
 
-    @property
+    @cached_property
     def sources(self) -> tuple[str, ...]:
         """All page files that are part of the app, those in Markdown too, sorted, each once."""
         found: set[str] = set()

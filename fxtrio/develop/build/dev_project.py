@@ -52,6 +52,9 @@ from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
 from fxtrio.routes.plan import MARKDOWN_SUFFIX
 
 _WARM = 3  # pages that are prepared before they are requested
+_FEW = 8
+"""Files that are read without a thread: on a busy machine that gets its turn some milliseconds
+later, which is longer than it reads."""
 
 SwapCode = Callable[[Swap], Awaitable[Swapped]]
 
@@ -190,7 +193,8 @@ class DevProject:
         """
         assert self._project is not None
         look = partial(self._look_at, changes.files, pages=has_inotify() and not restart)
-        found, good = await trio.to_thread.run_sync(look)
+        few = len(changes.files) <= _FEW
+        found, good = look() if few else await trio.to_thread.run_sync(look)
         if BUILT in found.settings:  # no process can start before it is made again
             self.miss(changes)
             return Applied(restart=f"{BUILT} has changed")
@@ -221,8 +225,7 @@ class DevProject:
     ) -> tuple[Sorted, dict[str, CheckedPage] | None]:
         """Sort files; where only ``pages`` and modules have changed, also read the pages.
 
-        Their halves are written at once. All in one thread: on a busy machine each change of
-        threads takes longer than what is done there. None stands for pages that were not read.
+        Their halves are written at once. None stands for pages that were not read.
         """
         assert self._project is not None
         found = sort_changes(self.root, self.config, self._project, files)
@@ -270,12 +273,17 @@ class DevProject:
     async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
         """Act on files that came or went."""
         before = self._by_source()
-        changed_files = {*found.structure, *found.pages}
-        project = await self._files.read_all(self.config, before, changed_files)
-        now = {page.module.source: page for page in project.pages}
-        changed = {one: page for one, page in now.items() if before.get(one) != page}
-        gone = [one for one in before if one not in now]
-        await trio.to_thread.run_sync(self._write, changed.values(), gone)
+
+        def renew() -> tuple[CheckedProject, dict[str, CheckedPage], list[str]]:
+            changed_files = {*found.structure, *found.pages}
+            project = self._files.read_all_now(self.config, before, changed_files)
+            now = {page.module.source: page for page in project.pages}
+            changed = {one: page for one, page in now.items() if before.get(one) != page}
+            gone = [one for one in before if one not in now]
+            self._write(changed.values(), gone)
+            return project, changed, gone
+
+        project, changed, gone = await trio.to_thread.run_sync(renew)
         await self._take(project, replan=True)
         return await self._pass_on(found, changed, swap, replan=False, before=before, gone=gone)
 
@@ -401,7 +409,7 @@ class DevProject:
         manifest = make_manifest(project, site, self.config, "development", self._result)
         if manifest != self._manifest or not file.exists():
             self._manifest = manifest
-            await trio.to_thread.run_sync(write_whole, file, dump_manifest(manifest))
+            write_whole(file, dump_manifest(manifest))
         self._made_of = project, self._result
 
     async def _tell_site(

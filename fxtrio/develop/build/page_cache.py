@@ -36,15 +36,22 @@ class PageFiles:
         known: Mapping[str, CheckedPage],
         changed: Collection[str] | None = None,
     ) -> CheckedProject:
+        """Return what `read_all_now` does, from a thread."""
+        return await trio.to_thread.run_sync(self.read_all_now, config, known, changed)
+
+    def read_all_now(
+        self,
+        config: Config,
+        known: Mapping[str, CheckedPage],
+        changed: Collection[str] | None = None,
+    ) -> CheckedProject:
         """Return the project with all page files; ``known`` are those of before, by source.
 
         Of those that have been read before only the files ``changed`` are read; None stands for
         all. Raises CompileFailed for problems of more than one page.
         """
         self._pages_dir = config.pages_dir
-        project = await trio.to_thread.run_sync(
-            check_project, self.root, config, self._texts, changed
-        )
+        project = check_project(self.root, config, self._texts, changed)
         pages = {page.module.source: page for page in project.pages}
         broken: dict[str, list[Problem]] = {}
         for problem in project.problems:
