@@ -12,7 +12,7 @@ import logging
 import sysconfig
 import traceback
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import CodeType, TracebackType
 
@@ -114,6 +114,7 @@ def line_in_application(error: BaseException) -> int:
     return 0 if found is None else found[1]
 
 
+@lru_cache(maxsize=10_000)  # of the files whose code runs
 def is_application(file: str) -> bool:
     """Whether code of ``file`` belongs to the application, and to no library.
 

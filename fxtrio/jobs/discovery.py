@@ -48,7 +48,11 @@ def find_jobs(root: Path) -> dict[str, Job[Any]]:
     found: dict[str, Job[Any]] = {}
     below = os.path.join(root, "")  # noqa: PTH118 - with a separator at its end
     for module in list(sys.modules.values()):
-        if not _is_of_project(getattr(module, "__file__", None), below):
+        # There may be thousands of modules: a call for each takes long, and a `Path` longer.
+        file = getattr(module, "__file__", None)
+        if not isinstance(file, str) or not file.startswith(below):
+            continue
+        if any(folder in file for folder in _FOREIGN):
             continue
         for value in list(vars(module).values()):
             # Of its class a proxy may say that there is no request.
@@ -56,15 +60,3 @@ def find_jobs(root: Path) -> dict[str, Job[Any]]:
                 job = cast("Job[Any]", value)
                 found[job.name] = job
     return found
-
-
-def _is_of_project(file: object, below: str) -> bool:
-    """Return whether a module's ``__file__`` starts with ``below``, and is of no installed package.
-
-    There may be thousands of modules, and a `Path` takes long.
-    """
-    return (
-        isinstance(file, str)
-        and file.startswith(below)
-        and not any(folder in file for folder in _FOREIGN)
-    )

@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import attrs
 
 from fxtrio.realtime.send_buffer import Outbox
 from fxtrio.realtime.subscriptions import Topics
+from fxtrio.serve.event_streams.open_streams import OpenStreams
+from fxtrio.serve.request.bodies.spool import Bodies
 from fxtrio.simulation.servers.process import Process
+from fxtrio.tasks.queue import TaskQueue
 
 _NO_TOPICS = Topics()
 """Those of a broker of another kind."""
+
+
+@attrs.define(eq=False)
+class _Queues:
+    """What one process holds."""
+
+    name: str
+    bodies: Bodies
+    streams: OpenStreams
+    tasks: TaskQueue
+    topics: Topics
+    taken: int = 0
+    """How many jobs the queue had taken at the last look: only another one makes it longer."""
 
 
 @attrs.define(eq=False)
@@ -22,27 +38,41 @@ class Bounds:
     exceeded: dict[tuple[str, str], str] = attrs.field(factory=dict)
     """What was exceeded first, by process and queue."""
 
+    _queues: dict[Process, _Queues] = attrs.field(factory=dict)
+
     def look(self) -> None:
-        """Compare what each process holds now with what it may hold."""
+        """Compare what each process holds now with what it may hold: cheaply, at each step."""
         for process in self.processes:
             if process.accepts:
-                for name, used, most in _queues(process):
-                    if used > most:
-                        text = f"{process.name}: {name} are {used}, and may be {most} at most."
-                        self.exceeded.setdefault((process.name, name), text)
+                queues = self._queues.get(process)
+                if queues is None:
+                    queues = self._queues[process] = _queues_of(process)
+                self._compare(queues)
+
+    def _compare(self, held: _Queues) -> None:
+        bodies, streams, tasks = held.bodies, held.streams, held.tasks
+        if bodies.used > bodies.capacity:
+            self._note(held, "the bytes of bodies", bodies.used, bodies.capacity)
+        if len(streams) > streams.capacity:
+            self._note(held, "the open streams", len(streams), streams.capacity)
+        if tasks.taken != held.taken:
+            held.taken = tasks.taken
+            if (waiting := tasks.waiting) > tasks.capacity:
+                self._note(held, "the jobs that wait", waiting, tasks.capacity)
+        for name in held.topics.names() if len(held.topics) else ():
+            for subscriber in held.topics.subscribers(name):
+                # Which takes one more than fits.
+                if isinstance(subscriber, Outbox) and subscriber.waiting > subscriber.capacity + 1:
+                    queue = f"the messages for a member of {name!r}"
+                    self._note(held, queue, subscriber.waiting, subscriber.capacity + 1)
+
+    def _note(self, held: _Queues, queue: str, used: int, most: int) -> None:
+        text = f"{held.name}: {queue} are {used}, and may be {most} at most."
+        self.exceeded.setdefault((held.name, queue), text)
 
 
-def _queues(process: Process) -> Iterable[tuple[str, int, int]]:
-    """Return the name of each queue, what it holds, and what it may hold."""
-    running = process.running
+def _queues_of(process: Process) -> _Queues:
+    running, handle = process.running, process.handle
     assert running is not None
-    yield "the bytes of bodies", running.bodies.used, running.bodies.capacity
-    yield "the open streams", len(running.streams), running.streams.capacity
-    tasks = process.handle.tasks
-    yield "the jobs that wait", tasks.waiting, tasks.capacity
-    topics: Topics = getattr(process.handle.broker, "_topics", _NO_TOPICS)
-    for name in topics.names():
-        for subscriber in topics.subscribers(name):
-            if isinstance(subscriber, Outbox):  # which takes one more than fits
-                outbox = f"the messages for a member of {name!r}"
-                yield outbox, subscriber.waiting, subscriber.capacity + 1
+    topics: Topics = getattr(handle.broker, "_topics", _NO_TOPICS)
+    return _Queues(process.name, running.bodies, running.streams, handle.tasks, topics)

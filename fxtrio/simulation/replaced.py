@@ -7,7 +7,12 @@ import logging
 import sqlite3
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import lru_cache
+from types import CodeType
 from typing import Any
+
+import attr._make
+import cattrs.gen
 
 from fxtrio import app as app_module
 from fxtrio import process_identity
@@ -18,6 +23,7 @@ from fxtrio.simulation.ledger import recording
 from fxtrio.simulation.servers.process import current_process
 from fxtrio.simulation.servers.store import MessageStore
 
+_NONE = object()
 _LOOK = 5.0
 """Between two looks of a process whether another one has written (seconds)."""
 
@@ -28,6 +34,7 @@ def replaced(store: MessageStore | None) -> Iterator[None]:
 
     Processes cannot see each other, connections to a database are listed by process, garbage is
     not collected (finalizers would run at steps of their own), and messages go over ``store``.
+    What attrs and cattrs write for the same class again is not compiled again.
     """
     configured = sqlite_engine._configured
 
@@ -48,20 +55,31 @@ def replaced(store: MessageStore | None) -> Iterator[None]:
         if store is not None:
             stack.enter_context(_attribute(app_module, "open_broker", store.open_broker))
         stack.enter_context(_attribute(process_unsent, "clock", LoopClock()))
+        for module in (attr._make, cattrs.gen):
+            stack.enter_context(_attribute(module, "compile", _compiled))
         stack.enter_context(recording())
         stack.enter_context(_without_collections())
         yield
 
 
+@lru_cache(maxsize=1000)
+def _compiled(source: str, file: str, mode: str) -> CodeType:
+    code: CodeType = compile(source, file, mode)
+    return code
+
+
 @contextmanager
 def _attribute(module: Any, name: str, value: object) -> Iterator[None]:
-    """Give a module another attribute for the block."""
-    before = getattr(module, name)
+    """Give a module another attribute for the block, or one in place of a builtin."""
+    before = getattr(module, name, _NONE)
     setattr(module, name, value)
     try:
         yield
     finally:
-        setattr(module, name, before)
+        if before is _NONE:
+            delattr(module, name)
+        else:
+            setattr(module, name, before)
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import attrs
 import trio
 from trio.testing import MockClock
 
+from fxtrio.serve.request.model.validate import forget_models
 from fxtrio.simulation.accepted_jobs import recorded_jobs
 from fxtrio.simulation.bounds import Bounds
 from fxtrio.simulation.checks import check, open_files
@@ -147,7 +148,7 @@ class Runner:
             calendar = enter(open_calendar())
             enter(refusing(refusals.append, threads.is_starting))
             main = _Main(
-                *(self, seed, variant, folder, plan, scheduler, calendar, visitors),
+                *(self, seed, variant, folder, plan, scheduler, calendar, clock, visitors),
                 *(log.records, enter(recorded_jobs())),
             )
             if chance is not None:
@@ -159,6 +160,7 @@ class Runner:
         if keep and error is None:
             self.app.keep_database(folder)
         shutil.rmtree(folder, ignore_errors=True)
+        forget_models()
         return Run(
             seed=seed,
             error=refusals[0] if refusals else error,
@@ -192,6 +194,7 @@ class _Main:
     _plan: FaultPlan
     _scheduler: Scheduler
     _calendar: Calendar
+    _clock: MockClock
     _visitors: list[str]
     _records: list[logging.LogRecord]
     _accepted: dict[int, str]
@@ -253,7 +256,7 @@ class _Main:
         return servers
 
     def _on_turn(self) -> None:
-        self._calendar.move_to(START + trio.current_time())
+        self._calendar.move_to(START + self._clock.current_time())
         self._bounds.look()
 
 

@@ -216,6 +216,11 @@ class TaskQueue:
         self._taken += 1
 
     @property
+    def taken(self) -> int:
+        """How many jobs it has taken so far."""
+        return self._taken
+
+    @property
     def waiting(self) -> int:
         """How many jobs wait for a worker."""
         return self._receive.statistics().current_buffer_used

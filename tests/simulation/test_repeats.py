@@ -1,14 +1,22 @@
-"""One seed is one run: in one process, in another one with other hashes, and for each strategy."""
+"""One seed is one run: in one process, in another one with other hashes, and for each strategy.
+
+Nothing is left of it in memory, so that a night of seeds fits into one process.
+"""
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+from fxtrio.simulation.faults import NO_FAULTS
+from fxtrio.simulation.runs import Options, Runner
+from fxtrio.simulation.simulate import prepared_app
 from tests.simulation.digests import SEEDS, digests
+from tests.simulation.test_planted import APPS, book_twice
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,3 +31,12 @@ def test_the_same_seeds_give_the_same_runs_in_another_process() -> None:
         command, cwd=ROOT, env=environment, capture_output=True, timeout=120, check=True
     )
     assert json.loads(done.stdout) == here
+
+
+def test_the_classes_of_a_run_are_freed() -> None:
+    runner = Runner(book_twice, prepared_app(APPS / "booking", {}), Options(faults=NO_FAULTS))
+    for seed in range(4):
+        runner.run(seed)
+    gc.collect()
+    classes = [one for one in gc.get_objects() if isinstance(one, type)]
+    assert len([one for one in classes if one.__qualname__ == "Booking"]) <= 1  # of the last run

@@ -72,3 +72,20 @@ def test_the_function_of_a_call_in_a_thread_is_known() -> None:
 
     trio.run(main)
     assert found == [int]
+
+
+def test_what_brings_a_result_to_its_task_is_known() -> None:
+    found: list[str] = []
+
+    def start(work: Any, deliver: Any, name: str | None = None) -> None:
+        report = trio_internals.report_of(deliver)
+        found.append(report.__name__)
+        trio_internals.start_thread(work, deliver, name)
+
+    async def main() -> None:
+        with trio_internals.threads_by(start, trio_internals.send_message):
+            assert await trio.to_thread.run_sync(int, "3") == 3
+
+    trio.run(main)
+    assert found == ["report_back_in_trio_thread_fn"]
+    assert trio_internals.report_of(print) is print

@@ -80,8 +80,9 @@ async def migrate(
     written. Raises MigrationsInvalid before anything is run, and MigrationFailed.
     """
     done: list[Migration] = []
-    if await _pending(database, root, written):
-        await _prepare(database)
+    if not await _pending(database, root, written):
+        return done
+    await _prepare(database)
     while await _pending(database, root, written):
         ran = await _run_next(database, root, lock_timeout, begins, written)
         if isinstance(ran, Migration):

@@ -60,9 +60,8 @@ class _Worker:
     place: str
     """Where the application began it; "" for what runs within the event loop's thread."""
 
-    begun: bool = False
-    _go: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(0))
-    _back: threading.Semaphore = attrs.field(factory=lambda: threading.Semaphore(0))
+    _turns: tuple[threading.Semaphore, threading.Semaphore] | None = None
+    """What the thread waits for, and what the event loop does; None before it has begun."""
 
     def begin(self) -> None:
         """Run the call until it ends, or waits for the event loop. Called by the loop."""
@@ -71,26 +70,27 @@ class _Worker:
             return
         with trio_internals.outside_of_run():
             result = outcome.capture(self.work)
-            self.deliver(result)
+        trio_internals.report_of(self.deliver)(result)
 
     def resume(self) -> None:
         """Run the thread until it ends, or waits for the event loop. Called by the loop."""
-        if self.begun:
-            self._go.release()
+        if self._turns is not None:
+            self._turns[0].release()
         else:
-            self.begun = True
+            self._turns = threading.Semaphore(0), threading.Semaphore(0)
             self.owner.starting_in = threading.get_ident()
             try:
                 trio_internals.start_thread(self._work, self._deliver, self.name)
             finally:
                 self.owner.starting_in = None
-        if not self._back.acquire(timeout=DEADLINE):
+        if not self._turns[1].acquire(timeout=DEADLINE):
             raise ThreadStuck(self.name)
 
     def pause(self) -> None:
         """Let the event loop run until it resumes this thread. Called by the thread."""
-        self._back.release()
-        self._go.acquire()
+        assert self._turns is not None
+        self._turns[1].release()
+        self._turns[0].acquire()
 
     def _work(self) -> Any:
         _current.worker, begun_at.place = self, self.place
@@ -101,7 +101,8 @@ class _Worker:
             self.deliver(result)
         finally:
             _current.worker, begun_at.place = None, ""
-            self._back.release()
+            assert self._turns is not None
+            self._turns[1].release()
 
 
 @attrs.define(eq=False)

@@ -69,6 +69,20 @@ def function_of(work: Callable[[], Any]) -> object:
     return work.__closure__[names.index("sync_fn")].cell_contents
 
 
+def report_of(deliver: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return what a thread's result reaches its task by, once it is back in the event loop.
+
+    ``deliver`` brings it there over a socket, for which the loop has to be woken.
+    """
+    made_by: Any = deliver
+    names = made_by.__code__.co_freevars if hasattr(made_by, "__code__") else ()
+    if "report_back_in_trio_thread_fn" not in names:
+        return deliver
+    cell = made_by.__closure__[names.index("report_back_in_trio_thread_fn")]
+    report: Callable[[Any], object] = cell.cell_contents
+    return report
+
+
 @contextmanager
 def outside_of_run() -> Iterator[None]:
     """Let the block look as if it ran in another thread than the event loop's."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import trio
 
 from fx.db import get_database
 from fx.testing import Faults, World, simulate
 
-ROOT = Path(__file__).parents[1] / "apps" / "runtime"
+ROOT = Path(__file__).parents[1] / "apps" / "counter"
 SEEDS = 50
-NO_JOBS: Any = {"jobs": {"workers": 0}}
-"""Durable jobs look at the database each second, which costs more than all the rest."""
 
 
 async def shown(world: World) -> int:
@@ -22,7 +19,7 @@ async def shown(world: World) -> int:
     return price
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=Faults(kill=0, shutdown=0.3))
+@simulate(ROOT, seeds=SEEDS, faults=Faults(kill=0, shutdown=0.3))
 async def test_a_page_is_not_older_than_the_change_that_was_acknowledged(world: World) -> None:
     known = 0
 
@@ -47,7 +44,7 @@ async def test_a_page_is_not_older_than_the_change_that_was_acknowledged(world: 
 ONLY_CLIENTS = Faults(kill=0, shutdown=0, jump=0, slow_call=0, slow_task=0)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=ONLY_CLIENTS)
+@simulate(ROOT, seeds=SEEDS, faults=ONLY_CLIENTS)
 async def test_a_stale_page_is_shown_and_replaced(world: World) -> None:
     assert await shown(world) == 0
     async with world.app():
@@ -65,7 +62,7 @@ async def test_a_stale_page_is_shown_and_replaced(world: World) -> None:
 ONLY_MESSAGES = Faults(kill=0, shutdown=0, leave=0, slow_task=0, jump=0, store=0.4, longest=4)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, processes=2, faults=ONLY_MESSAGES)
+@simulate(ROOT, seeds=SEEDS, processes=2, faults=ONLY_MESSAGES)
 async def test_other_processes_learn_of_a_change(world: World) -> None:
     async def change() -> None:
         for value in range(2, 5):

@@ -10,17 +10,15 @@ import trio
 from fx.testing import Faults, World, simulate
 from fxtrio.testing.socket import SocketClosed
 
-ROOT = Path(__file__).parents[1] / "apps" / "runtime"
+ROOT = Path(__file__).parents[1] / "apps" / "messages"
 SEEDS = 50
-NO_JOBS: Any = {"jobs": {"workers": 0}}
-"""Durable jobs look at the database each second, which costs more than all the rest."""
 
 BURSTS, COUNT = 4, 10
 SLOW = Faults(slow_reader=0.5, kill=0, shutdown=0)
 SMALL: Any = {"outbox": 4}
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=SLOW, realtime=SMALL)
+@simulate(ROOT, seeds=SEEDS, faults=SLOW, realtime=SMALL)
 async def test_a_slow_reader_misses_nothing_or_is_closed_with_1013(world: World) -> None:
     last = BURSTS * COUNT - 1
     begun = 0
@@ -58,7 +56,7 @@ async def test_a_slow_reader_misses_nothing_or_is_closed_with_1013(world: World)
 ONLY_MESSAGES = Faults(kill=0, shutdown=0, leave=0, slow_reader=0, store=0.5)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[1896], processes=2, faults=ONLY_MESSAGES)
+@simulate(ROOT, seeds=SEEDS, also=[1896], processes=2, faults=ONLY_MESSAGES)
 async def test_no_message_is_lost_between_processes_that_are_cut_off(world: World) -> None:
     sent: list[int] = []
     failed: set[int] = set()  # which may have been sent, or not
@@ -92,7 +90,7 @@ async def test_no_message_is_lost_between_processes_that_are_cut_off(world: Worl
             await trio.sleep(2 * world.random.random())
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, processes=2, faults=SLOW, realtime=SMALL)
+@simulate(ROOT, seeds=SEEDS, processes=2, faults=SLOW, realtime=SMALL)
 async def test_slow_readers_of_two_processes_get_messages_in_order(world: World) -> None:
     async def listen() -> None:
         got: list[int] = []
@@ -128,7 +126,7 @@ async def members_seen(world: World, name: str) -> list[str]:
 ENDING = Faults(kill=0.3, shutdown=0.2)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[327, 604, 1076], processes=2, faults=ENDING)
+@simulate(ROOT, seeds=SEEDS, also=[327, 604, 1076], processes=2, faults=ENDING)
 async def test_processes_agree_on_who_is_there(world: World) -> None:
     async def stay(name: str, seconds: int) -> None:
         async with world.client().websocket(f"/room?name={name}") as socket:

@@ -7,17 +7,15 @@ and transactions that are left or lost.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import trio
 
 from fx.testing import ConnectionLost, Faults, World, simulate
 from fxtrio.testing.socket import SocketClosed
 
-ROOT = Path(__file__).parents[1] / "apps" / "runtime"
+APPS = Path(__file__).parents[1] / "apps"
+COUNTER, LIMITS, MESSAGES = APPS / "counter", APPS / "limits", APPS / "messages"
 SEEDS = 50
-NO_JOBS: Any = {"jobs": {"workers": 0}}
-"""Durable jobs look at the database each second, which costs more than all the rest."""
 
 FAULTS = Faults(kill=0.3, shutdown=0.3)
 
@@ -27,7 +25,7 @@ async def data(world: World) -> dict[str, object]:
     return (await world.client().load_page("/")).data
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=Faults(kill=0, shutdown=0.5))
+@simulate(LIMITS, seeds=SEEDS, faults=Faults(kill=0, shutdown=0.5))
 async def test_jobs_that_were_accepted_run_or_are_named(world: World) -> None:
     async def begin(seconds: int) -> None:
         result = await world.client().action("/", "begin", {"value": seconds})
@@ -38,7 +36,7 @@ async def test_jobs_that_were_accepted_run_or_are_named(world: World) -> None:
             visitors.start_soon(begin, world.random.randrange(12))
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[1446], faults=FAULTS)
+@simulate(COUNTER, seeds=SEEDS, also=[1446], faults=FAULTS)
 async def test_acknowledged_transactions_are_in_the_database(world: World) -> None:
     acknowledged: list[int] = []
     attempted: list[int] = []
@@ -59,7 +57,7 @@ async def test_acknowledged_transactions_are_in_the_database(world: World) -> No
     assert sum(acknowledged) <= counter <= sum(attempted)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=Faults(kill=0, shutdown=0))
+@simulate(MESSAGES, seeds=SEEDS, faults=Faults(kill=0, shutdown=0))
 async def test_members_get_what_was_published_while_they_were_there_in_order(world: World) -> None:
     sent: list[int] = []
 
@@ -91,7 +89,7 @@ async def test_members_get_what_was_published_while_they_were_there_in_order(wor
         await publish()
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[1430], faults=FAULTS)
+@simulate(LIMITS, seeds=SEEDS, also=[1430], faults=FAULTS)
 async def test_streams_end_with_their_readers(world: World) -> None:
     async def read() -> None:
         call = world.client().stream_action("/", "count", {"value": 8})
@@ -116,7 +114,7 @@ async def test_streams_end_with_their_readers(world: World) -> None:
 ENDING = Faults(kill=0.2, shutdown=0.2, leave=0)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[230, 489], processes=2, faults=ENDING)
+@simulate(MESSAGES, seeds=SEEDS, also=[230, 489], processes=2, faults=ENDING)
 async def test_messages_reach_the_members_of_both_processes_in_order(world: World) -> None:
     async def listen() -> None:
         got: list[int] = []
@@ -146,7 +144,7 @@ async def test_messages_reach_the_members_of_both_processes_in_order(world: Worl
         visitors.start_soon(publish)
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=Faults(kill=0, shutdown=0, jump=0, slow_task=0))
+@simulate(COUNTER, seeds=SEEDS, faults=Faults(kill=0, shutdown=0, jump=0, slow_task=0))
 async def test_transactions_wait_for_each_other(world: World) -> None:
     sizes: list[int] = []
 

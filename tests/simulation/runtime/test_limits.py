@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import trio
 
 from fx.testing import Faults, World, simulate
 
-ROOT = Path(__file__).parents[1] / "apps" / "runtime"
+ROOT = Path(__file__).parents[1] / "apps" / "limits"
 SEEDS = 50
-NO_JOBS: Any = {"jobs": {"workers": 0}}
-"""Durable jobs look at the database each second, which costs more than all the rest."""
 
 BUDGET, UNCOUNTED = 100_000, 16 * 1024
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, faults=Faults(kill=0, shutdown=0, jump=0, slow_task=0))
+@simulate(ROOT, seeds=SEEDS, faults=Faults(kill=0, shutdown=0, jump=0, slow_task=0))
 async def test_no_more_requests_than_allowed_pass(world: World) -> None:
     passed = 0
 
@@ -33,11 +30,11 @@ async def test_no_more_requests_than_allowed_pass(world: World) -> None:
     assert passed <= 5
 
 
-@simulate(ROOT, **NO_JOBS, seeds=SEEDS, also=[279], faults=Faults(kill=0, shutdown=0))
+@simulate(ROOT, seeds=SEEDS, also=[279], faults=Faults(kill=0, shutdown=0))
 async def test_bodies_keep_within_their_budget(world: World) -> None:
     async def upload(size: int) -> None:
         client = world.client()
-        response = await client.post(client.action_url("/limits", "take"), content=b"x" * size)
+        response = await client.post(client.action_url("/bodies", "take"), content=b"x" * size)
         assert response.status in {200, 503, 504}  # it may be slow for longer than its timeout
         if response.status == 200:
             assert response.json()["most"] <= BUDGET + 6 * UNCOUNTED

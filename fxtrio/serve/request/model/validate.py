@@ -321,3 +321,13 @@ _json_converter = _converter(
 _form_converter = _converter(
     {bool: _bool_from_text, int: _from_text(int), float: _float_from_text, str: _text}
 )
+
+
+def forget_models() -> None:
+    """Forget all classes that bodies have become, which are found again when they are used.
+
+    cattrs keeps each class for ever, and with it the module of a page that was imported anew.
+    """
+    for converter in (_json_converter, _form_converter):
+        # To register a hook is the public way to empty what a converter remembers.
+        converter.register_structure_hook(UUID, _uuid)

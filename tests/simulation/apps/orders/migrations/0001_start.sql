@@ -1,5 +1,3 @@
-create table counter (id integer primary key, value integer not null);
-insert into counter (id, value) values (1, 0);
 create table deliveries (id integer primary key, ticket text not null);
 create table once (id integer primary key, ticket text not null);
 create table attempts (id integer primary key, ticket text not null);

@@ -1,4 +1,4 @@
-"""What the pages have in common: jobs of both kinds, and what is under way."""
+"""Durable jobs of each kind."""
 
 import time
 
@@ -6,12 +6,6 @@ import trio
 
 from fx.db import get_database
 from fx.jobs import every, job
-
-UNDER_WAY = {"streams": 0, "bytes": 0}
-
-
-async def short_job(seconds):
-    await trio.sleep(seconds)
 
 
 @job
