@@ -33,8 +33,10 @@ async def require_delivered(world: World) -> None:
             visitors.start_soon(order, name)
     patient = world.random.random() < 0.25
     with trio.move_on_after(50):  # until the lease of a killed worker has ended
-        while patient or not all_ran(acknowledged, await data(world)):
+        ran = False
+        while patient or not ran:
             await trio.sleep(5)
+            ran = all_ran(acknowledged, await data(world))
     await trio.sleep(2)  # in which nothing runs again
     found = await data(world)
     assert all_ran(acknowledged, found)
