@@ -10,11 +10,11 @@ def request_tasks() -> Canvas:
         760,
         330,
         "Task tree of a request",
-        "A server process owns its connections and background tasks. A connection owns its "
+        "A worker process owns its connections and background tasks. A connection owns its "
         "request, which has one deadline. The request owns the loaders of the page and its "
         "layouts, which run at the same time, and the render. If the client disconnects, the "
         "loaders and the render are cancelled; an action keeps running, and "
-        "background tasks belong to the server process.",
+        "background tasks belong to the worker process.",
     )
     canvas.box(20, 130, 120, 56, "Process\none nursery", "ours")
     canvas.box(190, 130, 120, 56, "Connection")
@@ -75,14 +75,14 @@ def request_flow() -> Canvas:
         900,
         300,
         "How a request becomes a page",
-        "The browser sends a request through an optional proxy to a server process. The process "
+        "The browser sends a request through an optional proxy to a worker process. The process "
         "checks CSRF and rate limits, runs the route hooks, then the loaders, and sends their data "
         "to a render worker, a Node process, which returns HTML. For navigation within the app the "
         "process sends the data as JSON, and the browser renders the page.",
     )
     canvas.box(20, 110, 100, 60, "Browser")
     canvas.box(160, 110, 100, 60, "Proxy\noptional")
-    canvas.frame(300, 50, 400, 200, "server process (Python, Trio)")
+    canvas.frame(300, 50, 400, 200, "worker process (Python, Trio)")
     canvas.box(316, 110, 104, 60, "CSRF check\nrate limits", "ours")
     canvas.box(444, 110, 112, 60, "Route hooks", "ours")
     canvas.box(580, 110, 104, 60, "Loaders", "ours")
@@ -102,7 +102,7 @@ def page_file() -> Canvas:
         290,
         "What becomes of a page file",
         "A page file has a server half in Python and a client half in JSX. The server half becomes "
-        "a Python module that runs in the server process only. The client half becomes a bundle "
+        "a Python module that runs in the worker process only. The client half becomes a bundle "
         "for the browser and a bundle for the render worker. The types of the loader and "
         "the actions are written as TypeScript, with which the client half is checked.",
     )
@@ -110,7 +110,7 @@ def page_file() -> Canvas:
     canvas.box(36, 92, 138, 56, "Server half\nPython", "ours")
     canvas.box(36, 166, 138, 56, "Client half\nJSX or TSX", "lasts")
     targets = (
-        (20, "Python module\nin the server process", 120),
+        (20, "Python module\nin the worker process", 120),
         (90, "Types\nchecked by fx typecheck", 120),
         (160, "Browser bundle\nhydrates and navigates", 194),
         (230, "Server bundle\nfor the render worker", 194),
@@ -163,15 +163,15 @@ def machines() -> Canvas:
         340,
         "Several machines",
         "A load balancer sends each request to any machine. Each machine has a supervisor with "
-        "server processes and their render workers, and memory for cached pages and in-memory "
+        "worker processes and their render workers, and memory for cached pages and in-memory "
         "jobs. All machines share PostgreSQL, with rows, accounts, sessions and durable jobs, and "
         "Redis, with channels, presence and rate limits.",
     )
     canvas.box(10, 140, 136, 56, "Load balancer")
     for y, name in ((20, "machine 1"), (180, "machine 2")):
         canvas.frame(200, y, 340, 136, name)
-        canvas.box(216, y + 32, 150, 40, "Server process", "ours")
-        canvas.box(216, y + 84, 150, 40, "Server process", "ours")
+        canvas.box(216, y + 32, 150, 40, "Worker process", "ours")
+        canvas.box(216, y + 84, 150, 40, "Worker process", "ours")
         canvas.box(390, y + 32, 134, 40, "Render worker")
         canvas.box(390, y + 84, 134, 40, "Render worker")
         canvas.line((366, y + 52), (390, y + 52))
