@@ -353,6 +353,15 @@ AROUND = {
         {"pyxle.config.json": "{}"},
         "pyxle.config.json:1:1: nothing reads it. Rename it to 'fx.config.json'.",
     ),
+    "JSX in a file that bundlers read as plain JavaScript": (
+        {
+            "pages/about.fxl": 'import { A } from "@/a";\nexport default () => <A />;\n',
+            "a.js": "export const A = () => <b>a</b>;\n",
+        },
+        "a.js:1:24: JSX in a file that ends neither with .jsx nor with .tsx. "
+        "Rename the file to end with .jsx.\n"
+        "  1 | export const A = () => <b>a</b>;\n    |                        ^",
+    ),
     "a page of Pyxle": (
         {"pages/about.pyxl": "x"},
         "pages/about.pyxl:1:1: it is not a page file: these end in '.fxl'. "

@@ -139,7 +139,8 @@ function lookInto(tools, root, declared, file) {
  */
 function languageOf(source) {
   if (/\.m?ts$/.test(source)) return 'ts';
-  return /\.(m?js|jsx)$/.test(source) ? 'jsx' : 'tsx';
+  if (/\.m?js$/.test(source)) return 'js';
+  return source.endsWith('.jsx') ? 'jsx' : 'tsx';
 }
 
 /**

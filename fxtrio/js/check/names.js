@@ -11,7 +11,7 @@ import { ambientNames } from './ambient.js';
 import { similar } from './similar.js';
 
 /** @typedef {import('./tree.js').Node} Node */
-/** @typedef {'tsx' | 'ts' | 'jsx'} Lang */
+/** @typedef {'tsx' | 'ts' | 'jsx' | 'js'} Lang */
 /** @typedef {{ name: string, offset: number, remedy: string }} UndefinedName */
 
 /**

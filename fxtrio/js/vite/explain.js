@@ -4,6 +4,11 @@ import { conflictsIn } from '../check/conflicts.js';
 
 /** A closing tag where code may begin. */
 const CLOSING = /^<\/\s*([\w$.:-]+\s*)?>/;
+/** Vite reads JSX in files of these names alone. */
+const MISNAMED = {
+  message: 'JSX in a file that ends neither with .jsx nor with .tsx',
+  remedy: 'Rename the file to end with .jsx',
+};
 const NEAR = 200; // characters in which the word before a mistake is looked for
 /** By what a message of the parser says. */
 const REMEDIES = /** @type {const} */ ([
@@ -32,6 +37,7 @@ const DID_YOU_MEAN = /\.\s+(?=Did you )/;
 export function explain(text, offset, message, help) {
   const [conflict] = conflictsIn(text);
   if (conflict !== undefined) return { message: conflict.message, remedy: conflict.remedy };
+  if (/^Unexpected JSX expression/.test(message)) return MISNAMED;
   const closing = text.slice(offset).match(CLOSING);
   if (closing !== null && /^Adjacent JSX/.test(message)) {
     return {

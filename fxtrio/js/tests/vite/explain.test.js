@@ -34,3 +34,12 @@ for (const [code, remedy] of CASES) {
     assert.equal(explain(text, start, message, helpMessage ?? undefined).remedy, remedy);
   });
 }
+
+test('JSX needs a file whose name says so', () => {
+  const text = 'export const A = () => <b>a</b>;\n';
+  const [error] = parseSync('a.js', text, { lang: 'js' }).errors;
+  assert.deepEqual(explain(text, error.labels[0]?.start ?? 0, error.message), {
+    message: 'JSX in a file that ends neither with .jsx nor with .tsx',
+    remedy: 'Rename the file to end with .jsx',
+  });
+});
