@@ -6,7 +6,7 @@ A file that has become invalid changes nothing but its problems.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -35,8 +35,8 @@ from fxtrio.develop.build.background_lint import BackgroundLint
 from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
-from fxtrio.develop.build.page_cache import PageFiles
-from fxtrio.develop.build.site_order import added_views, joined_result
+from fxtrio.develop.build.page_cache import PageFiles, other_servers
+from fxtrio.develop.build.site_order import added_views, joined_result, pages_beside
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
@@ -272,7 +272,7 @@ class DevProject:
 
     async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
         """Act on files that came or went."""
-        before = self._by_source()
+        before, site = self._by_source(), self._site
 
         def renew() -> tuple[CheckedProject, dict[str, CheckedPage], list[str]]:
             changed_files = {*found.structure, *found.pages}
@@ -285,7 +285,13 @@ class DevProject:
 
         project, changed, gone = await trio.to_thread.run_sync(renew)
         await self._take(project, replan=True)
-        return await self._pass_on(found, changed, swap, replan=False, before=before, gone=gone)
+        came = changed.keys() - before.keys()
+        shown = (
+            pages_beside(project, site, self._site, came) if came >= {*found.structure} else None
+        )
+        return await self._pass_on(
+            found, changed, swap, replan=False, before=before, gone=gone, shown=shown
+        )
 
     async def _pass_on(
         self,
@@ -296,20 +302,17 @@ class DevProject:
         replan: bool,
         before: dict[str, CheckedPage] | None = None,
         gone: Sequence[str] = (),
+        shown: Collection[str] | None = None,
     ) -> Applied:
-        """Hand pages and modules that have changed to whoever runs them."""
+        """Hand pages and modules that have changed to whoever runs them.
+
+        ``before`` are the pages before files came or went; ``shown`` may show others for that.
+        """
         assert self._project is not None
         known = self._by_source() if before is None else before
         wrong = {"pages": self._files.shown()}
         changed = {one: page for one, page in good.items() if known.get(one) != page}
-        facts = [
-            one
-            for one, page in changed.items()
-            if one not in known
-            or (page.python.rstrip(), page.module)  # a longer UI half is lines more
-            != (known[one].python.rstrip(), known[one].module)
-            or (self.config.llms.enabled and page.markdown != known[one].markdown)
-        ]
+        facts = other_servers(changed, known, markdown=self.config.llms.enabled)
         structure = before is not None
         # Nothing else depends on a UI half: browsers get it first.
         ui_alone = not (facts or found.modules or structure or replan) and self._left == Swap()
@@ -327,11 +330,13 @@ class DevProject:
                 await self._tell_wrong("python", wrong["python"])
                 self._untold = partial(self._tell, found, changed, known, gone, None, {})
                 return Applied(restart=swapped.restart)
-        sources = (*swapped.sources, *facts)
+        sources = (*swapped.sources, *facts, *(shown or ()))
         failed = (swapped.failed,) if swapped.failed else ()
         data = None
         # Loaders read Markdown (`fx.content`), and which of them is not known.
-        every = structure or any(file.endswith(MARKDOWN_SUFFIX) for file in found.files)
+        every = (structure and shown is None) or any(
+            file.endswith(MARKDOWN_SUFFIX) for file in found.files
+        )
         if (sources or every) and not failed:
             data = {"sources": None if every else sources}
         if not (ui_alone and changed):

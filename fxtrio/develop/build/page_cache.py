@@ -118,3 +118,20 @@ class PageFiles:
         if not isinstance(text, SourceText):
             return None, [text]
         return self._texts.check_page(text, self.root, self._pages_dir)
+
+
+def other_servers(
+    changed: Mapping[str, CheckedPage], known: Mapping[str, CheckedPage], *, markdown: bool
+) -> list[str]:
+    """Return those of ``changed`` of which the server has something else than of ``known``.
+
+    With ``markdown`` it has what agents get of them.
+    """
+    return [
+        one
+        for one, page in changed.items()
+        if one not in known
+        or (page.python.rstrip(), page.module)  # a longer UI half is lines more
+        != (known[one].python.rstrip(), known[one].module)
+        or (markdown and page.markdown != known[one].markdown)
+    ]

@@ -1,14 +1,14 @@
-"""What the server logs of a request, for the browser that has sent it. Runs in the child.
+"""What the process that serves tells browsers: what it logs of their requests. Runs in the child.
 
 A browser names the requests that are its own by their ids, which nobody else learns, and gets
-what has been logged of them, and what will be.
+what has been logged of them, and what will be. All learn which code is new.
 """
 
 from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from fxtrio.tracebacks import logged_error
 
 _KEPT = 300  # records; a browser asks for those of its document some tenths of a second later
 _FOLLOWED = 200  # requests of one browser
-_WAITING = 100  # records for one browser; further ones are dropped
+_WAITING = 100  # messages for one browser; further ones are dropped
 _OVER_PAGE = "fx.serve"
 """The logger of what goes wrong with loaders, actions and renders."""
 
@@ -31,7 +31,7 @@ _LEVELS = ((logging.ERROR, "error"), (logging.WARNING, "warn"), (logging.INFO, "
 
 @attrs.define(eq=False)
 class Follower:
-    """One browser: the requests that it has named, and records that wait for it."""
+    """One browser: the requests that it has named, and messages that wait for it."""
 
     _records: Records
     _send: trio.MemorySendChannel[dict[str, Any]]
@@ -49,8 +49,12 @@ class Follower:
     def offer(self, record: dict[str, Any]) -> None:
         """Take a record, if it is of a request that was named; never waits."""
         if record["request"] in self._ids:
-            with suppress(trio.WouldBlock):  # it stands in the terminal
-                self._send.send_nowait(record)
+            self.say("fx:logged", record)
+
+    def say(self, event: str, data: dict[str, Any]) -> None:
+        """Tell the browser something that it can do without; never waits."""
+        with suppress(trio.WouldBlock):  # records stand in the terminal
+            self._send.send_nowait({"type": "custom", "event": event, "data": data})
 
 
 class Records(logging.Handler):
@@ -110,6 +114,14 @@ class Records(logging.Handler):
         if shown is not None or text:
             entry = {"request": request, "level": level, "text": text, "shown": shown}
             self._token.run_sync_soon(self._keep, entry)
+
+    def tell_swapped(self, sources: Iterable[str]) -> None:
+        """Tell browsers whose server halves have been replaced, before Node does.
+
+        They can load the new data at once, and show it when they hear of everything else.
+        """
+        for follower in tuple(self._followers):
+            follower.say("fx:swapped", {"sources": list(sources)})
 
     def _keep(self, entry: dict[str, Any]) -> None:
         self.latest.append(entry)

@@ -176,4 +176,6 @@ async def _follow(swapper: Swapper, replies: int) -> None:
             await out.send_all(_BEGUN)
             with watch_import():
                 done = swapper.swap(msgspec.json.decode(line, type=Swap))
+            if not (done.failed or done.restart):
+                swapper.records.tell_swapped(done.sources)
             await out.send_all(msgspec.json.encode(attrs.asdict(done)) + b"\n")

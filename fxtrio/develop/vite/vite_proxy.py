@@ -97,12 +97,12 @@ class Modules:
         async with link, trio.open_nursery() as nursery:
             self._connected.add(nursery.cancel_scope)
             try:
-                with self._records.follower() as (follower, records):
+                with self._records.follower() as (follower, messages):
                     nursery.start_soon(_pass_on, receive, link, follower, nursery.cancel_scope)
-                    nursery.start_soon(_tell_records, records, tell)
+                    nursery.start_soon(_tell_messages, messages, tell)
                     async for line in read_lines(link):
                         await tell(line.decode())
-                    nursery.cancel_scope.cancel("Node has left")  # before the records end
+                    nursery.cancel_scope.cancel("Node has left")  # before the messages end
             finally:
                 self._connected.discard(nursery.cancel_scope)
         with trio.move_on_after(1, shield=True):
@@ -159,12 +159,11 @@ def _process_message() -> str:
     return msgspec.json.encode(message).decode()
 
 
-async def _tell_records(
-    records: trio.MemoryReceiveChannel[dict[str, Any]], tell: Callable[[str], Awaitable[None]]
+async def _tell_messages(
+    messages: trio.MemoryReceiveChannel[dict[str, Any]], tell: Callable[[str], Awaitable[None]]
 ) -> None:
-    """Tell a browser what was logged of its requests, until the channel is closed."""
-    async for record in records:
-        message = {"type": "custom", "event": "fx:logged", "data": record}
+    """Tell a browser what this process says to it, until the channel is closed."""
+    async for message in messages:
         await tell(msgspec.json.encode(message).decode())
 
 

@@ -58,6 +58,9 @@ export async function develop({ base, start, below, hot, root, editor, covers })
   runtime.router.subscribe(() => overlay.draw()); // another page has files of its own
   const updates = new Updates({ runtime, overlay, refresh: performReactRefresh });
   listeners.add((url, module) => updates.addModule(url, module));
+  hot.on('fx:swapped', (/** @type {{ sources: string[] }} */ { sources }) => {
+    updates.loadAhead(sources.map((source) => `${base}/_fx/${encodeURI(`${source}.tsx`)}`));
+  });
   hot.on('fx:data', (/** @type {any} */ data) => {
     requests.forget();
     updates.addData(data);

@@ -10,6 +10,9 @@ import { bindPromises } from '../../client/view/promises.js';
 /** Longest wait for the module of a page whose loader has changed too (ms). */
 const TOGETHER_MS = 10_000;
 
+/** How long data that was loaded ahead waits for the change that it belongs to (ms). */
+const AHEAD_MS = 1000;
+
 /** @typedef {import('../../client/runtime.js').Runtime} Runtime */
 /** @typedef {import('../../client/types.js').State} State */
 /** @typedef {import('../../client/types.js').View} View */
@@ -29,6 +32,8 @@ export class Updates {
   #refresh;
   /** @type {Promise<Answer> | null} new data that nobody waits for yet */
   #data = null;
+  /** @type {{ at: number, data: Promise<Answer> } | null} data of a change yet to be heard of */
+  #ahead = null;
   /** How often data was asked for. */
   #asked = 0;
   /** Which answer is on the screen, or a later one. */
@@ -71,6 +76,33 @@ export class Updates {
   }
 
   /**
+   * New code is in use: load the data of this page, if it is of that, and the modules that it
+   * names. It is shown when `addData` tells of the change.
+   *
+   * @param {string[]} sources URLs of modules
+   */
+  loadAhead(sources) {
+    if (!this.#isWrong && !this.#shownModules().some((url) => sources.includes(url))) return;
+    this.#overlay.clear();
+    const data = this.#fetch();
+    this.#ahead = { at: performance.now(), data };
+    const load = async () => {
+      const { state } = await data;
+      if (state !== null) await this.#runtime.modules.load(state.page);
+    };
+    load().catch(() => {}); // whoever shows it is told
+  }
+
+  /** Return what was loaded ahead for this change, or load it now. */
+  #newest() {
+    const ahead = this.#ahead;
+    this.#ahead = null;
+    if (ahead !== null && performance.now() - ahead.at < AHEAD_MS) return ahead.data;
+    this.#overlay.clear();
+    return this.#fetch();
+  }
+
+  /**
    * Loaders have changed: fetch the data of this page anew, if they are its own.
    *
    * @param {{ sources: string[] | null, expected: string[] }} change URLs of modules; those of
@@ -82,8 +114,7 @@ export class Updates {
     invalidate(this.#runtime); // what is kept for the next pages is of the code before
     // What has gone wrong may have done so in any file.
     if (others && !this.#isWrong && !this.#overlay.isPassing) return;
-    this.#overlay.clear();
-    this.#data = this.#fetch();
+    this.#data = this.#newest();
     for (const url of expected) if (shown.includes(url)) this.#expected.add(url);
     this.#schedule();
   }

@@ -105,6 +105,38 @@ function withResolvers() {
 
 const ALL = { sources: null, expected: [] };
 
+test('data is loaded when its code is new, and shown when all of the change is known', async () => {
+  const { updates, requests, shown } = makePage();
+  updates.loadAhead(['/_fx/pages/other.fxl.tsx']);
+  await settle();
+  assert.equal(requests.length, 0);
+  updates.loadAhead([PAGE.module]);
+  await settle();
+  requests[0].answer('loaded ahead');
+  await settle();
+  assert.equal(shown(), 'at first');
+  updates.addData({ sources: [PAGE.module], expected: [] });
+  await settle();
+  assert.deepEqual([shown(), requests.length], ['loaded ahead', 1]);
+  updates.addData({ sources: [PAGE.module], expected: [] });
+  await settle();
+  requests[1].answer('of another change');
+  await settle();
+  assert.equal(shown(), 'of another change');
+});
+
+test('what fails ahead is told, once', async () => {
+  const { updates, requests, told, screen } = makePage();
+  screen.view.state = { ...screen.view.state, ok: false }; // an error view has no code of its own
+  updates.loadAhead(['/_fx/pages/other.fxl.tsx']);
+  await settle();
+  requests[0].fail();
+  await settle();
+  updates.addData(ALL);
+  await settle();
+  assert.deepEqual([told, requests.length], [[{ error: 'wrong' }], 1]);
+});
+
 test('deferred values of the new data are promises, which follow', async () => {
   const { updates, router, requests, screen } = makePage();
   updates.addData(ALL);
