@@ -8,9 +8,11 @@ import secrets
 import shutil
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +28,9 @@ nox.options.sessions = ["lint", "types", "js", "tests"]
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 ROOT = Path(__file__).parent
+MEMORY, ROOM = Path("/dev/shm"), 2 << 30
+"""A folder in memory, and what must be free there for files of tests (bytes; a tenth is used)."""
+
 GUESTBOOK = ROOT / "examples" / "guestbook"
 PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
 """Tests of one file share servers and builds, so they stay together.
@@ -148,14 +153,16 @@ def in_vscode(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run all tests but those with a browser; arguments after -- go to pytest."""
     session.install("-e", ".[dev]")
-    session.run("pytest", *PARALLEL, "-m", "not browser", *session.posargs)
+    with _files_in_memory(session):
+        session.run("pytest", *PARALLEL, "-m", "not browser", *session.posargs)
 
 
 @nox.session
 def nightly(session: nox.Session) -> None:
     """Run all tests, the long ones too, with many examples, and then all that runs for minutes."""
     session.install("-e", ".[dev]")
-    session.run("pytest", *PARALLEL, *session.posargs, env=LONG)
+    with _files_in_memory(session):
+        session.run("pytest", *PARALLEL, *session.posargs, env=LONG)
     if not session.posargs:
         for program in (*PROGRAMS, *(f"tests-{version}" for version in _others_there())):
             session.notify(program)
@@ -369,11 +376,12 @@ def ci(session: nox.Session) -> None:
     failed = [name for name, passed in found.items() if not passed.result()]
     if failed:
         session.warn(f"failed before the tests: {', '.join(failed)}")
-    with ThreadPoolExecutor() as pool:  # they have the cores that the tests leave them
-        on_others = pool.submit(_passes, partial(_on_others_first, there), session)
-        _pytest(session, *PARALLEL, *session.posargs)
-    if not on_others.result() and not _passes(partial(_on_others, there, (AGAIN,)), session):
-        failed.append("the tests on other Pythons")
+    with _files_in_memory(session):
+        with ThreadPoolExecutor() as pool:  # they have the cores that the tests leave them
+            on_others = pool.submit(_passes, partial(_on_others_first, there), session)
+            _pytest(session, *PARALLEL, *session.posargs)
+        if not on_others.result() and not _passes(partial(_on_others, there, (AGAIN,)), session):
+            failed.append("the tests on other Pythons")
     if failed:
         session.error(f"the tests passed, but not {', '.join(failed)}")
 
@@ -389,6 +397,24 @@ def _pytest(session: nox.Session, *arguments: str) -> None:
         _first(session, *arguments)
     except CommandFailed:
         _again(session)
+
+
+@contextmanager
+def _files_in_memory(session: nox.Session) -> Iterator[None]:
+    """Let temporary files be in memory for the length of the block, if they fit.
+
+    Most tests write a small project and delete it: on a disk that is a sixth of their CPU time.
+    """
+    if not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ROOM:
+        session.log(f"{MEMORY} has no room for the files of tests: they are on the disk")
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="fx", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        session.env["TMPDIR"] = folder
+        try:
+            yield
+        finally:
+            del session.env["TMPDIR"]
 
 
 def _first(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
