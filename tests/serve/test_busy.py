@@ -13,6 +13,7 @@ from fx.testing import Client, open_app
 from fxtrio.errors import Busy
 from tests.trees import page, write_tree
 
+FORM = {"accept": "text/html", "content-type": "application/x-www-form-urlencoded"}
 FULL = """
     from fx.tasks import TaskQueueFull
 
@@ -42,6 +43,34 @@ API = """
     async def get(request):
         raise TaskQueueFull("send", 1)
     """
+RESTING = """
+    from fxtrio.errors import Busy
+
+    class Resting(Busy):
+        retry_after = 6.2
+
+    @server
+    async def load(request):
+        raise Resting
+
+    @action
+    async def save(request):
+        raise Resting
+
+    def to_markdown(ctx):
+        raise Resting
+    """
+SHARED = """
+    from fx.runtime import action
+    from fxtrio.errors import Busy
+
+    class Resting(Busy):
+        retry_after = 6.2
+
+    @action
+    async def save(request):
+        raise Resting
+    """
 LATER = """
     from fx.tasks import TaskQueueFull
 
@@ -56,6 +85,8 @@ LATER = """
 async def client(tmp_path: Path) -> AsyncIterator[Client]:
     files = {
         "pages/full.fxl": page(FULL),
+        "pages/resting.fxl": page(RESTING),
+        "actions/shared.py": SHARED,
         "pages/later.fxl": page(LATER),
         "pages/api/full.py": API,
         "pages/index.fxl": page(""),
@@ -75,8 +106,8 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
         ("POST", "/api/__actions/full/save", {}),
         ("POST", "/api/__actions/full/stream", {}),
         ("POST", "/api/__actions/full/grouped", {}),
-        ("POST", "/api/__actions/full/save", {"accept": "text/html"}),
-        ("POST", "/api/__actions/full/stream", {"accept": "text/html"}),
+        ("POST", "/api/__actions/full/save", FORM),
+        ("POST", "/api/__actions/full/stream", FORM),
     ],
 )
 async def test_a_full_queue_asks_the_client_to_try_again(
@@ -84,6 +115,25 @@ async def test_a_full_queue_asks_the_client_to_try_again(
 ) -> None:
     response = await client.request(method, url, headers=headers)
     assert (response.status, response.headers.get("retry-after")) == (503, "1")
+
+
+@pytest.mark.parametrize(
+    ("method", "url", "headers"),
+    [
+        ("GET", "/resting", {}),
+        ("GET", "/resting", {"x-fx-navigation": "1"}),
+        ("GET", "/resting.md", {}),
+        ("POST", "/api/__actions/resting/save", {}),
+        ("POST", "/api/__actions/resting/save", FORM),
+        ("POST", "/api/__actions/shared.save", {}),
+        ("POST", "/api/__actions/shared.save", {**FORM, "referer": "http://testserver/nowhere"}),
+    ],
+)
+async def test_the_client_learns_when_that_makes_sense(
+    client: Client, method: str, url: str, headers: dict[str, str]
+) -> None:
+    response = await client.request(method, url, headers=headers)
+    assert (response.status, response.headers.getlist("retry-after")) == (503, ["7"])
 
 
 async def test_behind_the_first_value_it_is_in_the_end_of_the_stream(client: Client) -> None:

@@ -105,8 +105,7 @@ class FormPage:
         """
         if rejection.redirect is not None:
             return self.leave(rejection.redirect)
-        if rejection.retry_after is not None:
-            self.event.draft.headers["retry-after"] = str(rejection.retry_after)
+        _say_retry_after(self.event, rejection)
         problem = PageProblem(rejection.message, rejection.status, "ActionError", rejection.data)
         return await show_problem(self._page(), "", problem, {}, admitted=admitted)
 
@@ -167,6 +166,7 @@ class NoPage:
 
     async def reject(self, rejection: ErrorResponse, *, admitted: bool) -> Answer:
         """Show the rejection without any of the app's pages."""
+        _say_retry_after(self.event, rejection)
         problem = PageProblem(rejection.message, rejection.status, "ActionError", rejection.data)
         return plain_problem(self.site, self.event, problem)
 
@@ -218,10 +218,14 @@ async def show_again(site: Site, running: Running, event: RequestEvent, again: P
     with trio.move_on_after(event.timeout):
         if not await form.is_open():
             return again.otherwise
-        if again.rejection.retry_after is not None:
-            event.draft.headers["retry-after"] = str(again.rejection.retry_after)
+        _say_retry_after(event, again.rejection)
         return await form.again(again.name, again.rejection, again.values)
     return again.otherwise
+
+
+def _say_retry_after(event: RequestEvent, rejection: ErrorResponse) -> None:
+    if rejection.retry_after is not None:
+        event.draft.headers["retry-after"] = str(rejection.retry_after)
 
 
 def _left_for(url: str) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import traceback
+from math import ceil
 
 from fxtrio.encode import NotSerializable, encode
 from fxtrio.errors import Busy, LoaderError, NotFound, ValueRefused
@@ -50,7 +51,7 @@ def problem_of(error: BaseException, *, development: bool) -> PageProblem:
         text = str(error) if development else "The page took too long to load."
         return PageProblem(text, 504, "Timeout")
     if isinstance(error, Busy):
-        return PageProblem(error.message, 503, "Busy")
+        return PageProblem(error.message, 503, "Busy", retry_after=ceil(error.retry_after))
     if not development:
         return PageProblem(UNEXPECTED, 500, "ServerError")
     if isinstance(error, RenderFailed):
@@ -86,7 +87,7 @@ def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Repl
     """Return a built-in error response, without any of the app's own pages."""
     headers: list[Header] = [NO_STORE]
     if problem.status == 503:
-        headers.append((b"retry-after", b"1"))
+        headers.append((b"retry-after", b"%d" % problem.retry_after))
     if event.navigation:
         body = {
             "ok": False,

@@ -52,6 +52,9 @@ class PageProblem:
     request_id: str = ""
     """The id of the request whose log has the reason; "" for what a visitor can put right."""
 
+    retry_after: int = 1
+    """When to request the page again after a 503 (seconds)."""
+
 
 class Content(msgspec.Struct, frozen=True):
     """The content of a view."""

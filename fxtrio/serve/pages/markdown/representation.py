@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import ceil
 from typing import Any
 from urllib.parse import quote, unquote_to_bytes
 
@@ -157,7 +156,7 @@ def failed(site: Site, error: BaseException, place: str) -> Reply:
     text = f"# {problem.status}\n\n{literal(problem.message)}\n"
     headers: list[Header] = [NO_STORE]
     if isinstance(error, Busy):
-        headers.append((b"retry-after", b"%d" % ceil(error.retry_after)))
+        headers.append((b"retry-after", b"%d" % problem.retry_after))
     return Reply(problem.status, text.encode(), _MEDIA, headers)
 
 
