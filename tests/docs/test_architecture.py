@@ -131,8 +131,9 @@ def test_every_decision_is_listed_and_has_its_sections() -> None:
         ),
         (
             "Another UI library in the render worker",
-            ("fxtrio/js", "fxtrio/tools/types", "fxtrio/tools/convert"),
-            r"""['"](?:@types/|@vitejs/plugin-)?react(?:-dom)?(?:/[a-z.-]+)?['"]""",
+            ("fxtrio/js", "fxtrio/tools/types", "fxtrio/tools/convert", "fxtrio/starter"),
+            r"""['"](?:@types/|@vitejs/plugin-)?react(?:-dom)?(?:/[a-z.-]+)?['"]"""
+            r"""|@react-refresh|\bReactNode\b|['"]react-jsx['"]""",
             ("fxtrio/js/client/", "fxtrio/js/tests/", "fxtrio/js/package-lock.json"),
         ),
     ],
