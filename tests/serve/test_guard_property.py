@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from fx.testing import SocketRefused, open_app
 from fxtrio.routes import plan
+from tests.short import amount
 from tests.trees import page, write_tree
 
 CODE = """
@@ -115,7 +116,7 @@ async def asked_everything(root: Path, paths: list[str], base: str) -> list[tupl
 
 
 @given(trees, st.lists(urls, min_size=1, max_size=8), st.sampled_from(["", "/app"]))
-@settings(max_examples=40)
+@settings(max_examples=amount(40, short=10, long=300))
 def test_hooks_are_given_the_route_whose_code_runs(
     tree: list[tuple[tuple[str, ...], str]], paths: list[str], base: str
 ) -> None:

@@ -10,9 +10,9 @@ import trio
 from fx.testing import Client, Faults, World, simulate
 from fxtrio.plugins.auth.storage.queries import LIMIT
 from fxtrio.testing.responses import AnswerUnreadable
+from tests.simulation.runtime import SEEDS
 
 ROOT = Path(__file__).parents[1] / "apps" / "members"
-SEEDS = 50
 EMAIL = "ada@example.org"
 FIRST, SECOND = "correct horse battery", "wrong donkey charger"
 LOGIN, LOGOUT = "/api/__auth/login", "/api/__auth/logout"

@@ -8,9 +8,9 @@ import trio
 
 from fx.db import get_database
 from fx.testing import Faults, World, simulate
+from tests.simulation.runtime import SEEDS
 
 ROOT = Path(__file__).parents[1] / "apps" / "counter"
-SEEDS = 50
 
 
 async def shown(world: World) -> int:

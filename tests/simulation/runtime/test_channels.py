@@ -9,9 +9,9 @@ import trio
 
 from fx.testing import Faults, World, simulate
 from fxtrio.testing.socket import SocketClosed
+from tests.simulation.runtime import SEEDS
 
 ROOT = Path(__file__).parents[1] / "apps" / "messages"
-SEEDS = 50
 
 BURSTS, COUNT = 4, 10
 SLOW = Faults(slow_reader=0.5, kill=0, shutdown=0)

@@ -12,10 +12,10 @@ import trio
 
 from fx.testing import ConnectionLost, Faults, World, simulate
 from fxtrio.testing.socket import SocketClosed
+from tests.simulation.runtime import SEEDS
 
 APPS = Path(__file__).parents[1] / "apps"
 COUNTER, LIMITS, MESSAGES = APPS / "counter", APPS / "limits", APPS / "messages"
-SEEDS = 50
 
 FAULTS = Faults(kill=0.3, shutdown=0.3)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import trio
 
 from fx.testing import Faults, World, simulate
+from tests.simulation.runtime import SEEDS
 
 ROOT = Path(__file__).parents[1] / "apps" / "limits"
-SEEDS = 50
 
 BUDGET, UNCOUNTED = 100_000, 16 * 1024
 
