@@ -282,7 +282,8 @@ async def test_settings_that_plugins_need_are_named(root: Path) -> None:
     assert told == ["plugins.1.settings.guard is 'web:guard', which is not an async function"]
     told = await settings(root, {"web.py": code}, plugins=["auth", "jobs"], database=database)
     assert told == [
-        "plugins.1.settings.users is needed: the addresses of those who may see the page"
+        "plugins.1.settings.users is needed: the addresses of those who may see the page. "
+        'Add "users": ["ada@example.org"] with yours'
     ]
 
 

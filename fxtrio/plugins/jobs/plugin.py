@@ -132,7 +132,10 @@ class JobsPlugin(Plugin[JobsSettings]):
                 "decides who may see the page"
             )
         elif not settings.users:
-            found["users"] = "is needed: the addresses of those who may see the page"
+            found["users"] = (
+                "is needed: the addresses of those who may see the page. "
+                'Add "users": ["ada@example.org"] with yours'
+            )
         return found
 
     async def _warn_of_unregistered(self, app: App) -> None:
