@@ -5,9 +5,12 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+import pytest
 import trio
+from trio.testing import MockClock
 
 from fxtrio.server.http1 import ServerLimits
+from fxtrio.server.http1.worker_state import Hub
 
 from .support import echo, open_server, read_body, response
 
@@ -221,3 +224,19 @@ async def test_a_client_that_sends_nothing_when_the_server_stops_is_closed_soon(
         server.stop.set()
         with trio.fail_after(30):
             assert await client.is_closed()
+
+
+@pytest.mark.parametrize(("precision", "most"), [(0.25, 45), (1.0, 12)])
+async def test_an_idle_server_looks_at_its_connections_as_often_as_is_precise(
+    autojump_clock: MockClock, precision: float, most: int
+) -> None:
+    looks: list[float] = []
+
+    def headers() -> list[tuple[bytes, bytes]]:
+        looks.append(trio.current_time())
+        return []
+
+    hub = Hub(ServerLimits(precision=precision), headers=headers, graceful=1.0)
+    with trio.move_on_after(10):
+        await hub.run()
+    assert most * 0.8 < len(looks) < most

@@ -44,6 +44,7 @@ from fxtrio.develop.serving.allowed_hosts import HostGuard, development_app
 from fxtrio.develop.vite.vite_proxy import Modules
 from fxtrio.errors import FxtrioError
 from fxtrio.observe.stalls import watch_import
+from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.supervise.application.importer import load_application
 from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
@@ -51,6 +52,7 @@ from fxtrio.server.supervise.server_process import ParentInterface, serve_here
 from fxtrio.tracebacks import trimmed
 
 _READY = b"{}\n"
+_PRECISION = 1.0  # seconds: four looks in that time are half of what an idle process costs
 _MORE = 3.0  # than the time that the app has to end after its parent (seconds)
 _BEGUN = msgspec.json.encode(attrs.asdict(Swapped(begun=True))) + b"\n"
 
@@ -111,6 +113,7 @@ def serve() -> int:
         app_dir=settings.root,
         log_level="WARNING",
         graceful=GRACE,
+        limits=ServerLimits(precision=_PRECISION),
     )
     root = Path(settings.root)
 

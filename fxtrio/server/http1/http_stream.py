@@ -24,7 +24,6 @@ from fxtrio.server.http1.response import (
     Message,
     Response,
 )
-from fxtrio.server.http1.worker_state import TICK
 
 
 class HttpStream(Response):
@@ -252,7 +251,7 @@ class HttpStream(Response):
                 if self._ahead >= READ_SIZE:
                     # Enough is known of what comes next: nothing is read, so the end is asked for.
                     while not transport.has_hung_up():  # noqa: ASYNC110  # the kernel sets no event
-                        await trio.sleep(TICK)
+                        await trio.sleep(limits.precision)
                     return b""
                 return await transport.read()
             finally:

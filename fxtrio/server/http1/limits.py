@@ -79,5 +79,8 @@ class ServerLimits:
     websocket_close: float = attrs.field(default=5.0, validator=_above_zero)
     """How long the answer to a close frame is waited for."""
 
+    precision: float = attrs.field(default=0.25, validator=_above_zero)
+    """How often all connections are looked at (seconds): times are kept to within two of it."""
+
     websocket_compression: bool = False
     """Whether permessage-deflate (RFC 7692) is agreed to when the client offers it."""

@@ -18,9 +18,6 @@ from fxtrio.server.http1.header_fields import Header
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.readiness import Readiness
 
-TICK = 0.25
-"""Seconds between two looks; a limit in time is kept to within two of them."""
-
 NEVER = float("inf")
 
 _LAST_TICK = 0.05  # while the worker stops
@@ -120,7 +117,7 @@ class Hub:
                 if self.closing:
                     await trio.sleep(_LAST_TICK)
                 else:
-                    with trio.move_on_after(TICK):
+                    with trio.move_on_after(self.limits.precision):
                         await self.closed.wait()
                 self._refresh()
                 await self._look()

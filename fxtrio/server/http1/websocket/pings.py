@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.websocket.protocol import WsProtocol
-from fxtrio.server.http1.worker_state import NEVER, TICK
+from fxtrio.server.http1.worker_state import NEVER
 
 
 class Pings:
@@ -13,6 +13,7 @@ class Pings:
     def __init__(self, limits: ServerLimits) -> None:
         self._interval = limits.websocket_ping
         self._patience = limits.websocket_pong
+        self._precision = limits.precision
         self._ping_at = self._pong_by = NEVER
         self._pongs = 0  # those that had arrived when the last ping was sent
 
@@ -35,7 +36,7 @@ class Pings:
                 self._ping_at, self._pong_by = now + self._interval, NEVER
             elif protocol.is_full:
                 # Nothing is read, so the pong may be behind what the application has yet to take.
-                self._pong_by += TICK
+                self._pong_by += self._precision
             elif now > self._pong_by:
                 self._pong_by = NEVER
                 return None
