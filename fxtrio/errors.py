@@ -174,7 +174,7 @@ class BadBody(ActionError, ValueError):
     """A request body that cannot be parsed; becomes the action's answer with status 400."""
 
 
-class CharsetRefused(ActionError):
+class CharsetUnsupported(ActionError):
     """Text in another charset than UTF-8; becomes the answer with status 415."""
 
     def __init__(self, charset: str) -> None:

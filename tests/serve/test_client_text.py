@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fx.testing import Client, open_app
-from fxtrio.errors import BadBody, CharsetRefused
+from fxtrio.errors import BadBody, CharsetUnsupported
 from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, form_values, parse_form
 from fxtrio.serve.request.cookies import parse_cookies
 from tests.trees import page, write_tree
@@ -182,7 +182,7 @@ def test_files_keep_their_bytes_and_their_names_are_text() -> None:
 def test_any_form_is_text_that_can_be_sent_or_rejected(body: bytes, content_type: str) -> None:
     try:
         values = form_values(parse_form([body[:50], body[50:]], content_type))
-    except (BadBody, CharsetRefused):
+    except (BadBody, CharsetUnsupported):
         return
     assert str(values).encode()
 

@@ -153,7 +153,7 @@ class BodyRequest(PageRequest):
         return await self._held.data()
 
     async def json(self) -> Any:
-        """Return the body's JSON. Raises BadBody (status 400), and CharsetRefused (415)."""
+        """Return the body's JSON. Raises BadBody (status 400), and CharsetUnsupported (415)."""
         if not self._held.complete:
             await self._read()
         options_of(self._held.content_type)
@@ -168,7 +168,7 @@ class BodyRequest(PageRequest):
     ) -> FormData:
         """Return the form without the token of `csrf`, which is the runtime's.
 
-        Raises BadBody (status 400), and CharsetRefused (415).
+        Raises BadBody (status 400), and CharsetUnsupported (415).
         """
         await self._read()
         form = await self._held.form(

@@ -70,7 +70,7 @@ class ActionRequest(BodyRequest):
     async def json(self) -> Any:
         """Return the body: JSON as it is, a form as a dict (repeated keys become lists).
 
-        Raises BadBody (status 400) when it cannot be parsed, and CharsetRefused (415).
+        Raises BadBody (status 400) when it cannot be parsed, and CharsetUnsupported (415).
         """
         if self.is_form:
             return form_values(await self.form())

@@ -15,7 +15,7 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.datastructures import FormData, Headers
 
-from fxtrio.errors import BadBody, CharsetRefused
+from fxtrio.errors import BadBody, CharsetUnsupported
 from fxtrio.serve.request.bodies.part_files import PartFiles
 from fxtrio.uploads import UploadFile
 
@@ -55,7 +55,7 @@ def media_type(content_type: str) -> str:
 def options_of(content_type: str) -> dict[bytes, bytes]:
     """Return the parameters of a content type, by lower-case name.
 
-    Raises BadBody for one that no client sends, and CharsetRefused (415) when its
+    Raises BadBody for one that no client sends, and CharsetUnsupported (415) when its
     ``charset`` is not UTF-8, or ASCII, which is part of it.
     """
     if ";" not in content_type:  # the ordinary one
@@ -68,10 +68,10 @@ def options_of(content_type: str) -> dict[bytes, bytes]:
 
 
 def require_utf8(charset: bytes) -> None:
-    """Raise CharsetRefused (415) for any other charset."""
+    """Raise CharsetUnsupported (415) for any other charset."""
     name = charset.decode("latin-1").strip().lower().replace("_", "-")
     if name not in _UTF8:
-        raise CharsetRefused(name)
+        raise CharsetUnsupported(name)
 
 
 def parse_form(
@@ -84,7 +84,7 @@ def parse_form(
 ) -> FormData:
     """Return the fields and files of a form, in order; an empty form for other types.
 
-    Invalid UTF-8 is replaced with U+FFFD. Raises BadBody, and CharsetRefused (415)
+    Invalid UTF-8 is replaced with U+FFFD. Raises BadBody, and CharsetUnsupported (415)
     for the form, a part, or a field ``_charset_``, that names another charset.
     """
     options = options_of(content_type)
@@ -100,7 +100,7 @@ def parse_form(
     if isinstance(named, str) and named:
         try:
             require_utf8(named.encode())
-        except CharsetRefused:
+        except CharsetUnsupported:
             _close(form.values())
             raise
     return form

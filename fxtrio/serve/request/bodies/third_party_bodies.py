@@ -24,7 +24,7 @@ def require_plain(headers: Iterable[Header]) -> None:
     """Reject headers that Starlette's own request, in a route or middleware, must not parse.
 
     Every header line is checked: Starlette reads the first of two types, and all cookies.
-    Raises CharsetRefused (415) for a form or JSON that is not UTF-8, and BadBody for
+    Raises CharsetUnsupported (415) for a form or JSON that is not UTF-8, and BadBody for
     cookies with more than `MOST_ESCAPES`.
     """
     escapes = 0
