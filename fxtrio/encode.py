@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from fxtrio.errors import ValueRefused, forgotten_await
+from fxtrio.errors import ValueInvalid, forgotten_await
 
 _TRACKED_PLACES = 1024
 """Places whose text was not valid Unicode that are remembered (count)."""
@@ -43,7 +43,7 @@ _NUMBERS = ("f", "m", "M")
 """Kinds of numpy that have a value which is none: floats, durations and times."""
 
 
-class NotSerializable(ValueRefused):
+class NotSerializable(ValueInvalid):
     """A loader or action returned something that JSON cannot hold."""
 
     def __init__(self, place: str, path: str, value: object) -> None:

@@ -152,7 +152,7 @@ class Redirect(_Copied):
         self.status = int(status)
 
 
-class ValueRefused(FxtrioError):
+class ValueInvalid(FxtrioError):
     """The base of errors about what a function of the application returned.
 
     The message says all there is: no line of a traceback has to do with it.

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import attrs
 
-from fxtrio.errors import FxtrioError, ValueRefused
+from fxtrio.errors import FxtrioError, ValueInvalid
 from fxtrio.realtime.frames import Frame, Ident, Message
 from fxtrio.realtime.presence import Member, Missed, Notice
 
@@ -19,7 +19,7 @@ INTERNAL = "\0"
 """Prefix of channels for messages between the processes themselves."""
 
 
-class ChannelNameInvalid(ValueRefused):
+class ChannelNameInvalid(ValueInvalid):
     """A channel has a name that is the framework's own."""
 
     def __init__(self, name: str) -> None:

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 
 import msgspec
 
-from fxtrio.errors import ValueRefused, forgotten_await
+from fxtrio.errors import ValueInvalid, forgotten_await
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.routes import MatchedRoute
 from fxtrio.serve.pages.functions.server_functions import ActionCode
@@ -21,7 +21,7 @@ from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.page_paths import split_page_path
 
 
-class ActionResultInvalid(ValueRefused):
+class ActionResultInvalid(ValueInvalid):
     """An action returned neither a dict nor a response."""
 
     def __init__(self, place: str, value: object) -> None:

@@ -7,7 +7,7 @@ import traceback
 from math import ceil
 
 from fxtrio.encode import NotSerializable, encode
-from fxtrio.errors import Busy, LoaderError, NotFound, ValueRefused
+from fxtrio.errors import Busy, LoaderError, NotFound, ValueInvalid
 from fxtrio.serve.pages.html.document import error_document
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.site import Site
@@ -30,7 +30,7 @@ def repeated_header(name: bytes) -> PageProblem:
     return PageProblem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
 
 
-_EXPECTED = (LoaderError, RenderFailed, DeadlinePassed, RenderTimeout, Busy, ValueRefused)
+_EXPECTED = (LoaderError, RenderFailed, DeadlinePassed, RenderTimeout, Busy, ValueInvalid)
 """Errors whose message says it all."""
 
 
@@ -56,7 +56,7 @@ def problem_of(error: BaseException, *, development: bool) -> PageProblem:
         return PageProblem(UNEXPECTED, 500, "ServerError")
     if isinstance(error, RenderFailed):
         return PageProblem(error.message, 500, error.name, {"stack": error.stack})
-    if isinstance(error, ValueRefused):
+    if isinstance(error, ValueInvalid):
         return PageProblem(str(error), 500, type(error).__name__)
     stack = "".join(traceback.format_exception(trimmed(error)))
     return PageProblem(

@@ -14,7 +14,7 @@ import trio
 from starlette.requests import Request
 
 from fxtrio.application_errors import application_error
-from fxtrio.errors import Redirect, ValueRefused, forgotten_await
+from fxtrio.errors import Redirect, ValueInvalid, forgotten_await
 from fxtrio.serve.pages.functions.server_functions import LoaderCode
 from fxtrio.serve.request.response.unwrap import StatusInvalid, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
@@ -25,7 +25,7 @@ Values = dict[str, dict[str, Any]]
 """Source of a page or layout to the value of its loader."""
 
 
-class LoaderResultInvalid(ValueRefused):
+class LoaderResultInvalid(ValueInvalid):
     """A loader returned neither a dict nor a tuple of a dict and a status."""
 
     def __init__(self, place: str, value: object) -> None:

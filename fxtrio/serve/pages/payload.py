@@ -17,7 +17,7 @@ import attrs
 import msgspec
 
 from fxtrio.encode import encode, encode_for_html
-from fxtrio.errors import ValueRefused
+from fxtrio.errors import ValueInvalid
 from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode
 from fxtrio.serve.pages.functions.server_functions import PageCode, line_of
@@ -30,7 +30,7 @@ _CACHED_HEADS = 1024
 """Results of dynamic ``HEAD`` functions that are cached in parsed form, by their text."""
 
 
-class HeadResultInvalid(ValueRefused):
+class HeadResultInvalid(ValueInvalid):
     """A ``HEAD`` function returned neither HTML nor a list of it."""
 
     def __init__(self, place: str, value: object) -> None:

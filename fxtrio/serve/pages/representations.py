@@ -11,7 +11,7 @@ from collections.abc import Awaitable
 import trio
 
 from fxtrio.application_errors import application_error
-from fxtrio.errors import Busy, LoaderError, Redirect, ValueRefused
+from fxtrio.errors import Busy, LoaderError, Redirect, ValueInvalid
 from fxtrio.serve.pages.boundaries import show_boundary, show_failure, show_problem
 from fxtrio.serve.pages.error_response import NOT_FOUND, log_failure, plain_problem, problem_of
 from fxtrio.serve.pages.page import PageEvent
@@ -47,7 +47,7 @@ class PageRepresentation:
         known = unwrap(error, page.event.draft, page.place)
         if isinstance(known, Redirect):
             return redirected(known, navigation=page.event.navigation)
-        if isinstance(known, (LoaderError, Busy, ValueRefused)):
+        if isinstance(known, (LoaderError, Busy, ValueInvalid)):
             return await show_failure(page, "", known, {}, admitted=False)
         raise error
 

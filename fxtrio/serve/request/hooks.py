@@ -14,7 +14,7 @@ from starlette.types import Scope
 
 from fxtrio.callables import awaitable
 from fxtrio.config import Config
-from fxtrio.errors import ActionError, LoaderError, Redirect, ValueRefused, forgotten_await
+from fxtrio.errors import ActionError, LoaderError, Redirect, ValueInvalid, forgotten_await
 from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath
@@ -22,7 +22,7 @@ from fxtrio.serve.request.response.unwrap import find_invalid_error, require_sta
 from fxtrio.spans import span
 
 
-class RouteHookInvalid(ValueRefused):
+class RouteHookInvalid(ValueInvalid):
     """A route hook cannot be called with the request, or returned an invalid value.
 
     ``cause`` describes the error; "" when the invalid value is ``returned``.

@@ -17,7 +17,7 @@ import trio
 from fxtrio.application_errors import application_error
 from fxtrio.deferred import Deferred
 from fxtrio.encode import encode_for_html
-from fxtrio.errors import Redirect, ValueRefused
+from fxtrio.errors import Redirect, ValueInvalid
 from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.loaders import Failed, Loaded, Values
 from fxtrio.serve.pages.page import PageEvent
@@ -33,7 +33,7 @@ log = logging.getLogger("fx.serve")
 _ENDS = (b",false]", b",true]")
 
 
-class DeferredRedirect(ValueRefused):
+class DeferredRedirect(ValueInvalid):
     """A deferred function redirects, when the page is on its way."""
 
     def __init__(self, place: str, url: str) -> None:
@@ -230,7 +230,7 @@ def _settled(page: PageEvent, value: DeferredValue, result: Came | Raised) -> Se
     if isinstance(result, Came):
         try:
             return Settled(value, result, encode_for_html(result.value, value.place))
-        except ValueRefused as error:
+        except ValueInvalid as error:
             result = Raised(error)
     problem = problem_of(result.error, development=page.site.development)
     log_failure(result.error, value.place)

@@ -10,13 +10,13 @@ import trio
 from starlette.background import BackgroundTask
 
 from fxtrio.callables import contain
-from fxtrio.errors import ValueRefused
+from fxtrio.errors import ValueInvalid
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
 
 
-class BackgroundInvalid(ValueRefused):
+class BackgroundInvalid(ValueInvalid):
     """An action promised work that cannot be called."""
 
     def __init__(self, place: str, value: object) -> None:

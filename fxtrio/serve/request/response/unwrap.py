@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 
 from fxtrio.context import current_app
 from fxtrio.db.errors import DatabaseUnavailable, TransactionConflict
-from fxtrio.errors import REDIRECT_STATUS, ActionError, Busy, LoaderError, Redirect, ValueRefused
+from fxtrio.errors import REDIRECT_STATUS, ActionError, Busy, LoaderError, Redirect, ValueInvalid
 from fxtrio.serve.request.response.response import ResponseDraft
 from fxtrio.status import as_status, phrase_of
 
@@ -22,7 +22,7 @@ _BODY_HEADERS = frozenset({"content-length", "content-type", "transfer-encoding"
 _STATUS = "Give an int from 200 to 599, such as 404 or HTTPStatus.NOT_FOUND."
 
 
-class StatusInvalid(ValueRefused):
+class StatusInvalid(ValueInvalid):
     """Application code set a status that no response can have."""
 
     def __init__(self, place: str, value: object) -> None:
@@ -33,7 +33,7 @@ class StatusInvalid(ValueRefused):
         self.value = value
 
 
-class RaisedErrorInvalid(ValueRefused):
+class RaisedErrorInvalid(ValueInvalid):
     """Application code raised a LoaderError or ActionError that cannot be sent."""
 
     def __init__(self, place: str, error: BaseException, cause: str) -> None:
@@ -62,7 +62,7 @@ def unwrap(error: Any, draft: ResponseDraft, place: str) -> Any:
     while isinstance(inner, BaseExceptionGroup) and len(inner.exceptions) == 1:
         inner = inner.exceptions[0]
     if not isinstance(inner, (LoaderError, ActionError, HTTPException)):
-        known = isinstance(inner, (Redirect, Busy, ValueRefused))
+        known = isinstance(inner, (Redirect, Busy, ValueInvalid))
         return inner if known else _of_database(inner) or error
     invalid = find_invalid_error(inner, place)
     if invalid is not None:
@@ -72,9 +72,9 @@ def unwrap(error: Any, draft: ResponseDraft, place: str) -> Any:
 
 def find_invalid_error(
     error: LoaderError | ActionError | HTTPException, place: str
-) -> ValueRefused | None:
+) -> ValueInvalid | None:
     """Return why an error cannot be sent to a client; None when it can."""
-    invalid: ValueRefused | None = None
+    invalid: ValueInvalid | None = None
     if as_status(error.status_code) is None:
         invalid = StatusInvalid(f"{place}: raised {type(error).__name__}", error.status_code)
     elif not isinstance(error, HTTPException) and (cause := _unfit(error)):
