@@ -1,7 +1,7 @@
 """The application's database, and its errors."""
 
 from fxtrio.db import (
-    ArgumentRefused,
+    ArgumentInvalid,
     CommitUnknown,
     CopyOpen,
     CopyUnsupported,
@@ -20,7 +20,7 @@ from fxtrio.db import (
 )
 
 __all__ = [
-    "ArgumentRefused",
+    "ArgumentInvalid",
     "CommitUnknown",
     "CopyOpen",
     "CopyUnsupported",

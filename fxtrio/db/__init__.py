@@ -10,7 +10,7 @@ Importing this module loads no driver: an app without a database pays nothing.
 from typing import TYPE_CHECKING
 
 from fxtrio.db.errors import (
-    ArgumentRefused,
+    ArgumentInvalid,
     CommitUnknown,
     CopyOpen,
     CopyUnsupported,
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fxtrio.db.proxy import get_database as get_database
 
 __all__ = [
-    "ArgumentRefused",
+    "ArgumentInvalid",
     "CommitUnknown",
     "CopyOpen",
     "CopyUnsupported",

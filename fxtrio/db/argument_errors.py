@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from fxtrio.db.errors import ArgumentRefused
+from fxtrio.db.errors import ArgumentInvalid
 
 log = logging.getLogger("fx.db")
 
@@ -33,13 +33,13 @@ ABOVE_32: Rule = ("an integer that is too large for its column", _beyond(32))
 ABOVE_64: Rule = ("an integer of more than 64 bits, which SQLite does not hold", _beyond(64))
 
 
-def find_invalid_argument(rows: Iterable[Sequence[Any]], *rules: Rule) -> ArgumentRefused | None:
+def find_invalid_argument(rows: Iterable[Sequence[Any]], *rules: Rule) -> ArgumentInvalid | None:
     """Return the error for the first argument that breaks a rule; None when none does."""
     for args in rows:
         for number, value in enumerate(args, 1):
             for what, breaks in rules:
                 if _anywhere(value, breaks):
-                    error = ArgumentRefused(number, what)
+                    error = ArgumentInvalid(number, what)
                     log.warning("%s", error)
                     return error
     return None

@@ -138,7 +138,7 @@ class CommitUnknown(DatabaseError):
         )
 
 
-class ArgumentRefused(DatabaseError, ActionError, LoaderError, ValueError):
+class ArgumentInvalid(DatabaseError, ActionError, LoaderError, ValueError):
     """An argument of a statement is a value that the engine cannot store.
 
     Such values come from clients: if a page, action or endpoint does not catch the error, the

@@ -10,7 +10,7 @@ import pytest
 
 from fx.jobs import JobKeyInvalid, job
 from fx.testing import open_app
-from fxtrio.db import ArgumentRefused, Database, DatabaseError
+from fxtrio.db import ArgumentInvalid, Database, DatabaseError
 from tests.jobs.running import running
 from tests.trees import page, write_tree
 
@@ -36,7 +36,7 @@ def statements(db: Database, number: Any, text: Any) -> list[Any]:
 async def test_an_integer_that_is_too_large_is_named(db: Database) -> None:
     for number in (2**63, -(2**63) - 1, 10**40):
         for ask in statements(db, number, "a")[:2]:
-            with pytest.raises(ArgumentRefused, match=r"fx\.db: \$1 is an integer") as caught:
+            with pytest.raises(ArgumentInvalid, match=r"fx\.db: \$1 is an integer") as caught:
                 await ask()
             assert caught.value.number == 1 and isinstance(caught.value, DatabaseError)
     assert await db.value("select count(*) from notes") == 0
@@ -45,7 +45,7 @@ async def test_an_integer_that_is_too_large_is_named(db: Database) -> None:
 
 async def test_text_with_half_a_pair_is_named(db: Database) -> None:
     for ask in statements(db, 1, HALF):
-        with pytest.raises(ArgumentRefused, match=r"\$2 is text with half a surrogate pair"):
+        with pytest.raises(ArgumentInvalid, match=r"\$2 is text with half a surrogate pair"):
             await ask()
 
 
@@ -55,16 +55,16 @@ async def test_text_with_a_nul_is_rejected_or_stored(db: Database) -> None:
         assert await db.value("select text from notes") == "a\0b"
         return
     for ask in statements(db, 1, "a\0b"):
-        with pytest.raises(ArgumentRefused, match=r"\$2 is text with a NUL \(U\+0000\)"):
+        with pytest.raises(ArgumentInvalid, match=r"\$2 is text with a NUL \(U\+0000\)"):
             await ask()
     await db.execute("create table made (data jsonb)")
-    with pytest.raises(ArgumentRefused, match=r"\$1 is text with a NUL"):
+    with pytest.raises(ArgumentInvalid, match=r"\$1 is text with a NUL"):
         await db.execute("insert into made values ($1)", {"a": ["b\0"]})
 
 
 async def test_the_transaction_goes_on_as_after_any_error(db: Database) -> None:
     async with db.transaction():
-        with pytest.raises(ArgumentRefused):
+        with pytest.raises(ArgumentInvalid):
             async with db.transaction():
                 await db.execute(INSERT, 1, HALF)
         await db.execute(INSERT, 1, "a")

@@ -18,7 +18,7 @@ from psycopg.types.json import Jsonb
 
 from fxtrio.db.argument_errors import ABOVE_32, HALF_A_PAIR, NUL, find_invalid_argument
 from fxtrio.db.engine import Cursor, Result, State
-from fxtrio.db.errors import ArgumentRefused
+from fxtrio.db.errors import ArgumentInvalid
 from fxtrio.db.postgresql.copy import Copy, open_copy
 from fxtrio.db.postgresql.orphans import Orphans, ServerSession
 from fxtrio.db.postgresql.psycopg_trio import StatementCursor, TrioConnection
@@ -234,7 +234,7 @@ def _adapted(value: Any) -> Any:
     return value.value if isinstance(value, Enum) else value
 
 
-def _argument_error(rows: Sequence[Sequence[Any]], error: Exception) -> ArgumentRefused | None:
+def _argument_error(rows: Sequence[Sequence[Any]], error: Exception) -> ArgumentInvalid | None:
     """Return an error that names the argument, for a data error of psycopg or the server."""
     if isinstance(error, psycopg.errors.NumericValueOutOfRange):
         return find_invalid_argument(rows, ABOVE_32)
