@@ -12,7 +12,7 @@ from fxtrio.testing.page_data import DeferredResult, PageData, PageStream
 from fxtrio.testing.real_server import RealClockNeeded, TestServer, ToolMissing, open_server
 from fxtrio.testing.repeatable import repeatable
 from fxtrio.testing.responses import ActionResult, TestResponse
-from fxtrio.testing.socket import SocketClosed, SocketRefused, TestSocket
+from fxtrio.testing.socket import SocketClosed, SocketRejected, TestSocket
 
 __all__ = [
     "ActionResult",
@@ -22,7 +22,7 @@ __all__ = [
     "PageStream",
     "RealClockNeeded",
     "SocketClosed",
-    "SocketRefused",
+    "SocketRejected",
     "TestResponse",
     "TestServer",
     "TestSocket",

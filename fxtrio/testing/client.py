@@ -344,7 +344,7 @@ class Client:
     def websocket(
         self, url: str, *, headers: HeaderArgument | None = None, protocols: Sequence[str] = ()
     ) -> AbstractAsyncContextManager[TestSocket]:
-        """Open a WebSocket for the length of a block. Raises SocketRefused."""
+        """Open a WebSocket for the length of a block. Raises SocketRejected."""
         scope = self.scope("websocket", url, headers)
         scope["subprotocols"] = list(protocols)
         return ungrouped(open_socket(self.app, scope))

@@ -15,7 +15,7 @@ OUTBOX = 1024
 """Messages of the app that may wait for the test to read them; then the app's send waits."""
 
 
-class SocketRefused(Exception):
+class SocketRejected(Exception):
     """The app rejected the handshake."""
 
     def __init__(self, status: int) -> None:
@@ -100,14 +100,14 @@ async def open_socket(app: ASGIApp, scope: Scope) -> AsyncIterator[TestSocket]:
         with outbox:
             await app(scope, receive, send)
 
-    rejection: SocketRefused | None = None
+    rejection: SocketRejected | None = None
     async with trio.open_nursery() as nursery:
         await to_app.send({"type": "websocket.connect"})
         nursery.start_soon(run)
         with from_app, to_app:
             try:
                 protocol = await _handshake(from_app)
-            except SocketRefused as refusal:
+            except SocketRejected as refusal:
                 rejection = refusal  # raised outside, where no nursery wraps it in a group
                 async for _ in from_app:  # the rest of the refusal
                     pass
@@ -118,13 +118,13 @@ async def open_socket(app: ASGIApp, scope: Scope) -> AsyncIterator[TestSocket]:
 
 
 async def _handshake(from_app: trio.MemoryReceiveChannel[Message]) -> str | None:
-    """Return the accepted subprotocol. Raises SocketRefused."""
+    """Return the accepted subprotocol. Raises SocketRejected."""
     try:
         message = await from_app.receive()
     except trio.EndOfChannel:
-        raise SocketRefused(500) from None
+        raise SocketRejected(500) from None
     if message["type"] == "websocket.accept":
         protocol: str | None = message.get("subprotocol")
         return protocol
     status = message.get("status", 403)
-    raise SocketRefused(status)
+    raise SocketRejected(status)

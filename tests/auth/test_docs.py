@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 import pytest
 
-from fx.testing import Client, SocketRefused, open_app
+from fx.testing import Client, SocketRejected, open_app
 from fxtrio.plugins.auth import AuthService, AuthSettings
 from fxtrio.plugins.settings import camel
 from tests.auth.harness import EMAIL, PASSWORD
@@ -30,7 +30,7 @@ async def test_the_project_of_the_page_guards_and_signs_in(tmp_path: Path) -> No
         await register(client)
         assert (await client.get("/notes")).headers["location"] == "/login?next=/notes"
         assert (await client.get("/about")).status == 200
-        with pytest.raises(SocketRefused):
+        with pytest.raises(SocketRejected):
             async with client.websocket("/notes"):
                 raise AssertionError("must not open")
         login = await client.load_page("/login?next=/notes")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fx.testing import Client, SocketClosed, SocketRefused, open_app
+from fx.testing import Client, SocketClosed, SocketRejected, open_app
 from fxtrio.plugins.auth import AuthService
 from fxtrio.realtime import Authenticator
 from tests.auth.harness import EMAIL, KEY, PASSWORD
@@ -113,7 +113,7 @@ async def test_a_guarded_page_is_closed_in_every_form_and_opens_after_the_login(
     assert "/login?next=/notes" in navigation.text
     assert (await guarded.get("/notes.md")).status == 401
     assert (await guarded.action("/notes", "add")).status == 401
-    with pytest.raises(SocketRefused) as refused:
+    with pytest.raises(SocketRejected) as refused:
         async with guarded.websocket("/notes"):
             raise AssertionError("must not open")
     assert refused.value.status == 401

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import trio
 
-from fx.testing import Client, SocketClosed, SocketRefused, open_app
+from fx.testing import Client, SocketClosed, SocketRejected, open_app
 from fxtrio.plugins.auth import AuthService, User
 from fxtrio.plugins.auth.plugin import AuthPlugin
 from tests.auth.harness import EMAIL, KEY, PASSWORD, Clock
@@ -199,7 +199,7 @@ async def guarded(root: Path) -> AsyncIterator[Client]:
 
 async def test_a_socket_that_only_the_guard_has_let_in_is_closed_too(root: Path) -> None:
     async with guarded(root) as client:
-        with pytest.raises(SocketRefused):
+        with pytest.raises(SocketRejected):
             async with client.websocket("/guarded"):
                 raise AssertionError("must not open")
         await log_in(client)

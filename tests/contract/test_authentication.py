@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fx.testing import Client, SocketClosed, SocketRefused
+from fx.testing import Client, SocketClosed, SocketRejected
 from tests.contract.projects import open_pages
 from tests.contract.rules import rule
 from tests.contract.test_handshake import CHEAP, EMAIL, PASSWORD, log_in, queries
@@ -326,7 +326,7 @@ async def test_authentication_5b_a_guard_of_a_page_holds_for_each_of_its_forms(
 async def test_authentication_5b_a_guard_of_a_page_holds_for_its_websocket(
     guarded: Client, page: str
 ) -> None:
-    with pytest.raises(SocketRefused) as refused:
+    with pytest.raises(SocketRejected) as refused:
         async with guarded.websocket(f"/{page}"):
             raise AssertionError("must not open")
     assert (refused.value.status, guarded.app.state.ran) == (403, [])

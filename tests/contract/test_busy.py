@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fx.testing import SocketClosed, SocketRefused
+from fx.testing import SocketClosed, SocketRejected
 from tests.contract.projects import open_pages
 from tests.contract.rules import rule
 from tests.contract.sockets import KINDS, Kind, ask, open_server
@@ -106,7 +106,7 @@ async def test_errors_6_a_websocket_is_told_to_try_again_later(tmp_path: Path) -
                 await socket.receive()
         assert closed.value.code == 1013
         for path in ("/?early", "/?hook"):
-            with pytest.raises(SocketRefused) as refused:
+            with pytest.raises(SocketRejected) as refused:
                 async with client.websocket(path):
                     raise AssertionError("must be refused")
             assert refused.value.status == 503

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from trio_websocket import WebSocketConnection
 
-from fx.testing import SocketRefused, TestResponse
+from fx.testing import SocketRejected, TestResponse
 from tests.contract.llms import Renders, open_llms
 from tests.contract.projects import open_pages
 from tests.contract.rules import rule
@@ -82,7 +82,7 @@ async def test_endpoints_websocket_is_at_the_path_of_the_page(tmp_path: Path, ba
         for path, params in ((base or "/", {}), (f"{base}/shops/7", {"id": "7"})):
             async with client.websocket(path) as socket:
                 assert await socket.receive_json() == params
-        with pytest.raises(SocketRefused) as refused:
+        with pytest.raises(SocketRejected) as refused:
             async with client.websocket(f"{base}/nowhere"):
                 raise AssertionError("must not open")
     assert refused.value.status == 404

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import fxtrio
 from fxtrio.errors import FxtrioError, LoaderError
-from fxtrio.testing.socket import SocketClosed, SocketRefused
+from fxtrio.testing.socket import SocketClosed, SocketRejected
 from tests.docs.pages import DOCS
 
 INTERNAL = {
@@ -39,7 +39,7 @@ def test_each_error_class_has_a_section() -> None:
     assert base in LoaderError.__bases__
     classes = {
         one.__name__
-        for one in {*subclasses(base), SocketClosed, SocketRefused}
+        for one in {*subclasses(base), SocketClosed, SocketRejected}
         if one.__module__.startswith("fxtrio.") and not one.__name__.startswith("_")
     }
     text = (DOCS / "reference/errors.md").read_text("utf-8")

@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from fx.testing import Client, SocketClosed, SocketRefused, open_app
+from fx.testing import Client, SocketClosed, SocketRejected, open_app
 from fxtrio.application_errors import application_error
 from tests.source_tree import PACKAGE
 from tests.trees import page, write_tree
@@ -330,7 +330,7 @@ async def test_what_a_websocket_handler_raises_closes_that_websocket_alone(
             caplog.clear()
             headers = {"x-fail": f"{place}={kind}"}
             if status:
-                with pytest.raises(SocketRefused) as refused:
+                with pytest.raises(SocketRejected) as refused:
                     async with client.websocket(path, headers=headers):
                         raise AssertionError("must be refused")
                 assert refused.value.status == status

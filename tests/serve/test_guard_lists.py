@@ -19,7 +19,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 import fxtrio.serve
-from fx.testing import Client, SocketRefused, open_app
+from fx.testing import Client, SocketRejected, open_app
 from fxtrio.config import RouteMiddlewareConfig
 from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
 from fxtrio.serve.pages.functions.endpoint_code import METHODS
@@ -88,7 +88,7 @@ def _handshake(url: str) -> Ask:
         try:
             async with client.websocket(url):
                 return 200
-        except SocketRefused as refused:
+        except SocketRejected as refused:
             return refused.status
 
     return ask

@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 from starlette.routing import Mount
 from starlette.types import Scope
 
-from fx.testing import Client, SocketRefused, TestResponse, open_app
+from fx.testing import Client, SocketRejected, TestResponse, open_app
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from tests.auth.harness import EMAIL, KEY, PASSWORD
 from tests.trees import page, write_tree
@@ -238,7 +238,7 @@ async def _socket(client: Client, path: str) -> Asked:
     try:
         async with client.websocket(client.base_url + path) as socket:
             return Asked(200, str(await socket.receive()))
-    except SocketRefused as refused:
+    except SocketRejected as refused:
         return Asked(refused.status, "")
 
 

@@ -10,7 +10,7 @@ import trio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fx.testing import SocketRefused, open_app
+from fx.testing import SocketRejected, open_app
 from fxtrio.routes import plan
 from tests.short import amount
 from tests.trees import page, write_tree
@@ -109,7 +109,7 @@ async def asked_everything(root: Path, paths: list[str], base: str) -> list[tupl
                     try:
                         async with client.websocket(url):
                             pass
-                    except SocketRefused:
+                    except SocketRejected:
                         pass
                 found.append((state.judged, state.ran, f"{form} {url}"))
     return found

@@ -9,7 +9,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from fx.testing import SocketRefused, open_app
+from fx.testing import SocketRejected, open_app
 from fxtrio.errors import Redirect
 from tests.trees import LAYOUT, PAGE, page, write_tree
 
@@ -302,7 +302,7 @@ async def ask_everything(project: Path, hook: str) -> list[str]:
             await client.post("/api/__actions/index/act", json={}),
             await client.get("/api/x"),
         ]
-        with pytest.raises(SocketRefused):
+        with pytest.raises(SocketRejected):
             async with client.websocket("/"):
                 raise AssertionError("must not open")
     assert {answer.status for answer in answers} == {500}

@@ -9,7 +9,7 @@ import pytest
 from starlette.requests import Request
 from starlette.routing import Route
 
-from fx.testing import Client, SocketRefused, open_app
+from fx.testing import Client, SocketRejected, open_app
 from tests.trees import LAYOUT, page, write_tree
 
 RAISES = """
@@ -165,6 +165,6 @@ async def test_type_and_length_of_the_answer_are_its_own(client: Client) -> None
 
 
 async def test_a_hook_refuses_a_websocket_with_it(client: Client) -> None:
-    with pytest.raises(SocketRefused, match="418"):
+    with pytest.raises(SocketRejected, match="418"):
         async with client.websocket("/?by=hook"):
             raise AssertionError("it was let in")

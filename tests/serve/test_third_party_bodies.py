@@ -18,7 +18,7 @@ from starlette.routing import Route, WebSocketRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from fx.testing import Client, SocketRefused, open_app
+from fx.testing import Client, SocketRejected, open_app
 from fxtrio.app import Application
 from tests.trees import page, write_tree
 
@@ -221,7 +221,7 @@ async def test_of_headers_that_come_twice_each_is_looked_at(client: Client) -> N
 
 
 async def test_a_socket_of_starlette_gets_no_cookies_that_take_it_long(client: Client) -> None:
-    with pytest.raises(SocketRefused):
+    with pytest.raises(SocketRejected):
         async with client.websocket("/socket", headers={"cookie": COOKIES}):
             raise AssertionError("must not open")
     async with client.websocket("/socket", headers={"cookie": SMALL}) as socket:
@@ -237,6 +237,6 @@ async def test_middleware_gets_no_cookies_that_take_it_long(tmp_path: Path) -> N
         assert (await client.get("/", headers={"cookie": COOKIES})).status == 400
         assert (await client.get("/", headers={"cookie": SMALL})).status == 200
         client.cookies.clear()  # they would go first
-        with pytest.raises(SocketRefused):
+        with pytest.raises(SocketRejected):
             async with client.websocket("/", headers={"cookie": COOKIES}):
                 raise AssertionError("must not open")

@@ -21,7 +21,7 @@ from trio.testing import MockClock
 from fxtrio.cache import revalidate
 from fxtrio.realtime import publish
 from fxtrio.tasks import TaskQueueError, enqueue
-from fxtrio.testing import Client, SocketRefused, open_app, repeatable
+from fxtrio.testing import Client, SocketRejected, open_app, repeatable
 
 ROOM = """
 from fx.realtime import channel
@@ -215,7 +215,7 @@ async def sockets_that_are_refused(client: Client, note: Note) -> None:
         try:
             async with client.websocket("/nowhere"):
                 pass
-        except SocketRefused as refused:
+        except SocketRejected as refused:
             note(f"{number}: {refused.status}")
 
     await together(knock, 4)
