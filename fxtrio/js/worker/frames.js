@@ -39,14 +39,14 @@ export const REJECTED = 1;
 const LEAST = HEADER_SIZE - 4; // the length of a frame without a payload
 
 /** A frame whose length cannot be; the connection is of no use after it. */
-export class FrameRefused extends Error {
+export class FrameSizeInvalid extends Error {
   /**
    * @param {number} length
    * @param {number} limit
    */
   constructor(length, limit) {
     super(`frame of ${length} bytes, but the limit is ${limit}`);
-    this.name = 'FrameRefused';
+    this.name = 'FrameSizeInvalid';
     this.length = length;
     this.limit = limit;
   }
@@ -90,7 +90,7 @@ export class FrameReader {
    * so `data` may be reused after the call.
    *
    * @param {Buffer} data
-   * @throws {FrameRefused} when the length of a frame is too large or too small
+   * @throws {FrameSizeInvalid} when the length of a frame is too large or too small
    */
   feed(data) {
     let bytes = data;
@@ -105,7 +105,7 @@ export class FrameReader {
     let needed = HEADER_SIZE;
     while (size - start >= HEADER_SIZE) {
       const length = bytes.readUInt32LE(start);
-      if (length < LEAST || length > this.#limit) throw new FrameRefused(length, this.#limit);
+      if (length < LEAST || length > this.#limit) throw new FrameSizeInvalid(length, this.#limit);
       const end = start + 4 + length;
       if (end > size) {
         needed = 4 + length;
@@ -157,11 +157,13 @@ export function writeHeader(target, at, type, id, flags, page, size) {
  * @param {string | Uint8Array} payload
  * @param {{ flags?: number, page?: number }} [more]
  * @returns {Buffer}
- * @throws {FrameRefused} when the payload is too large for the other side
+ * @throws {FrameSizeInvalid} when the payload is too large for the other side
  */
 export function encodeFrame(type, id, payload, { flags = 0, page = 0 } = {}) {
   const body = typeof payload === 'string' ? Buffer.from(payload, 'utf8') : payload;
-  if (LEAST + body.length > FRAME_LIMIT) throw new FrameRefused(LEAST + body.length, FRAME_LIMIT);
+  if (LEAST + body.length > FRAME_LIMIT) {
+    throw new FrameSizeInvalid(LEAST + body.length, FRAME_LIMIT);
+  }
   const frame = Buffer.allocUnsafe(HEADER_SIZE + body.length);
   writeHeader(frame, 0, type, id, flags, page, body.length);
   frame.set(body, HEADER_SIZE);

@@ -3,7 +3,7 @@
 import {
   encodeFrame,
   FRAME_LIMIT,
-  FrameRefused,
+  FrameSizeInvalid,
   HEADER_SIZE,
   Type,
   writeHeader,
@@ -43,7 +43,7 @@ export class Outbox {
    * @param {number} started when its render began (`performance.now()`)
    * @param {string} head
    * @param {string} html
-   * @throws {FrameRefused} when it is too large for a frame; nothing is added then
+   * @throws {FrameSizeInvalid} when it is too large for a frame; nothing is added then
    */
   html(id, started, head, html) {
     const now = performance.now();
@@ -74,7 +74,7 @@ export class Outbox {
    * @param {number} id
    * @param {string | Uint8Array} [payload]
    * @param {number} [flags]
-   * @throws {FrameRefused} when it is too large; nothing is added then
+   * @throws {FrameSizeInvalid} when it is too large; nothing is added then
    */
   frame(type, id, payload = '', flags = 0) {
     const frame = encodeFrame(type, id, payload, { flags });
@@ -115,7 +115,7 @@ export class Outbox {
   #large(head, html) {
     const size = 4 + Buffer.byteLength(head) + Buffer.byteLength(html);
     const length = HEADER_SIZE - 4 + size;
-    if (length > FRAME_LIMIT) throw new FrameRefused(length, FRAME_LIMIT);
+    if (length > FRAME_LIMIT) throw new FrameSizeInvalid(length, FRAME_LIMIT);
     return Buffer.allocUnsafe(HEADER_SIZE + size);
   }
 }

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import * as frames from '../../../fxtrio/js/worker/frames.js';
 
-const { FrameReader, FrameRefused, Type, encodeFrame, encodeRendered } = frames;
+const { FrameReader, FrameSizeInvalid, Type, encodeFrame, encodeRendered } = frames;
 const wire = JSON.parse(
   fs.readFileSync(new URL('../../wire/frames.json', import.meta.url), 'utf8'),
 );
@@ -57,7 +57,7 @@ for (const { name, head, html, payload } of wire.rendered) {
 
 for (const { name, limit, bytes } of wire.refused) {
   test(`refused: ${name}`, () => {
-    assert.throws(() => read(Buffer.from(bytes, 'hex'), [5], limit), FrameRefused);
+    assert.throws(() => read(Buffer.from(bytes, 'hex'), [5], limit), FrameSizeInvalid);
   });
 }
 
@@ -78,5 +78,5 @@ test('both languages use the same numbers', () => {
 
 test('a payload too large for the other side is not sent', () => {
   const payload = new Uint8Array(frames.FRAME_LIMIT - 7);
-  assert.throws(() => encodeFrame(Type.HTML, 1, payload), FrameRefused);
+  assert.throws(() => encodeFrame(Type.HTML, 1, payload), FrameSizeInvalid);
 });
