@@ -18,7 +18,7 @@ from fxtrio.tools.convert.conversion import Conversion
 _PART = ".fx-part"
 
 
-class ConversionRefused(FxtrioError):
+class ConversionRejected(FxtrioError):
     """Nothing was written: existing files could be lost."""
 
     def __init__(self, root: Path, cause: str, remedy: str) -> None:
@@ -28,7 +28,7 @@ class ConversionRefused(FxtrioError):
 def refuse_unclean(conversion: Conversion, *, force: bool) -> None:
     """Refuse what Git could not undo, and files that would be overwritten.
 
-    Raises ConversionRefused. With ``force`` only the second is looked at.
+    Raises ConversionRejected. With ``force`` only the second is looked at.
     """
     root = conversion.root
     clashing = [
@@ -37,7 +37,7 @@ def refuse_unclean(conversion: Conversion, *, force: bool) -> None:
         if file.path != file.before and _is_there(root / file.path)
     ]
     if clashing:
-        raise ConversionRefused(
+        raise ConversionRejected(
             root, f"{_some(clashing)} would be overwritten", "Move the existing ones away"
         )
     if not force:
@@ -70,18 +70,18 @@ def _refuse_unsaved(root: Path, touched: list[str]) -> None:
     try:
         done = subprocess.run(command, capture_output=True, check=False)
     except OSError:
-        raise ConversionRefused(
+        raise ConversionRejected(
             root, "there is no git, with which this could be undone", f"Install it, {way_out}"
         ) from None
     if done.returncode:
-        raise ConversionRefused(
+        raise ConversionRejected(
             root,
             "this is no Git repository, so it could not be undone",
             f"Run 'git init' and commit, {way_out}",
         )
     changed = [line[3:] for line in done.stdout.decode("utf-8", "replace").split("\0") if line]
     if changed:
-        raise ConversionRefused(
+        raise ConversionRejected(
             root, f"{_some(changed)} would be changed and is not committed", f"Commit, {way_out}"
         )
 
@@ -108,7 +108,7 @@ class _Undo:
 
 
 def write(conversion: Conversion) -> None:
-    """Do all of ``conversion``. Raises ConversionRefused, and then nothing has changed."""
+    """Do all of ``conversion``. Raises ConversionRejected, and then nothing has changed."""
     root = conversion.root
     undo = _Undo()
     parts: dict[Path, Path] = {}
@@ -141,7 +141,7 @@ def write(conversion: Conversion) -> None:
         if not isinstance(error, OSError):
             raise
         cause = error.strerror or type(error).__name__
-        raise ConversionRefused(root, f"{error.filename}: {cause}", "Make it writable") from error
+        raise ConversionRejected(root, f"{error.filename}: {cause}", "Make it writable") from error
     for aside in undo.former.values():
         aside.unlink()
     _remove_empty({path.parent for path in undo.former}, root)
