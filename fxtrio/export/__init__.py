@@ -3,14 +3,14 @@
 Begin with `export`. Nothing else of fxtrio imports this package but its command.
 """
 
-from fxtrio.export.errors import ExportFailed, FolderRefused
+from fxtrio.export.errors import ExportFailed, ExportFolderInvalid
 from fxtrio.export.export import Exported, export_site
 from fxtrio.export.place import Place, PlaceInvalid, place_of
 
 __all__ = [
     "ExportFailed",
+    "ExportFolderInvalid",
     "Exported",
-    "FolderRefused",
     "Place",
     "PlaceInvalid",
     "export_site",

@@ -36,7 +36,7 @@ class ExportFailed(FxtrioError):
         self.findings = tuple(findings)
 
 
-class FolderRefused(FxtrioError):
+class ExportFolderInvalid(FxtrioError):
     """The export would replace a folder that is none of its own."""
 
     def __init__(self, folder: Path, cause: str, remedy: str) -> None:

@@ -90,7 +90,7 @@ async def export_site(
 
     With ``allow_missing`` what cannot be a file is left out. ``jobs`` pages are rendered at a
     time, by Node or what ``open_renderer`` opens. Raises ExportFailed with every reason,
-    FolderRefused, ManifestUnreadable, OSError, and what the project's modules raise on import.
+    ExportFolderInvalid, ManifestUnreadable, OSError, and what modules of the project raise.
     """
     require_replaceable(folder, root, config.pages_dir, config.public_dir)
     build = root / FOLDERS["production"]

@@ -12,7 +12,7 @@ import attrs
 from fxtrio.compile.publish.previous_build import former_files
 from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
 from fxtrio.compression.precompressed import find_public
-from fxtrio.export.errors import Finding, FolderRefused
+from fxtrio.export.errors import ExportFolderInvalid, Finding
 from fxtrio.serve.static_files import Folder
 
 MARK = ".fx-export"
@@ -114,21 +114,21 @@ def add_public(files: Files, build: Path, public: Path, *, shown: str) -> list[F
 
 
 def require_replaceable(folder: Path, root: Path, *sources: str) -> None:
-    """Raise FolderRefused unless ``folder`` is new, empty or an export, and outside the project.
+    """Raise ExportFolderInvalid unless ``folder`` is new, empty or an export, outside the project.
 
     It may be in the project's folder ``root``, but not in one of its ``sources``.
     """
     remedy = "Name a new folder, such as 'dist'"
     if root.is_relative_to(folder):
-        raise FolderRefused(folder, "holds the project", remedy)
+        raise ExportFolderInvalid(folder, "holds the project", remedy)
     for source in sources:
         if folder.is_relative_to(root / source):
-            raise FolderRefused(folder, f"is in {source}, which is exported itself", remedy)
+            raise ExportFolderInvalid(folder, f"is in {source}, which is exported itself", remedy)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise FolderRefused(folder, "is not a folder", remedy)
+        raise ExportFolderInvalid(folder, "is not a folder", remedy)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
         cause = "has files that no export has written"
-        raise FolderRefused(folder, cause, f"{remedy}, or empty it")
+        raise ExportFolderInvalid(folder, cause, f"{remedy}, or empty it")
 
 
 def write_folder(files: Files, folder: Path) -> None:

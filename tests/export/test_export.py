@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.export import ExportFailed, FolderRefused
+from fxtrio.export import ExportFailed, ExportFolderInvalid
 from fxtrio.export.folder import require_replaceable
 from tests.export.exporting import contents, export, shown
 from tests.trees import PAGE
@@ -391,7 +391,7 @@ async def test_only_an_export_or_an_empty_folder_is_replaced(tmp_path: Path) -> 
     await export(tmp_path, {"pages/index.fxl": PAGE})
     (tmp_path / "out" / ".fx-export").unlink()
 
-    with pytest.raises(FolderRefused, match="has files that no export has written"):
+    with pytest.raises(ExportFolderInvalid, match="has files that no export has written"):
         await export(tmp_path, {"pages/index.fxl": PAGE})
     assert (tmp_path / "out" / "index.html").is_file()
 
@@ -409,7 +409,7 @@ async def test_only_an_export_or_an_empty_folder_is_replaced(tmp_path: Path) -> 
 def test_the_project_is_not_replaced(tmp_path: Path, folder: str, cause: str) -> None:
     (tmp_path / "fx.config.json").write_text("{}")
 
-    with pytest.raises(FolderRefused, match=cause):
+    with pytest.raises(ExportFolderInvalid, match=cause):
         require_replaceable((tmp_path / folder).resolve(), tmp_path, "pages", "public")
 
 
