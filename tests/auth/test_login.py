@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from fxtrio.plugins.auth import Argon2Settings
 from fxtrio.plugins.auth.attempts import TURN_TIMEOUT
-from fxtrio.plugins.auth.models import Refusal, SignedIn
+from fxtrio.plugins.auth.models import Rejection, SignedIn
 from fxtrio.plugins.auth.passwords.hashes import cost_of
 from tests.auth.harness import (
     EMAIL,
@@ -241,7 +241,7 @@ async def test_one_client_cannot_register_without_end(root: Path) -> None:
 
 async def test_outcomes_are_values(auth: Auth) -> None:
     assert isinstance(await auth.service.log_in(EMAIL, PASSWORD), SignedIn)
-    assert isinstance(await auth.service.log_in(EMAIL, "wrong password"), Refusal)
+    assert isinstance(await auth.service.log_in(EMAIL, "wrong password"), Rejection)
 
 
 async def test_a_password_is_changed_by_whoever_knows_the_current_one(auth: Auth) -> None:
@@ -251,8 +251,8 @@ async def test_a_password_is_changed_by_whoever_knows_the_current_one(auth: Auth
     await log_in(client)
 
     async def change(current: object, new: object) -> str:
-        refusal = await auth.service.change_password(account.user, current, new)
-        return "" if refusal is None else refusal.code
+        rejection = await auth.service.change_password(account.user, current, new)
+        return "" if rejection is None else rejection.code
 
     assert await change(PASSWORD, "short") == "invalid"
     assert await change(PASSWORD, None) == "invalid"
@@ -268,9 +268,9 @@ async def test_guessing_the_current_password_is_throttled_like_a_login(auth: Aut
     assert account is not None
     codes = []
     for _ in range(6):
-        refusal = await auth.service.change_password(account.user, "wrong guess", "new password")
-        assert refusal is not None
-        codes.append(refusal.code)
+        rejection = await auth.service.change_password(account.user, "wrong guess", "new password")
+        assert rejection is not None
+        codes.append(rejection.code)
     assert codes == ["credentials"] * 5 + ["throttled"]
 
 
@@ -293,8 +293,10 @@ async def test_guesses_of_the_current_password_are_limited_too(auth: Auth) -> No
     assert account is not None
     codes = []
     for _ in range(6):
-        refusal = await auth.service.change_password(account.user, "wrong one", "another password")
-        codes.append(refusal.code if refusal else "")
+        rejection = await auth.service.change_password(
+            account.user, "wrong one", "another password"
+        )
+        codes.append(rejection.code if rejection else "")
     assert codes == ["credentials"] * 5 + ["throttled"]
     assert (await log_in(auth.client())).status_code == 200
 
@@ -320,8 +322,8 @@ async def test_no_more_logins_wait_than_passwords_may_and_none_for_ever(
         outcomes: list[str] = []
 
         async def attempt() -> None:
-            async with attempts.admit(buckets) as refusal:
-                outcomes.append("" if refusal is None else refusal.code)
+            async with attempts.admit(buckets) as rejection:
+                outcomes.append("" if rejection is None else rejection.code)
 
         async with AsyncExitStack() as stack, trio.open_nursery() as nursery:
             for _ in range(5):

@@ -5,7 +5,7 @@ Name it ``"auth"`` in ``plugins``. ``request.state.user`` is then a `User` or No
 Begin with `plugin`, which puts the others together; the rules are in `service`.
 """
 
-from fxtrio.plugins.auth.models import Refusal, SignedIn, User
+from fxtrio.plugins.auth.models import Rejection, SignedIn, User
 from fxtrio.plugins.auth.plugin import AuthPlugin
 from fxtrio.plugins.auth.registration.mail import Email
 from fxtrio.plugins.auth.service import AuthService, get_auth
@@ -20,7 +20,7 @@ __all__ = [
     "AuthSettings",
     "AuthStorage",
     "Email",
-    "Refusal",
+    "Rejection",
     "SignedIn",
     "StorageStatistics",
     "User",

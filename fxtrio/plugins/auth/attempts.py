@@ -14,7 +14,7 @@ from contextlib import asynccontextmanager
 import attrs
 import trio
 
-from fxtrio.plugins.auth.models import BUSY, Refusal
+from fxtrio.plugins.auth.models import BUSY, Rejection
 from fxtrio.plugins.auth.settings import HOUR, AuthSettings
 from fxtrio.plugins.auth.storage.interface import AuthStorage
 from fxtrio.plugins.auth.throttle import Bucket, Marks, account_key, charge, client_key, forgive
@@ -63,31 +63,31 @@ class LimitedAttempts:
         return [Bucket(f"register:{key}", REGISTRATIONS, HOUR / REGISTRATIONS)]
 
     @asynccontextmanager
-    async def admit(self, buckets: Sequence[Bucket]) -> AsyncIterator[Refusal | None]:
+    async def admit(self, buckets: Sequence[Bucket]) -> AsyncIterator[Rejection | None]:
         """Run one attempt in the block, whose value is the reason if it is rejected."""
         keys = [each.key for each in buckets]
-        refusal: Refusal | None = BUSY
+        rejection: Rejection | None = BUSY
         with trio.move_on_after(TURN_TIMEOUT):
-            refusal = await self._begin(buckets)
-            while refusal is not None and self._may_become_free(keys):
+            rejection = await self._begin(buckets)
+            while rejection is not None and self._may_become_free(keys):
                 await self._waiting.park()
-                refusal = await self._begin(buckets)
+                rejection = await self._begin(buckets)
         try:
-            yield refusal
+            yield rejection
         finally:
-            if refusal is None:
+            if rejection is None:
                 self._finish(keys)
 
-    async def _begin(self, buckets: Sequence[Bucket]) -> Refusal | None:
+    async def _begin(self, buckets: Sequence[Bucket]) -> Rejection | None:
         """Charge an attempt, again if others have finished meanwhile; count it as under way."""
         while True:
             async with self._turn:  # an attempt that is rejected because of it must see it running
                 finished = self._finished
-                refusal = await self.charge(buckets)
-                if refusal is None:
+                rejection = await self.charge(buckets)
+                if rejection is None:
                     self._under_way.update(each.key for each in buckets)
-            if refusal is None or finished == self._finished:
-                return refusal
+            if rejection is None or finished == self._finished:
+                return rejection
 
     def _finish(self, keys: Sequence[str]) -> None:
         for key in keys:
@@ -101,7 +101,7 @@ class LimitedAttempts:
         others = any(key in self._under_way for key in keys)
         return others and len(self._waiting) < self.settings.hashing_queue
 
-    async def charge(self, buckets: Sequence[Bucket]) -> Refusal | None:
+    async def charge(self, buckets: Sequence[Bucket]) -> Rejection | None:
         """Count an attempt as failed before it is made; return why it may not be made."""
         now = self.clock()
 
@@ -112,7 +112,7 @@ class LimitedAttempts:
         wait = await self.storage.change_marks([each.key for each in buckets], change, now)
         if not wait:
             return None
-        return Refusal(
+        return Rejection(
             code="throttled",
             message="There were too many attempts. Try again later.",
             status=429,

@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from fxtrio.errors import ActionError, BadBody
 from fxtrio.plugins.auth.errors import AuthStorageUnavailable
-from fxtrio.plugins.auth.models import Refusal, User, refusal_of
+from fxtrio.plugins.auth.models import Rejection, User, rejection_of
 from fxtrio.plugins.auth.service import AuthService
 from fxtrio.plugins.auth.sessions.middleware import signed_in_of
 from fxtrio.plugins.auth.throttle import client_of
@@ -33,7 +33,7 @@ PREFIX = "/api/__auth"
 BODY_LIMIT = 16 * 1024
 """Largest body of these endpoints (bytes)."""
 
-_NOBODY = Refusal(code="signed-out", message="You are not signed in.", status=401)
+_NOBODY = Rejection(code="signed-out", message="You are not signed in.", status=401)
 
 
 @attrs.frozen
@@ -93,7 +93,7 @@ class Endpoints:
             replaces=service.token_of(scope),
         )
         page = service.settings.login_path
-        if isinstance(outcome, Refusal):
+        if isinstance(outcome, Rejection):
             return self._reject(submission, outcome, page)
         response = self._succeed(submission, {"user": _public_user(outcome.user)})
         response.raw_headers.append(
@@ -120,31 +120,31 @@ class Endpoints:
     async def register(self, submission: Submission) -> Response:
         """Register a user. The response is the same for an address that is taken."""
         service, fields = self.service(), submission.fields
-        refusal = await service.register(
+        rejection = await service.register(
             fields.get("email"),
             fields.get("password"),
             client=client_of(submission.request.scope),
             fields=fields,
             is_form=submission.request.is_form,
         )
-        if refusal is not None:
-            return self._reject(submission, refusal, service.settings.register_path)
+        if rejection is not None:
+            return self._reject(submission, rejection, service.settings.register_path)
         return self._succeed(submission, {}, page=service.settings.login_path)
 
     async def verify(self, submission: Submission) -> Response:
         """Create the account of a link in a mail, with the password chosen for it."""
         service, fields = self.service(), submission.fields
-        refusal = await service.confirm(
+        rejection = await service.confirm(
             fields.get("token"),
             fields.get("password"),
             fields=fields,
             is_form=submission.request.is_form,
         )
-        if refusal is None:
+        if rejection is None:
             return self._succeed(submission, {}, page=service.settings.login_path)
         token = fields.get("token")
         stored = {"token": token} if isinstance(token, str) else {}
-        return self._reject(submission, refusal, service.settings.verify_path, **stored)
+        return self._reject(submission, rejection, service.settings.verify_path, **stored)
 
     async def _go_to_page(self, request: Request) -> Response:
         """Redirect a browser that opens an endpoint's URL to its form."""
@@ -166,10 +166,10 @@ class Endpoints:
                 submission = attrs.evolve(submission, fields=await _fields(submission.request))
                 return await handler(submission)
             except ActionError as error:
-                refusal = Refusal(code="body", message=error.message, status=error.status_code)
+                rejection = Rejection(code="body", message=error.message, status=error.status_code)
             except AuthStorageUnavailable as error:
-                refusal = refusal_of(error)
-            return self._reject(submission, refusal, self._page_of(name))
+                rejection = rejection_of(error)
+            return self._reject(submission, rejection, self._page_of(name))
 
         return endpoint
 
@@ -188,23 +188,23 @@ class Endpoints:
         return response
 
     def _reject(
-        self, submission: Submission, refusal: Refusal, page: str, **stored: str
+        self, submission: Submission, rejection: Rejection, page: str, **stored: str
     ) -> Response:
         """Return the error response. Raises PageAgain for a form, whose page is rendered again."""
-        later = refusal.retry_after
+        later = rejection.retry_after
         wait = None if later is None else max(1, math.ceil(later))
         if submission.by_form:
             query = dict(stored)
             target = local_target(submission.fields.get("next"))
             if target is not None:
                 query["next"] = target
-            url = f"{self.base_url}{page}?{urlencode({'error': refusal.code, **query})}"
-            data = {"code": refusal.code}
-            fields = refusal.fields or {}
+            url = f"{self.base_url}{page}?{urlencode({'error': rejection.code, **query})}"
+            data = {"code": rejection.code}
+            fields = rejection.fields or {}
             again = PageAgain(
                 page,
                 submission.name,
-                ErrorResponse(refusal.message, refusal.status, data, fields, wait),
+                ErrorResponse(rejection.message, rejection.status, data, fields, wait),
                 query=urlencode(query),
                 values=shown_again(submission.fields),
                 otherwise=_see_other(url),
@@ -212,10 +212,10 @@ class Endpoints:
             if PAGES not in submission.request.scope:  # another application has the routes
                 return again.otherwise
             raise again
-        values: dict[str, Any] = {"error": refusal.message, "code": refusal.code}
-        if refusal.fields:
-            values["fields"] = refusal.fields
-        response = _json(values, ok=False, status=refusal.status)
+        values: dict[str, Any] = {"error": rejection.message, "code": rejection.code}
+        if rejection.fields:
+            values["fields"] = rejection.fields
+        response = _json(values, ok=False, status=rejection.status)
         if wait is not None:
             response.headers["retry-after"] = str(wait)
         return response

@@ -75,7 +75,7 @@ class SignedIn:
 
 
 @attrs.frozen(kw_only=True)
-class Refusal:
+class Rejection:
     """Why a user is not signed in or registered. An expected outcome, not an error."""
 
     code: str
@@ -90,10 +90,10 @@ class Refusal:
     """Seconds to wait before another attempt makes sense."""
 
 
-BUSY = Refusal(code="busy", message="Try again in a moment.", status=503, retry_after=1)
+BUSY = Rejection(code="busy", message="Try again in a moment.", status=503, retry_after=1)
 """The response to any request while the server is overloaded."""
 
-_UNAVAILABLE = Refusal(
+_UNAVAILABLE = Rejection(
     code="unavailable",
     message="Accounts cannot be reached for now. Try again in a minute.",
     status=503,
@@ -101,6 +101,6 @@ _UNAVAILABLE = Refusal(
 )
 
 
-def refusal_of(error: HashingBusy | AuthStorageUnavailable) -> Refusal:
-    """Return the refusal for a request that failed with ``error``."""
+def rejection_of(error: HashingBusy | AuthStorageUnavailable) -> Rejection:
+    """Return the rejection for a request that failed with ``error``."""
     return BUSY if isinstance(error, HashingBusy) else _UNAVAILABLE

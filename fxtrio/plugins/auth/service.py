@@ -21,7 +21,15 @@ from fxtrio.errors import ActionError, TaskQueueFull
 from fxtrio.plugins.auth.accounts import Accounts
 from fxtrio.plugins.auth.attempts import LimitedAttempts
 from fxtrio.plugins.auth.errors import AuthNotInstalled, AuthStorageUnavailable, HashingBusy
-from fxtrio.plugins.auth.models import BUSY, Account, Refusal, Session, SignedIn, User, refusal_of
+from fxtrio.plugins.auth.models import (
+    BUSY,
+    Account,
+    Rejection,
+    Session,
+    SignedIn,
+    User,
+    rejection_of,
+)
 from fxtrio.plugins.auth.passwords.credentials import (
     canonical_email,
     credential_problems,
@@ -42,12 +50,12 @@ LONGEST_TOKEN = 100
 _RENEW_AFTER = 0.1
 """Part of the idle time after which a request writes the new end of its session."""
 
-_WRONG = Refusal(
+_WRONG = Rejection(
     code="credentials", message="The email address or the password is wrong.", status=401
 )
 _NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
-_CLOSED = Refusal(code="closed", message="Registration is closed.", status=403)
+_CLOSED = Rejection(code="closed", message="Registration is closed.", status=403)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -70,7 +78,7 @@ class AuthService(Accounts):
         client: str | None = None,
         fields: Mapping[str, Any] = _NO_FIELDS,
         is_form: bool = False,
-    ) -> Refusal | None:
+    ) -> Rejection | None:
         """Register a user; None on success, and also if the address is taken.
 
         Neither the response nor its time reveals which, so clients cannot find out who has an
@@ -89,7 +97,7 @@ class AuthService(Accounts):
         except ActionError as error:
             wrong = {**wrong, **error.fields}
         if wrong:
-            return Refusal(code="invalid", message="Validation failed", status=422, fields=wrong)
+            return Rejection(code="invalid", message="Validation failed", status=422, fields=wrong)
         try:
             rejection = await self.attempts.charge(self.attempts.registration_of(client))
             if rejection is None and self.registration is None:
@@ -98,11 +106,11 @@ class AuthService(Accounts):
                 hashed = await self.hasher.hash(normalize_password(str(password)) or "")
                 await self.registration.begin(str(address), hashed)
         except ActionError as error:
-            return _validation_refusal(error)
+            return _validation_rejection(error)
         except TaskQueueFull:
             return BUSY
         except (HashingBusy, AuthStorageUnavailable) as error:
-            return refusal_of(error)
+            return rejection_of(error)
         return rejection
 
     async def confirm(
@@ -112,7 +120,7 @@ class AuthService(Accounts):
         *,
         fields: Mapping[str, Any] = _NO_FIELDS,
         is_form: bool = False,
-    ) -> Refusal | None:
+    ) -> Rejection | None:
         """Create the account of a link in a mail; None on success.
 
         ``fields`` and ``is_form`` are those of `register`.
@@ -125,9 +133,9 @@ class AuthService(Accounts):
         try:
             return await self.registration.confirm(token, secret, fields, is_form=is_form)
         except ActionError as error:
-            return _validation_refusal(error)
+            return _validation_rejection(error)
         except (HashingBusy, AuthStorageUnavailable) as error:
-            return refusal_of(error)
+            return rejection_of(error)
 
     async def log_in(
         self,
@@ -137,7 +145,7 @@ class AuthService(Accounts):
         remember: bool = False,
         client: str | None = None,
         replaces: str | None = None,
-    ) -> SignedIn | Refusal:
+    ) -> SignedIn | Rejection:
         """Verify a password and start a session with a new token.
 
         ``remember`` lets the cookie outlive the browser. ``client`` is the IP address of the
@@ -151,16 +159,16 @@ class AuthService(Accounts):
             buckets = self.attempts.login_of(address, client)
             who = f"login of {buckets[0].key[:20]} from {client}"
             account = await self._check(address, password, buckets, who)
-            if isinstance(account, Refusal):
+            if isinstance(account, Rejection):
                 return account
             begun = await self._begin(account, remember=remember, replaces=replaces)
             return begun or _WRONG
         except (HashingBusy, AuthStorageUnavailable) as error:
-            return refusal_of(error)
+            return rejection_of(error)
 
     async def change_password(
         self, user: User, current: object, new: object, *, keep: HTTPConnection | None = None
-    ) -> Refusal | None:
+    ) -> Rejection | None:
         """Replace the password of a user who knows the current one, and end all sessions.
 
         The session of the request ``keep`` continues. None on success. Wrong guesses are limited
@@ -169,18 +177,20 @@ class AuthService(Accounts):
         """
         problems = credential_problems(self.settings, user.email, new)
         if problems:
-            return Refusal(code="invalid", message="Validation failed", status=422, fields=problems)
+            return Rejection(
+                code="invalid", message="Validation failed", status=422, fields=problems
+            )
         try:
             buckets = self.attempts.change_of(user.id)
             who = f"password change of user {user.id}"
             account = await self._check(user.email, current, buckets, who)
-            if isinstance(account, Refusal):
+            if isinstance(account, Rejection):
                 return account
             known = account.password_hash
             if not await self._replace_password(user.id, str(new), known=known, keep=keep):
                 return _WRONG
         except (HashingBusy, AuthStorageUnavailable) as error:
-            return refusal_of(error)
+            return rejection_of(error)
         return None
 
     async def log_out(self, token: str) -> None:
@@ -265,14 +275,14 @@ class AuthService(Accounts):
 
     async def _check(
         self, address: str, password: object, buckets: Sequence[Bucket], who: str
-    ) -> Account | Refusal:
+    ) -> Account | Rejection:
         secret = readable_password(password, longest=self.settings.password_max_length)
         if secret is None:
             return _WRONG
-        async with self.attempts.admit(buckets) as refusal:
-            if refusal is not None:
+        async with self.attempts.admit(buckets) as rejection:
+            if rejection is not None:
                 log.warning("%s throttled", who)
-                return refusal
+                return rejection
             account = await self.storage.find_account(address)
             stored = None if account is None else account.password_hash
             verification = await self.hasher.verify(stored, secret)
@@ -331,8 +341,8 @@ def _short(key: bytes) -> str:
     return key.hex()[:12]
 
 
-def _validation_refusal(error: ActionError) -> Refusal:
-    """Return what the app's function has raised, in the form of a refusal."""
-    return Refusal(
+def _validation_rejection(error: ActionError) -> Rejection:
+    """Return what the app's function has raised, in the form of a rejection."""
+    return Rejection(
         code="invalid", message=error.message, status=error.status_code, fields=error.fields
     )

@@ -16,7 +16,7 @@ from urllib.parse import quote
 import attrs
 
 from fxtrio.plugins.auth.attempts import LimitedAttempts
-from fxtrio.plugins.auth.models import PendingRegistration, Refusal, User
+from fxtrio.plugins.auth.models import PendingRegistration, Rejection, User
 from fxtrio.plugins.auth.passwords.passwords import PasswordHasher
 from fxtrio.plugins.auth.registration.mail import Email, taken, verification
 from fxtrio.plugins.auth.registration.on_register import Beginning
@@ -28,8 +28,10 @@ from fxtrio.plugins.auth.throttle import Bucket
 MAILS = 5
 """Mails to one address in a day; further ones are silently not sent (count)."""
 
-_OVER = Refusal(code="link", message="This link is not valid any more. Register again.", status=410)
-_WRONG = Refusal(code="credentials", message="The password is wrong.", status=401)
+_OVER = Rejection(
+    code="link", message="This link is not valid any more. Register again.", status=410
+)
+_WRONG = Rejection(code="credentials", message="The password is wrong.", status=401)
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -66,7 +68,7 @@ class Registration:
 
     async def confirm(
         self, token: str, secret: str, fields: Mapping[str, Any], *, is_form: bool
-    ) -> Refusal | None:
+    ) -> Rejection | None:
         """Create the account of a link, with the password that was chosen for it.
 
         A link alone is worthless: else a person who registers another's address would get an
@@ -77,9 +79,9 @@ class Registration:
         field_values = () if beginning is None else beginning.read(fields, is_form=is_form)
         key = key_of(token)
         limit = Bucket(f"confirm:{key.hex()}", self.settings.login_attempts, HOUR)
-        async with self.attempts.admit([limit]) as refusal:
-            if refusal is not None:
-                return refusal
+        async with self.attempts.admit([limit]) as rejection:
+            if rejection is not None:
+                return rejection
             pending = await self.storage.find_pending(key, self.clock())
             stored = None if pending is None else pending.password_hash
             verification = await self.hasher.verify(stored, secret)

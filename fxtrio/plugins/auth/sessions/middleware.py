@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.asgi_extensions import SAME_FOR_ALL, root_of
 from fxtrio.plugins.auth.errors import AuthStorageUnavailable
-from fxtrio.plugins.auth.models import Refusal, SignedIn, refusal_of
+from fxtrio.plugins.auth.models import Rejection, SignedIn, rejection_of
 from fxtrio.plugins.auth.service import AuthService
 
 SIGNED_IN = "fx.auth"
@@ -49,7 +49,7 @@ class SessionMiddleware:
         try:
             signed_in = await service.find(scope)
         except AuthStorageUnavailable as error:
-            await _unavailable(scope, refusal_of(error))(scope, receive, send)
+            await _unavailable(scope, rejection_of(error))(scope, receive, send)
             return
         if signed_in is None:
             await self._app(scope, receive, send)
@@ -65,13 +65,13 @@ class SessionMiddleware:
         await self._app(scope, receive, _personal(send, scope, cookie))
 
 
-def _unavailable(scope: Scope, refusal: Refusal) -> Response:
+def _unavailable(scope: Scope, rejection: Rejection) -> Response:
     """Respond to a visitor whose session cannot be checked now, instead of as signed out."""
-    headers = {"cache-control": "no-store", "retry-after": str(int(refusal.retry_after or 1))}
+    headers = {"cache-control": "no-store", "retry-after": str(int(rejection.retry_after or 1))}
     if "/api/" in scope["path"]:
-        values = {"ok": False, "error": refusal.message, "code": refusal.code}
-        return JSONResponse(values, refusal.status, headers)
-    return PlainTextResponse(refusal.message + "\n", refusal.status, headers)
+        values = {"ok": False, "error": rejection.message, "code": rejection.code}
+        return JSONResponse(values, rejection.status, headers)
+    return PlainTextResponse(rejection.message + "\n", rejection.status, headers)
 
 
 def _personal(send: Send, scope: Scope, cookie: bytes | None) -> Send:
