@@ -19,7 +19,7 @@ from fxtrio.simulation.accepted_jobs import recorded_jobs
 from fxtrio.simulation.bounds import Bounds
 from fxtrio.simulation.checks import check, open_files
 from fxtrio.simulation.engine.randomness import START, Calendar, open_calendar, seeded
-from fxtrio.simulation.engine.refusals import NotSimulated, refusing
+from fxtrio.simulation.engine.rejections import NotSimulated, rejecting
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.engine.strategies import ByPriority, Shuffled, Strategy, StrategyName
 from fxtrio.simulation.engine.threads import Threads
@@ -133,7 +133,7 @@ class Runner:
         scheduler = Scheduler(self._strategy(seed, variant), limit=variant.ordered_from)
         clock, trace = MockClock(autojump_threshold=0), Trace(scheduler) if traced else None
         visitors: list[str] = []
-        refusals: list[NotSimulated] = []
+        rejections: list[NotSimulated] = []
         error: BaseException | None = None
         threads = Threads(plan.delay)
         chance = Chance(trace.count, self.app.sources()) if trace and watched else None
@@ -146,7 +146,7 @@ class Runner:
             shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
             enter(replaced(shared))
             calendar = enter(open_calendar())
-            enter(refusing(refusals.append, threads.is_starting))
+            enter(rejecting(rejections.append, threads.is_starting))
             main = _Main(
                 *(self, seed, variant, folder, plan, scheduler, calendar, clock, visitors),
                 *(log.records, enter(recorded_jobs())),
@@ -163,7 +163,7 @@ class Runner:
         forget_models()
         return Run(
             seed=seed,
-            error=refusals[0] if refusals else error,
+            error=rejections[0] if rejections else error,
             steps=scheduler.steps,
             seconds=clock.current_time(),
             digest=scheduler.digest,

@@ -1,4 +1,4 @@
-"""The engine: orders of steps, threads in turn with the event loop, chance, and refusals."""
+"""The engine: orders of steps, threads in turn with the event loop, chance, and rejections."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.simulation.engine.randomness import START, open_calendar, seeded
-from fxtrio.simulation.engine.refusals import NotSimulated, refusing
+from fxtrio.simulation.engine.rejections import NotSimulated, rejecting
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.engine.strategies import ByPriority, InOrder, Shuffled, Strategy
 from fxtrio.simulation.engine.threads import Threads
@@ -262,7 +262,7 @@ def test_what_cannot_be_repeated_is_refused_with_its_place(
     act: Callable[[], object], what: str
 ) -> None:
     found: list[NotSimulated] = []
-    with refusing(found.append, lambda: False), pytest.raises(NotSimulated, match=what) as caught:
+    with rejecting(found.append, lambda: False), pytest.raises(NotSimulated, match=what) as caught:
         act()
     assert "test_engine.py:" in str(caught.value)
     assert found == [caught.value]

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from fx.testing import Faults, World, simulate
-from fxtrio.simulation.engine.refusals import NotSimulated
+from fxtrio.simulation.engine.rejections import NotSimulated
 from fxtrio.simulation.engine.strategies import StrategyName
 from fxtrio.simulation.faults import NO_FAULTS
 from fxtrio.simulation.servers.prepared_app import SettingNotSimulated

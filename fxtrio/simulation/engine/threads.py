@@ -20,7 +20,7 @@ import outcome
 import trio
 
 from fxtrio.simulation.engine import trio_internals
-from fxtrio.simulation.engine.refusals import begun_at, place_of
+from fxtrio.simulation.engine.rejections import begun_at, place_of
 
 DEADLINE = 30.0
 """How long a thread may run before it counts as stuck (seconds of the real clock)."""

@@ -1,4 +1,4 @@
-"""Refuses what cannot be simulated: sockets, other processes, threads beside the event loop.
+"""Rejects what cannot be simulated: sockets, other processes, threads beside the event loop.
 
 By Python's audit events, whatever library an attempt comes from. An audit hook cannot be removed;
 this one does nothing outside of a simulation. Starts of threads are no such event before 3.13.
@@ -43,21 +43,21 @@ class NotSimulated(FxtrioError):
 
 
 @attrs.define
-class _Refusal:
+class _Rejections:
     call: Callable[[NotSimulated], None] | None = None
-    """Gets the error of a refusal while a simulation runs, whichever thread it is in."""
+    """Gets the error of a rejection while a simulation runs, whichever thread it is in."""
 
     allowed: Callable[[], bool] | None = None
 
 
-_refusal = _Refusal()
+_rejections = _Rejections()
 
 begun_at = threading.local()
 """``place`` is where the application began what runs in this thread."""
 
 
 @contextmanager
-def refusing(call: Callable[[NotSimulated], None], allowed: Callable[[], bool]) -> Iterator[None]:
+def rejecting(call: Callable[[NotSimulated], None], allowed: Callable[[], bool]) -> Iterator[None]:
     """Raise NotSimulated where this process does what cannot be simulated, unless ``allowed``.
 
     ``call`` gets the error, too: the application may catch it.
@@ -66,15 +66,15 @@ def refusing(call: Callable[[NotSimulated], None], allowed: Callable[[], bool]) 
     threads: Any = threading.Thread
     start = threads.start
 
-    def start_refused(thread: threading.Thread) -> None:
+    def start_rejected(thread: threading.Thread) -> None:
         _require("a thread is started")
         start(thread)
 
-    _refusal.call, _refusal.allowed, threads.start = call, allowed, start_refused
+    _rejections.call, _rejections.allowed, threads.start = call, allowed, start_rejected
     try:
         yield
     finally:
-        _refusal.call, _refusal.allowed, threads.start = None, None, start
+        _rejections.call, _rejections.allowed, threads.start = None, None, start
 
 
 @cache
@@ -90,7 +90,7 @@ def _audit(event: str, args: object) -> None:
 
 def _require(what: str) -> None:
     """Raise NotSimulated in a simulation."""
-    call, allowed = _refusal.call, _refusal.allowed
+    call, allowed = _rejections.call, _rejections.allowed
     if call is None or (allowed is not None and allowed()):
         return
     error = NotSimulated(place_of(sys._getframe(2)), what)
