@@ -43,6 +43,7 @@ from fxtrio.secret_key import project_key
 from fxtrio.serve.app_state import Entered, Lifetime
 from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import ResponseCache, make_response_cache
+from fxtrio.serve.cache.static_pages import open_static_pages
 from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.event_streams.open_streams import OpenStreams
@@ -230,7 +231,8 @@ class Application(Starlette):
             running = Running(
                 app, watchdog, background, renderer, bodies, streams, readiness, count, app.meter
             )
-            with self.lifetime.serving(running, cache):
+            static = None if site.development else open_static_pages(self._build)
+            with self.lifetime.serving(running, cache, static):
                 try:
                     yield
                 finally:

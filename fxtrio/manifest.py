@@ -92,6 +92,9 @@ class PageModule:
     scripts: ScriptsMode | None = None
     """``SCRIPTS``: whether its views load scripts; None when the file does not say."""
 
+    static: bool = False
+    """True for ``STATIC = True``: the build renders the page."""
+
     standalone: bool = False
     """True for ``STANDALONE = True`` in a layout or template: outer layouts do not wrap it."""
 

@@ -93,6 +93,12 @@ def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) ->
 
                 report("Describing actions and endpoints")
                 trio.from_thread.run(describe_into, root, config, folder)
+            if any(module.static for module in manifest.modules.values()):
+                # Heavy: it imports the app.
+                from fxtrio.export.static_pages import write_static_pages
+
+                report("Rendering the static pages")
+                trio.from_thread.run(write_static_pages, root.resolve(), config, folder, manifest)
             if config.compression != "off":
                 report("Compressing")
                 forms = FormCache(cache_folder() / "compressed")

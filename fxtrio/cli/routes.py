@@ -14,7 +14,7 @@ from starlette.routing import Route
 from fxtrio.cli.output import console, json_option, print_errors, print_warning, root_option
 from fxtrio.compile.page_weights import weigh_pages
 from fxtrio.compile.problems import CompileFailed, placed
-from fxtrio.compile.project import check_actions, streams_of_page, tree_problems
+from fxtrio.compile.project import check_actions, listed_facts, tree_problems
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.manifest import FOLDERS, load_manifest
@@ -42,7 +42,7 @@ def command(root: Path, scripts: bool, as_json: bool) -> None:
         return
     tree = scan(root, config)
     plugins, unlisted = _plugins(root, config)
-    rows = [*plugins, *_rows(tree, config.base_url)]
+    rows = [*plugins, *_rows(root, tree, config.base_url)]
     rows += _actions(root, config.base_url) + _streams(root, tree, config.base_url)
     problems = placed(tree_problems(tree, config), root)
     if as_json:
@@ -102,12 +102,13 @@ def _resolve_nothing(name: str) -> object:
     raise DottedNameUnknown(name, "nothing of the project is imported")
 
 
-def _rows(tree: PageTree, base_url: str) -> list[dict[str, Any]]:
+def _rows(root: Path, tree: PageTree, base_url: str) -> list[dict[str, Any]]:
     pages = [
         {
             "kind": "page",
             "pattern": (base_url + page.pattern).rstrip("/") or "/",
             "source": page.source,
+            "static": listed_facts(root, page.source).static,
             "layouts": [layout.source for layout in page.layouts],
             "errors": [boundary.source for boundary in page.errors if boundary.layouts]
             or [boundary.source for boundary in page.errors],
@@ -139,7 +140,7 @@ def _streams(root: Path, tree: PageTree, base_url: str) -> list[dict[str, Any]]:
     rows = []
     for page in tree.pages:
         path = "/index" if page.pattern == "/" else page.pattern
-        for name in streams_of_page(root, page.source):
+        for name in listed_facts(root, page.source).streams:
             pattern = f"{base_url}/api/__streams{path}/{name}"
             rows.append({"kind": "stream", "pattern": pattern, "source": page.source})
     return rows
@@ -151,5 +152,6 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         table.add_column(name, no_wrap=True)
     for row in rows:
         layouts = ", ".join(source.split("/", 1)[1] for source in row.get("layouts", ()))
-        table.add_row(row["pattern"], row["kind"], row["source"], layouts)
+        kind = f"static {row['kind']}" if row.get("static") else row["kind"]
+        table.add_row(row["pattern"], kind, row["source"], layouts)
     return table

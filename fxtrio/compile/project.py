@@ -169,13 +169,13 @@ def check_actions(root: Path) -> tuple[tuple[ActionModule, ...], list[Problem]]:
     return tuple(modules), problems
 
 
-def streams_of_page(root: Path, source: str) -> tuple[str, ...]:
-    """Return the names of the `@stream` functions of a page file, as far as it can be read."""
+def listed_facts(root: Path, source: str) -> Facts:
+    """Return what a page file declares of what routes show, as far as it can be read."""
     text = _read(root, source)
-    if isinstance(text, Problem) or "stream" not in text.text:
-        return ()
+    if isinstance(text, Problem) or not ("stream" in text.text or "STATIC" in text.text):
+        return Facts()
     parsed = parse_module(split_source(text).python)
-    return () if isinstance(parsed, Broken) else read_facts(text, parsed)[0].streams
+    return Facts() if isinstance(parsed, Broken) else read_facts(text, parsed)[0]
 
 
 def _check_actions(

@@ -6,8 +6,7 @@ request of nobody. Called by `fx export`.
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from functools import cache, partial
 from pathlib import Path
@@ -15,7 +14,6 @@ from pathlib import Path
 import attrs
 
 from fxtrio.app import Application, assemble, open_pool
-from fxtrio.application_errors import application_error
 from fxtrio.config import Config
 from fxtrio.context import entered
 from fxtrio.export import site_files
@@ -30,12 +28,13 @@ from fxtrio.export.folder import (
     write_folder,
 )
 from fxtrio.export.html import Document, read_document, with_policy
+from fxtrio.export.known_paths import known_paths
 from fxtrio.export.links import LinkCheck, Page
 from fxtrio.export.pages import CapturedPage, Capturing, Progress, Target, wrong_status
 from fxtrio.export.place import Place
-from fxtrio.export.plan import ExportPlan, Text, expand, placed, plan_export, static_paths
+from fxtrio.export.plan import ExportPlan, Text, plan_export, static_paths
 from fxtrio.export.site_files import Moved
-from fxtrio.manifest import FOLDERS, ApiRoute, Manifest, PageRoute, load_manifest
+from fxtrio.manifest import FOLDERS, ApiRoute, Manifest, load_manifest
 from fxtrio.markdown import LlmsPageInfo, first_heading
 from fxtrio.markdown.llms import title_of
 from fxtrio.markdown.paths import markdown_path
@@ -45,9 +44,6 @@ from fxtrio.serve.pages.html.document import error_document
 from fxtrio.serve.pages.resources import Renderer
 from fxtrio.serve.request.client_protocol import PAYLOAD_FILE
 from fxtrio.serve.request.response.response import standard_headers
-from fxtrio.tracebacks import trimmed
-
-log = logging.getLogger("fx.export")
 
 OpenRenderer = Callable[[], AbstractAsyncContextManager[Renderer]]
 
@@ -215,30 +211,13 @@ class _Export:
         found = [(path, route) for route, path in static_paths(self.plan.routes)]
         for route in self.plan.routes:
             if "[" in route.pattern:
-                found += [(path, route) for path in await self._paths(route, router)]
+                paths, wrong = await known_paths(self.app, route, router, self.text)
+                self.findings += wrong
+                found += [(path, route) for path in paths]
         return [
             Target(path, route.pattern, self._sources(route.view))
             for path, route in sorted(found, key=lambda one: one[0])
         ]
-
-    async def _paths(self, route: PageRoute, router: Router[PageRoute]) -> list[str]:
-        source = self.manifest.views[route.view].module
-        place = placed(source, "paths", self.text)
-        function = self.app.site.codes[source].paths
-        assert function is not None  # `plan_export` has looked
-        try:
-            values = await function()
-            if isinstance(values, Iterator):  # whose code runs only now
-                values = list(values)
-        except BaseException as raised:
-            error = application_error(raised)
-            log.error("%s: paths() failed", place, exc_info=trimmed(error))
-            remedy = "Repair the line that the traceback in the log above names"
-            self.findings.append(Finding(place, f"paths() failed: {error!r:.200}", remedy))
-            return []
-        paths, wrong = expand(route, values, place=place, router=router)
-        self.findings += wrong
-        return paths
 
     def _sources(self, view_id: int) -> tuple[str, ...]:
         view = self.manifest.views[view_id]

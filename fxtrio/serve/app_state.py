@@ -14,6 +14,7 @@ from fxtrio.errors import AppNotRunning
 from fxtrio.receive_budget import process_unreceived
 from fxtrio.send_budget import process_unsent
 from fxtrio.serve.cache.response_cache import ResponseCache
+from fxtrio.serve.cache.static_pages import StaticPages
 from fxtrio.serve.pages.resources import Running
 
 
@@ -27,20 +28,25 @@ class Lifetime:
     cache: ResponseCache | None = None
     """Caches the responses of pages with ``CACHE``; None in development."""
 
+    static: StaticPages | None = None
+    """The pages that the build has rendered; None in development."""
+
     ready: bool = False
     """Whether `/readyz` reports ready; False again as soon as the shutdown begins."""
 
     @contextmanager
-    def serving(self, running: Running, cache: ResponseCache | None) -> Iterator[None]:
+    def serving(
+        self, running: Running, cache: ResponseCache | None, static: StaticPages | None
+    ) -> Iterator[None]:
         """Let requests be served with ``running`` for as long as the block lasts."""
-        self.running, self.cache, self.ready = running, cache, True
+        self.running, self.cache, self.static, self.ready = running, cache, static, True
         process_unsent.capacity = running.app.config.limits.unsent
         process_unreceived.capacity = running.app.config.limits.messages
         try:
             with running_here(running.app, trio.lowlevel.current_trio_token()):
                 yield
         finally:
-            self.running, self.cache, self.ready = None, None, False
+            self.running, self.cache, self.static, self.ready = None, None, None, False
 
 
 class Entered:

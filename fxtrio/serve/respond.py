@@ -13,6 +13,7 @@ import trio
 
 from fxtrio.application_errors import application_error
 from fxtrio.serve.cache.response_cache import ResponseCache
+from fxtrio.serve.cache.static_pages import StaticPage
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.request.response.response import NOTHING, Answer
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
@@ -45,10 +46,19 @@ class Representation(Protocol):
 
 
 async def respond(
-    page: PageEvent, representation: Representation, *, cache: ResponseCache | None
+    page: PageEvent,
+    representation: Representation,
+    *,
+    cache: ResponseCache | None,
+    static: StaticPage | None = None,
 ) -> Answer | None:
-    """Return the answer in ``representation``; None when the page has no such form."""
+    """Return the answer in ``representation``; None when the page has no such form.
+
+    ``static`` is the page as the build has rendered it, if it has.
+    """
     rejection = page.event.rejection
+    if static is not None and rejection is None and not page.site.hooks.pages:
+        return static.reply(page)
     if cache is not None and rejection is None and not page.site.hooks.pages:
         stored = cache.find(page, representation.cache_name(page))
         if stored is not None:  # without a scope or a task
@@ -68,7 +78,9 @@ async def respond(
                     admitted = True
                     if event.audience is not event.terms.audience:
                         event.audience.admit(event.draft)
-                    if cache is not None:
+                    if static is not None:
+                        answer = static.reply(page)
+                    elif cache is not None:
                         answer = await cache.obtain(page, representation.cache_name(page))
                     answer = answer or await representation.render(page, watched)
             except BaseException as raised:

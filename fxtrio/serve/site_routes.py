@@ -67,6 +67,9 @@ class SitePage:
     has_policy: bool
     """Whether the settings say anything of the route."""
 
+    is_static: bool = False
+    """Whether a build may have rendered it. Below a root path its URLs would be others."""
+
     url: bytes | None = None
     """The one path that leads to it, as it is sent; None if there are others."""
 
@@ -113,7 +116,9 @@ class SitePage:
             return self._answer_markdown(page, markdown)
         event.negotiated = False
         scope[SCOPE_KEY] = self.matched
-        return respond(page, PAGE, cache=self.lifetime.cache)
+        pages = self.lifetime.static if self.is_static else None
+        static = None if pages is None else pages.find(event)
+        return respond(page, PAGE, cache=self.lifetime.cache, static=static)
 
     async def _answer_markdown(self, page: PageEvent, markdown: SiteMarkdown) -> Answer | None:
         """Return the page's Markdown, or the page if it has none."""
@@ -201,6 +206,7 @@ class SiteRoutes:
             site.matched["page", pattern],
             site.matched["markdown", pattern],
             policies is not None and policies.of(pattern, called=False) is not None,
+            plan.inner.module.static and not site.root,
             None if target is None else target.url,
         )
 

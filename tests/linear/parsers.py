@@ -33,7 +33,7 @@ from fxtrio.realtime.stores.redis_link import split
 from fxtrio.realtime.stores.wire import unpack
 from fxtrio.routes.router import Router
 from fxtrio.serve.actions.no_js_forms import _query_of
-from fxtrio.serve.cache.cached_response import _cut, _matches
+from fxtrio.serve.cache.cached_response import _cut, matches
 from fxtrio.serve.cache.keys import canonical_query
 from fxtrio.serve.cache.response_cache import ResponseCache
 from fxtrio.serve.csp_report import _split as split_url
@@ -217,7 +217,7 @@ PARSERS: dict[str, Parser] = {
     "Origin and Host": text(lambda sent: _is_this_site("http://" + sent, sent.encode(), "http")),
     "Origin of a WebSocket": accept_origin,
     "Referer": lambda body: _query_of(b"http://a/b?" + body, "/b"),
-    "If-None-Match": lambda body: _matches(body, b'W/"a"'),
+    "If-None-Match": lambda body: matches(body, b'W/"a"'),
     "Range": several_ranges,
     "Location": lambda body: _below(b"/pre", b"location", b"/" + body),
     # URLs.

@@ -32,6 +32,7 @@ class Facts:
     revalidate: float | None = None
     memo: bool = True
     scripts: ScriptsMode | None = None
+    static: bool = False
     standalone: bool = False
 
 
@@ -69,6 +70,7 @@ VALUES: Mapping[str, Value] = {
         "Write one of them",
         ("page", "layout", "template", "error", "not-found"),
     ),
+    "STATIC": Value("static", constants.flag, "True or False", "Write one of them", ("page",)),
     "STANDALONE": Value(
         "standalone", constants.flag, "True or False", "Write one of them", ("layout", "template")
     ),

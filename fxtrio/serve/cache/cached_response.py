@@ -135,7 +135,7 @@ class CachedResponse:
             headers.append((b"etag", self.etag))
             headers.append((b"age", b"%d" % (now - self.terms.since)))
             known = event.headers.get(b"if-none-match")
-            if known is not None and _matches(known, self.etag):
+            if known is not None and matches(known, self.etag):
                 # Without a policy: the client's stored policy matches the nonces of its body.
                 return Reply(304, b"", b"", headers)
         nonce = site.entropy.hex().encode() if self.policy or len(self.segments) > 1 else b""
@@ -210,7 +210,7 @@ def _lifetime(revalidate: float, *, shared: bool) -> Header:
     return b"cache-control", value
 
 
-def _matches(known: bytes, etag: bytes) -> bool:
+def matches(known: bytes, etag: bytes) -> bool:
     """Whether an `If-None-Match` names the entity tag (weak comparison, RFC 9110, 8.8.3.2)."""
     if known.strip() == b"*":
         return True

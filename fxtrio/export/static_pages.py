@@ -1,0 +1,271 @@
+"""`write_static_pages`: the pages with ``STATIC = True`` of a build, rendered while it is made.
+
+The app runs in this process and answers requests of nobody, as for `fx export`; `fx serve` sends
+what they came to (`fxtrio.serve.cache.static_pages`). Called by `fx build`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractAsyncContextManager
+from functools import cache, partial
+from hashlib import blake2b
+from pathlib import Path
+from urllib.parse import quote
+
+import attrs
+import msgspec
+import trio
+from starlette.requests import Request
+from starlette.types import Message, Scope
+
+from fxtrio.app import Application, assemble, open_pool
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
+from fxtrio.compression.codings import encode_whole, smallest_first
+from fxtrio.compression.eligibility import LEAST
+from fxtrio.compression.gzip_splice import deflate_pieces
+from fxtrio.config import Config
+from fxtrio.context import entered
+from fxtrio.errors import FxtrioError
+from fxtrio.export.audience import ExportAudience
+from fxtrio.export.errors import Finding
+from fxtrio.export.known_paths import known_paths
+from fxtrio.export.plan import Text, placed
+from fxtrio.manifest import Manifest, PageRoute
+from fxtrio.routes.router import Router
+from fxtrio.secret_key import project_key
+from fxtrio.serve.cache.anonymous_request import AnonymousRequest
+from fxtrio.serve.cache.static_pages import BODIES, INDEX, Place, StoredForm, StoredPage
+from fxtrio.serve.pages.resources import Renderer
+from fxtrio.serve.request.audience import AUDIENCE
+from fxtrio.serve.request.client_protocol import NAVIGATION
+from fxtrio.serve.request.response.response import Answer, Reply, ResponseDraft
+
+OpenRenderer = Callable[[], AbstractAsyncContextManager[Renderer]]
+
+_AT_ONCE = 8
+"""Pages that are rendered at a time (count)."""
+
+_HOST = "static.fx.invalid"
+"""The host of the requests: a page that shows it would show it to everybody."""
+
+_OR = "or remove STATIC"
+
+
+class StaticFailed(FxtrioError):
+    """Pages with ``STATIC = True`` differ between requests; ``findings`` has each reason."""
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        super().__init__("\n".join(map(str, findings)))
+        self.findings = findings
+
+
+@attrs.define(eq=False)
+class _Audience(ExportAudience):
+    """Everybody, until the next build. `reply` is what the page answered, without middleware."""
+
+    placeholder: bytes = b""
+    reply: Answer | None = attrs.field(default=None, init=False)
+    headers: tuple[tuple[bytes, bytes], ...] = attrs.field(default=(), init=False)
+
+    def connect(self, scope: Scope) -> Request:
+        """Return a request of nobody, without a query: one with a query is not for this page."""
+        return AnonymousRequest(scope, _nothing, self.reads)
+
+    def nonce(self) -> bytes:
+        """Return the placeholder, which is replaced for each visitor."""
+        return self.placeholder
+
+    def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
+        """Receive the page's response; return the part that middleware may see."""
+        self.reply, self.headers = answer, tuple(draft.raw_headers)
+        return answer
+
+
+async def write_static_pages(
+    root: Path,
+    config: Config,
+    build: Path,
+    manifest: Manifest,
+    *,
+    open_renderer: OpenRenderer | None = None,
+) -> int:
+    """Render the static pages of a build into its folder, and return how many there are.
+
+    ``root`` is absolute. An app without such pages is not imported. Raises StaticFailed with every
+    reason, and writes nothing then; also OSError, and what the project's modules raise on import.
+    """
+    routes = tuple(
+        route
+        for route in manifest.routes
+        if manifest.modules[manifest.views[route.view].module].static
+    )
+    if not routes:
+        return 0
+    keys = config.secret_keys or (project_key(root),)
+    jobs = attrs.evolve(config.jobs, workers=0)
+    running = attrs.evolve(config, jobs=jobs, secret_keys=keys)
+    opening = open_renderer or partial(open_pool, build, manifest, running)
+    app = assemble(root, running, build, manifest, open_renderer=opening)
+    rendering = _Rendering(app, cache(partial(_text_of, root)), config.compression != "off")
+    async with app.router.lifespan_context(app):
+        with entered(app.state.fx):
+            await rendering.run(routes)
+    if rendering.findings:
+        raise StaticFailed(tuple(sorted(dict.fromkeys(rendering.findings))))
+    (build / BODIES).write_bytes(b"".join(rendering.parts))
+    (build / INDEX).write_bytes(msgspec.json.encode(dict(sorted(rendering.pages.items()))))
+    return len(rendering.pages)
+
+
+def _text_of(root: Path, source: str) -> str:
+    try:
+        return (root / source).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):  # for lines of messages alone
+        return ""
+
+
+async def _nothing() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+@attrs.define(eq=False)
+class _Rendering:
+    """The static pages of one build, while they are rendered."""
+
+    app: Application
+    text: Text
+    compress: bool
+    pages: dict[str, StoredPage] = attrs.field(factory=dict)
+    parts: list[bytes] = attrs.field(factory=list)
+    findings: list[Finding] = attrs.field(factory=list)
+    _size: int = 0
+    """Of all parts (bytes)."""
+
+    async def run(self, routes: tuple[PageRoute, ...]) -> None:
+        """Render all pages of ``routes``, and collect everything that is wrong."""
+        targets = [(path, route) for route in routes for path in await self._paths(route)]
+        unfinished = iter(targets)
+
+        async def work() -> None:
+            for path, route in unfinished:
+                await self._render(path, route)
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(min(_AT_ONCE, len(targets))):
+                nursery.start_soon(work)
+
+    async def _paths(self, route: PageRoute) -> list[str]:
+        manifest = self.app.site.manifest
+        module = manifest.modules[manifest.views[route.view].module]
+        if module.revalidate is not None:
+            remedy = "Remove one of them: a static page stays as it is until the next build"
+            self.findings.append(Finding(module.source, "has STATIC and CACHE", remedy))
+            return []
+        if "[" not in route.pattern:
+            return [route.pattern]
+        if not module.paths:
+            remedy = f"Add 'async def paths()' that returns the parameters of each page, {_OR}"
+            cause = f"the pages of {route.pattern} are not known"
+            self.findings.append(Finding(module.source, cause, remedy))
+            return []
+        router = Router((one.pattern, one) for one in manifest.routes)
+        paths, wrong = await known_paths(self.app, route, router, self.text)
+        self.findings += wrong
+        return paths
+
+    async def _render(self, path: str, route: PageRoute) -> None:
+        manifest = self.app.site.manifest
+        module = manifest.modules[manifest.views[route.view].module]
+        loader = module.loader
+        place = module.source if loader is None else placed(module.source, loader, self.text)
+        html = await self._ask(path, (b"accept", b"text/html"))
+        payload = await self._ask(path, (NAVIGATION, b"1"))
+        wrong = [*_reasons(html, path, place), *_reasons(payload, path, place)]
+        if wrong:
+            self.findings += wrong
+            return
+        assert isinstance(html.reply, Reply)
+        assert isinstance(payload.reply, Reply)
+        headers = tuple((name.decode(), value.decode()) for name, value in html.headers)
+        form = self._stored(html.reply.body)
+        self.pages[path] = StoredPage(form, self._stored(payload.reply.body), headers)
+
+    async def _ask(self, path: str, header: tuple[bytes, bytes]) -> _Audience:
+        """Return the audience of one request, which has its response."""
+        site = self.app.site
+        audience = _Audience(placeholder=site.nonce)
+        url = site.base_url + path if path != "/" or not site.base_url else site.base_url
+        scope: Scope = {
+            "type": "http",
+            "asgi": {"version": "3.0", "spec_version": "2.3"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "https",
+            "server": (_HOST, 443),
+            "client": None,
+            "root_path": "",
+            "path": url,
+            "raw_path": quote(url, safe=SAFE_IN_PATHS).encode(),
+            "query_string": b"",
+            "headers": [header, (b"host", _HOST.encode())],
+            "state": {},
+            AUDIENCE: audience,
+        }
+
+        async def send(message: Message) -> None:
+            """Drop what middleware has made of it."""
+
+        await self.app(scope, _nothing, send)
+        return audience
+
+    def _stored(self, body: bytes) -> StoredForm:
+        """Put a body among the parts, in all the forms that are sent."""
+        nonce = self.app.site.nonce
+        segments = body.split(nonce) if nonce else [body]
+        etag = f'W/"{blake2b(b"".join(segments), digest_size=12).hexdigest()}"'
+        places = tuple(map(self._put, segments))
+        if not self.compress or len(body) < LEAST:
+            return StoredForm(etag, places)
+        if len(segments) > 1:
+            return StoredForm(
+                etag, places, deflated=tuple(map(self._put, deflate_pieces(segments)))
+            )
+        coded = {
+            coding: self._put(encode_whole(coding, body, best=True)) for coding in smallest_first()
+        }
+        return StoredForm(etag, places, coded=coded)
+
+    def _put(self, part: bytes) -> Place:
+        place = (self._size, len(part))
+        self.parts.append(part)
+        self._size += len(part)
+        return place
+
+
+def _reasons(audience: _Audience, path: str, place: str) -> Iterator[Finding]:
+    """Yield each reason why a response is not the same for everybody."""
+    reply = audience.reply
+    if not audience.admitted and audience.hook:
+        cause = f"the route hook {audience.hook} answers {path}"
+        yield Finding(place, cause, f"Let everybody have the page, {_OR}")
+        return
+    for hook, names in sorted(audience.reads.found.items()):
+        reader = f"the route hook {hook}" if hook else "its code, or a layout's,"
+        cause = f"{reader} reads {', '.join(sorted(names))}, which differs between requests"
+        remedy = "Let the hook decide by the path alone" if hook else "Load it in the browser"
+        yield Finding(place, cause, f"{remedy}, {_OR}")
+    for name, _ in audience.headers:
+        if name == b"set-cookie":
+            yield Finding(place, "its response sets a cookie", f"Set it elsewhere, {_OR}")
+        elif name == b"vary":
+            yield Finding(place, "its response has the header Vary", f"Leave it out, {_OR}")
+    if audience.degraded:
+        yield Finding(place, f"{path} could not be rendered", "See the log above")
+    elif not isinstance(reply, Reply) or reply.status != 200:
+        status = getattr(reply, "status", None) or getattr(reply, "status_code", "nothing")
+        remedy = f"Repair what the log above names, {_OR}"
+        yield Finding(place, f"{path} answers {status}", remedy)
+    elif _HOST.encode() in reply.body:
+        cause = "the page shows the host of request.url, which is not known to a build"
+        yield Finding(place, cause, f"Write the host into a setting of your own, {_OR}")

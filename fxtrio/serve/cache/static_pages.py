@@ -1,0 +1,162 @@
+"""Pages that a build has rendered: the same bytes for everybody, until the next build.
+
+`fx build` writes those of pages with ``STATIC = True`` (`fxtrio.export.static_pages`). All
+processes of an app share one file in memory. Loaders and the renderer do not run for them;
+middleware, route settings and hooks do.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from fxtrio.asgi_extensions import SAME_FOR_ALL
+from fxtrio.compression.accept_encoding import Coding, read_accepted
+from fxtrio.compression.gzip_splice import STORED, StoredBody
+from fxtrio.serve.cache.cached_response import matches
+from fxtrio.serve.pages.page import PageEvent
+from fxtrio.serve.request.client_protocol import ONLY, PAYLOAD
+from fxtrio.serve.request.event import RequestEvent
+from fxtrio.serve.request.response.response import (
+    HTML,
+    NO_STORE,
+    PRIVATE,
+    Header,
+    Reply,
+    headers_of,
+)
+
+INDEX = "static-pages.json"
+BODIES = "static-pages.bin"
+
+_PUBLIC: Header = (b"cache-control", b"public, max-age=0, must-revalidate")
+_PRIVATE_LINE = b"%b: %b\r\n" % PRIVATE
+_PUBLIC_LINE = b"%b: %b\r\n" % _PUBLIC
+
+Place = tuple[int, int]
+"""Where bytes are in the file of bodies: the first, and how many."""
+
+
+class StoredForm(msgspec.Struct, frozen=True):
+    """One representation of a page, in the file of bodies."""
+
+    etag: str
+    segments: tuple[Place, ...]
+    """The body, cut at each nonce."""
+
+    coded: dict[Coding, Place] = {}
+    """The whole body in each coding; of one with nonces there is none."""
+
+    deflated: tuple[Place, ...] = ()
+    """Its segments, deflated, of a body with nonces."""
+
+
+class StoredPage(msgspec.Struct, frozen=True):
+    """What a build has rendered of one page."""
+
+    html: StoredForm
+    payload: StoredForm
+    headers: tuple[tuple[str, str], ...] = ()
+    """Those that its code has set (`request.state.response`)."""
+
+
+StoredPages = dict[str, StoredPage]
+"""By decoded path, without the base URL."""
+
+
+class StaticPages:
+    """The rendered pages of a build."""
+
+    def __init__(self, pages: StoredPages, bodies: Sequence[int] | mmap.mmap) -> None:
+        """``bodies`` is what the places of ``pages`` are in."""
+        self._pages: Mapping[str, StaticPage] = {
+            path: StaticPage(page, bodies) for path, page in pages.items()
+        }
+
+    def find(self, event: RequestEvent) -> StaticPage | None:
+        """Return the rendered page of a request; None for one that has to be rendered.
+
+        A query may change what a page shows, and a partial refresh asks for less of it.
+        """
+        if event.scope["query_string"] or event.raw_path is not None or ONLY in event.headers:
+            return None
+        return self._pages.get(event.path)
+
+
+class StaticPage:
+    """A rendered page."""
+
+    def __init__(self, page: StoredPage, bodies: Sequence[int] | mmap.mmap) -> None:
+        self._page = page
+        self._bodies = bodies
+        self._drafted = [(name.encode(), value.encode()) for name, value in page.headers]
+
+    def reply(self, page: PageEvent) -> Reply:
+        """Return it for one visitor; 304 if the visitor's copy is current."""
+        event, site = page.event, page.site
+        own = event.draft.raw_headers
+        private = bool(own or site.hooks.pages)
+        if self._drafted:
+            names = {name for name, _ in own}
+            own[:0] = [header for header in self._drafted if header[0] not in names]
+        event.scope[SAME_FOR_ALL] = True
+        encodes = b"accept-encoding" in event.headers and site.config.compression != "off"
+        if event.navigation:
+            return self._coded(event, self._page.payload, PAYLOAD, [NO_STORE, site.vary], encodes)
+        form = self._page.html
+        has_nonce = len(form.segments) > 1
+        etag = b"etag: %b\r\n" % form.etag.encode()
+        nonce = event.audience.nonce()
+        lines = page.html_lines(nonce) + etag
+        if not (private or has_nonce or b"set-cookie: " in lines):
+            lines = lines.replace(_PRIVATE_LINE, _PUBLIC_LINE, 1)
+        known = event.headers.get(b"if-none-match")
+        if known is not None and matches(known, form.etag.encode()):
+            # Without a policy: the client's stored policy matches the nonces of its body.
+            kept = (b"cache-control", b"vary", b"etag", b"set-cookie")
+            return Reply(304, b"", b"", [one for one in headers_of(lines) if one[0] in kept])
+        if form.coded and encodes:
+            return self._coded(event, form, HTML, headers_of(lines)[1:], encodes)
+        body = nonce.join(self._bytes(place) for place in form.segments)
+        if form.deflated and encodes:
+            pieces = tuple(map(self._bytes, form.deflated))
+            event.scope[STORED] = StoredBody(body, pieces, nonce, b"")
+        return Reply(200, body, HTML, None, lines)
+
+    def _coded(
+        self,
+        event: RequestEvent,
+        form: StoredForm,
+        media: bytes,
+        headers: list[Header],
+        encodes: bool,
+    ) -> Reply:
+        """Return the body in the smallest coding that the client takes."""
+        coding = None
+        if encodes and form.coded:
+            coding = read_accepted(event.headers[b"accept-encoding"]).best(tuple(form.coded))
+        if coding is None:
+            return Reply(200, b"".join(map(self._bytes, form.segments)), media, headers)
+        headers.append((b"content-encoding", coding.encode()))
+        return Reply(200, self._bytes(form.coded[coding]), media, headers)
+
+    def _bytes(self, place: Place) -> bytes:
+        return bytes(self._bodies[place[0] : place[0] + place[1]])
+
+
+def open_static_pages(build: Path) -> StaticPages | None:
+    """Return the rendered pages of a build; None if it has none.
+
+    The file of bodies stays mapped while its pages are used. Raises OSError.
+    """
+    try:
+        index = (build / INDEX).read_bytes()
+    except FileNotFoundError:
+        return None
+    pages = msgspec.json.decode(index, type=StoredPages)
+    with (build / BODIES).open("rb") as file:
+        bodies = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    return StaticPages(pages, bodies)

@@ -1,0 +1,215 @@
+"""Pages that a build renders, and what the server does with them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fxtrio.app import assemble
+from fxtrio.compile.build import compile_server
+from fxtrio.config import load_config
+from fxtrio.export.static_pages import StaticFailed, write_static_pages
+from fxtrio.manifest import load_manifest
+from fxtrio.serve.cache.static_pages import INDEX
+from fxtrio.testing import Client
+from tests.export.exporting import open_data_renderer, shown
+from tests.trees import PAGE, write_tree
+
+COUNTED = """
+STATIC = True
+RUNS = []
+
+@server
+async def load(request):
+    RUNS.append(request.url.path)
+    return {"html": f"<p>run {len(RUNS)} {'x' * 2000}</p>"}
+"""
+SLUGS = """
+STATIC = True
+
+async def paths():
+    return [{"slug": "a"}]
+
+@server
+async def load(request):
+    return {"html": f"<p>{request.path_params['slug']}</p>"}
+"""
+FILES = {
+    "pages/index.fxl": f"{COUNTED}\n{PAGE}",
+    "pages/posts/[slug].fxl": f"{SLUGS}\n{PAGE}",
+    "pages/live.fxl": shown("<p>live</p>"),
+}
+NAVIGATION = {"x-fx-navigation": "1"}
+
+
+async def build(root: Path, files: dict[str, str], **settings: Any) -> int:
+    write_tree(root, files)
+    config = load_config(root, **settings)
+    folder = root / ".fx" / "build"
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = compile_server(root, config, folder, mode="production")
+    return await write_static_pages(
+        root, config, folder, manifest, open_renderer=open_data_renderer
+    )
+
+
+@asynccontextmanager
+async def serving(root: Path, files: dict[str, str], **settings: Any) -> AsyncIterator[Client]:
+    await build(root, files, **settings)
+    config, folder = load_config(root, **settings), root / ".fx" / "build"
+    manifest = load_manifest(folder)
+    app = assemble(root, config, folder, manifest, open_renderer=open_data_renderer)
+    async with app.router.lifespan_context(app):
+        yield Client(app)
+
+
+async def test_they_are_sent_without_their_loaders(tmp_path: Path) -> None:
+    async with serving(tmp_path, FILES, csp="off") as client:
+        first = await client.get("/")
+        second = await client.get("/", headers={"accept-encoding": "gzip"})
+        payload = await client.get("/", headers=NAVIGATION)
+        with_query = await client.get("/?a=1")
+        again = await client.get("/", headers={"if-none-match": first.headers["etag"]})
+        head = await client.request("HEAD", "/")
+        listed = await client.get("/posts/a")
+        unlisted = await client.get("/posts/b")
+
+    assert "run 1" in first.text
+    assert second.headers["content-encoding"] == "gzip"
+    assert gzip.decompress(second.body) == first.body
+    assert payload.json()["props"]["data"]["html"].startswith("<p>run 2")
+    assert "run 1" in with_query.text  # of this process, in which the loader runs now
+    assert "etag" in listed.headers and "etag" not in unlisted.headers
+    assert "<p>a</p>" in listed.text and "<p>b</p>" in unlisted.text
+    assert (again.status_code, again.body) == (304, b"")
+    assert (head.headers["content-length"], head.body) == (str(len(first.body)), b"")
+
+
+async def test_each_visitor_gets_a_nonce(tmp_path: Path) -> None:
+    async with serving(tmp_path, FILES, csp="enforce") as client:
+        pages = [await client.get("/") for _ in range(2)]
+        coded = await client.get("/", headers={"accept-encoding": "gzip"})
+
+    nonces = [page.headers["content-security-policy"].split("'nonce-")[1][:32] for page in pages]
+    assert nonces[0] != nonces[1]
+    for page, nonce in zip(pages, nonces, strict=True):
+        assert f'"nonce":"{nonce}"' in page.text
+        assert page.headers["cache-control"] == "private, no-cache"
+    assert b'"nonce":"' in gzip.decompress(coded.body)
+
+
+async def test_hooks_and_settings_of_routes_still_apply(tmp_path: Path) -> None:
+    hooks = """
+    ASKED = []
+
+    async def look(request):
+        ASKED.append(1)
+        request.state.response.headers["x-asked"] = str(len(ASKED))
+    """
+    settings: dict[str, Any] = {
+        "route_middleware": {"pages": ["hooks:look"]},
+        "cache_control": {"/": "public, max-age=9"},
+    }
+    async with serving(tmp_path, {**FILES, "hooks.py": hooks}, **settings) as client:
+        answers = [await client.get("/") for _ in range(2)]
+
+    asked = [int(answer.headers["x-asked"]) for answer in answers]
+    assert asked[1] == asked[0] + 1
+    assert "run 1" in answers[1].text
+    assert answers[0].headers["cache-control"] == "public, max-age=9"
+
+
+def mistakes(**more: str) -> dict[str, str]:
+    pages = {
+        "cookie": "return {'html': request.cookies.get('a', '')}",
+        "host": "return {'html': str(request.url)}",
+        "sets": "request.state.response.set_cookie('a', 'b'); return {}",
+        "fails": "raise LoaderError('no', 500)",
+    }
+    code = {
+        name: f"STATIC = True\n@server\nasync def load(request):\n    {line}\n\n{PAGE}"
+        for name, line in pages.items()
+    }
+    code["cached"] = f'STATIC = True\nCACHE = {{"revalidate": 1}}\n\n{PAGE}'
+    code["[unknown]"] = f"STATIC = True\n\n{PAGE}"
+    return {**{f"pages/{name}.fxl": text for name, text in code.items()}, **more}
+
+
+async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: Path) -> None:
+    with pytest.raises(StaticFailed) as caught:
+        await build(tmp_path, mistakes())
+
+    assert str(caught.value).splitlines() == [
+        "pages/[unknown].fxl: the pages of /[unknown] are not known. "
+        "Add 'async def paths()' that returns the parameters of each page, or remove STATIC.",
+        "pages/cached.fxl: has STATIC and CACHE. "
+        "Remove one of them: a static page stays as it is until the next build.",
+        "pages/cookie.fxl:3: its code, or a layout's, reads request.cookies, which differs between "
+        "requests. Load it in the browser, or remove STATIC.",
+        "pages/fails.fxl:3: /fails answers 500. Repair what the log above names, or remove STATIC.",
+        "pages/host.fxl:3: the page shows the host of request.url, which is not known to a build. "
+        "Write the host into a setting of your own, or remove STATIC.",
+        "pages/sets.fxl:3: its response sets a cookie. Set it elsewhere, or remove STATIC.",
+    ]
+    assert not (tmp_path / ".fx/build" / INDEX).exists()
+
+
+@pytest.mark.parametrize(
+    ("code", "cause"),
+    [
+        ("return redirect('/live')", "the route hook hooks:look answers /"),
+        ("request.headers.get('a')", "the route hook hooks:look reads request.headers"),
+    ],
+)
+async def test_a_page_that_a_hook_may_refuse_is_not_static(
+    tmp_path: Path, code: str, cause: str
+) -> None:
+    hooks = f"from fx.runtime import redirect\n\nasync def look(request):\n    {code}\n"
+    with pytest.raises(StaticFailed) as caught:
+        await build(
+            tmp_path, {**FILES, "hooks.py": hooks}, route_middleware={"pages": ["hooks:look"]}
+        )
+
+    assert cause in str(caught.value)
+
+
+async def test_an_app_without_static_pages_is_not_imported(tmp_path: Path) -> None:
+    files = {"pages/index.fxl": f"raise RuntimeError('imported')\n\n{PAGE}"}
+
+    assert await build(tmp_path, files) == 0
+    assert not (tmp_path / ".fx/build" / INDEX).exists()
+
+
+async def test_below_a_path_of_the_server_pages_are_rendered(tmp_path: Path) -> None:
+    async with serving(tmp_path, FILES) as client:
+        scope_of: Callable[..., Any] = client.app
+        sent: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "root_path": "/pre",
+            "path": "/pre/posts/a",
+            "raw_path": b"/pre/posts/a",
+            "query_string": b"",
+            "headers": [(b"host", b"a"), (b"x-fx-navigation", b"1")],
+        }
+        await scope_of(scope, receive, send)
+
+    body = json.loads(b"".join(one.get("body", b"") for one in sent))
+    assert body["requestedPath"] == "/pre/posts/a"
