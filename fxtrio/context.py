@@ -43,6 +43,9 @@ class RequestContext(msgspec.Struct, frozen=True, eq=False):
     scope: Any = None
     """The ASGI scope of a request or WebSocket."""
 
+    requester: Any = None
+    """Of a durable job, the `fxtrio.requester.Requester` of what enqueued it."""
+
 
 current: ContextVar[RequestContext | None] = ContextVar("fx", default=None)
 """What the running code belongs to; None outside a running app."""
@@ -131,9 +134,14 @@ def get_request_id() -> str | None:
 
 
 @contextmanager
-def entered(app: Any, request_id: str | None = None) -> Iterator[RequestContext]:
-    """Let the block's code, and what it starts, belong to ``app`` and ``request_id``."""
-    context = RequestContext(app, request_id)
+def entered(
+    app: Any, request_id: str | None = None, requester: Any = None
+) -> Iterator[RequestContext]:
+    """Let the block's code, and what it starts, belong to ``app`` and ``request_id``.
+
+    ``requester`` is the `fxtrio.requester.Requester` of that request, if it is known.
+    """
+    context = RequestContext(app, request_id, requester=requester)
     token = current.set(context)
     try:
         yield context

@@ -53,7 +53,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "spans",
         }
     ),
-    frozenset({"db", "receive_budget", "send_budget"}),
+    frozenset({"db", "receive_budget", "requester", "send_budget"}),
     frozenset(
         {
             "cache",

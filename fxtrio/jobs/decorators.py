@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, overload
 
 import attrs
 
-from fxtrio.context import current_app, get_request_id, why_no_app
+from fxtrio.context import current, current_app, get_request_id, why_no_app
 from fxtrio.jobs.errors import (
     JobArgumentsInvalid,
     JobArgumentsMismatch,
@@ -19,6 +19,7 @@ from fxtrio.jobs.errors import (
     JobsNotRunning,
 )
 from fxtrio.jobs.schedule import Schedule
+from fxtrio.requester import encode_requester
 from fxtrio.spans import carried
 from fxtrio.tasks.calls import name_of
 
@@ -116,6 +117,7 @@ class Job(Generic[P]):
             "priority": self.priority if priority is None else checked_priority(priority),
             "request_id": get_request_id(),
             "traceparent": carried(),
+            "requester": encode_requester(current.get()),
         }
 
     def mismatch(

@@ -88,7 +88,7 @@ def claim(sql: JobSql, *, queues: bool, suspects: bool) -> str:
         "update fx_jobs set state = 'running', worker = $1, attempts = attempts + 1"
         f" where id {sql.in_query.format(query=found)}"
         " returning id, name, args, attempts, request_id, worker, due, crashes, priority, misfits,"
-        " traceparent"
+        " traceparent, requester"
     )
 
 

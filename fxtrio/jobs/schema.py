@@ -29,6 +29,7 @@ _COLUMNS = {
     "priority": "integer not null default 0",
     "misfits": "integer not null default 0",
     "traceparent": "text",
+    "requester": "text",
 }
 """Those that tables of earlier versions lack, with their types; the last one is added last."""
 

@@ -61,6 +61,9 @@ class Claimed:
     traceparent: str | None = None
     """The trace that it continues (`fxtrio.spans.carried`)."""
 
+    requester: str | None = None
+    """The request that enqueued it (`fxtrio.requester.encode_requester`)."""
+
 
 @attrs.frozen
 class Due:
@@ -104,12 +107,13 @@ class JobStore:
         request_id: str | None,
         priority: int = 0,
         traceparent: str | None = None,
+        requester: str | None = None,
         after: Callable[[], None],
     ) -> int | None:
         """Store a job; None if its key exists. ``after`` is called after the commit."""
         number: int | None = await self.database.value(
             "insert into fx_jobs (name, queue, args, key, due, made, request_id, priority,"
-            " traceparent) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+            " traceparent, requester) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"
             " on conflict do nothing returning id",
             name,
             queue,
@@ -120,6 +124,7 @@ class JobStore:
             request_id,
             priority,
             traceparent,
+            requester,
         )
         if number is not None:
             self.database.after_commit(after)

@@ -61,7 +61,7 @@ class Entered:
         running = self._lifetime.running
         if running is None:
             raise AppNotRunning
-        token = current.set(RequestContext(running.app))
+        token = current.set(RequestContext(running.app, scope=scope))
         try:
             await self._app(scope, receive, send)
         finally:

@@ -34,6 +34,7 @@ from fxtrio.jobs.running.schedule_runner import Schedules
 from fxtrio.jobs.running.threads import OVERDUE, JobThreads
 from fxtrio.jobs.running.workers import BEAT, Workers
 from fxtrio.jobs.store import Claimed, JobStore
+from fxtrio.requester import decode_requester
 
 _POLL = 5.0  # longest wait for a notification that did not come, in seconds
 _WRITE = 0.02  # longest that a job that has ended is not written while others wait, in seconds
@@ -253,7 +254,8 @@ class JobRunner:
 
     async def _work(self, job: Claimed, nursery: trio.Nursery) -> None:
         try:
-            with entered(self.app, job.request_id), self._span_of(job):
+            requester = decode_requester(job.requester)
+            with entered(self.app, job.request_id, requester), self._span_of(job):
                 outcome = await self._attempts.run(self.jobs[job.name], job)
             self._claims.end(job, outcome)
         finally:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import TypeGuard
 
 import attrs
 
-from fxtrio.context import current
+from fxtrio.context import RequestContext, current
 from fxtrio.errors import Busy, FxtrioError
-from fxtrio.routes.matched import SCOPE_KEY, STARLETTE_KEY, MatchedRoute
+from fxtrio.requester import requester_of
 from fxtrio.ssr.errors import RenderFailed, place_in_stack
 from fxtrio.tracebacks import Tracebacks, place_in_application, tracebacks_of
-
-log = logging.getLogger("fx.errors")
 
 
 @attrs.frozen(kw_only=True, eq=False)
@@ -40,10 +36,10 @@ class ErrorReport:
 
     method: str = ""
     route: str = ""
-    """The pattern of the route, such as ``/book/[id]``; "" outside of requests."""
+    """The pattern of the route, such as ``/book/[id]``; "" outside of requests and their jobs."""
 
     user_id: str | None = None
-    """Of the account that is signed in."""
+    """Of the account that is signed in, or was when the job was enqueued."""
 
     release: str = ""
     """`observability.release`, or else the id of the build."""
@@ -65,19 +61,27 @@ def report_of(
     ``root`` is the project folder, from which files are named.
     """
     context = current.get()
-    scope: Mapping[str, Any] = {} if context is None or context.scope is None else context.scope
+    requester = requester_of(context)
     return ErrorReport(
         error=error,
         message=message,
         logger=logger,
         place=_place(error, root),
-        request_id=None if context is None else context.request_id,
-        method=scope.get("method", ""),
-        route=_route(scope),
-        user_id=_user_id(scope),
+        request_id=_request_id(context),
+        method=requester.method,
+        route=requester.route,
+        user_id=requester.user_id,
         release=release,
         tracebacks=tracebacks_of(error),
     )
+
+
+def _request_id(context: RequestContext | None) -> str | None:
+    if context is None or context.request_id is not None or context.scope is None:
+        return None if context is None else context.request_id
+    # Of middleware, which stands in front of what gives a request its id.
+    found: str | None = (context.scope.get("state") or {}).get("request_id")
+    return found
 
 
 def _place(error: BaseException, root: Path) -> str:
@@ -87,20 +91,3 @@ def _place(error: BaseException, root: Path) -> str:
     # What a function has returned has no line of its own; the error names the function.
     named = getattr(error, "place", "") if isinstance(error, FxtrioError) else ""
     return place_in_application(error, root) or str(named)
-
-
-def _route(scope: Mapping[str, Any]) -> str:
-    matched = scope.get(SCOPE_KEY)
-    if isinstance(matched, MatchedRoute):
-        return matched.pattern or ""
-    return str(scope.get(STARLETTE_KEY, ""))
-
-
-def _user_id(scope: Mapping[str, Any]) -> str | None:
-    user = scope.get("state", {}).get("user")
-    try:
-        found = getattr(user, "id", None)
-        return None if found is None else str(found)
-    except Exception as error:  # the application's class; a report without it is worth more
-        log.warning("the id of the user cannot be read: %r", error)
-        return None
