@@ -138,6 +138,7 @@ class Span:
         finally:
             if self._token is not None:
                 current_span.reset(self._token)
+                self._token = None  # it holds what the task knows, and spans may be kept
 
     @property
     def root(self) -> Span:

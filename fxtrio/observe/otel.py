@@ -44,13 +44,14 @@ def tracer_provider(name: str) -> TracerProvider:
 
     ``name`` is the service's, unless ``OTEL_SERVICE_NAME`` or ``OTEL_RESOURCE_ATTRIBUTES`` has
     one; the other variables of OpenTelemetry's SDK hold as well. A provider is the process's,
-    and stays until that ends.
+    and stays until that ends; whoever ends an app flushes it.
     """
     known = trace.get_tracer_provider()
     if isinstance(known, TracerProvider):
         return known
     named = Resource({SERVICE_NAME: name}).merge(OTELResourceDetector().detect())
-    provider = TracerProvider(resource=Resource.create().merge(named))
+    # At the end of the process the SDK would wait for half a minute for a collector that is away.
+    provider = TracerProvider(resource=Resource.create().merge(named), shutdown_on_exit=False)
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     trace.set_tracer_provider(provider)
     return provider

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import threading
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from socket import socket
 from typing import Any
 
 import pytest
@@ -235,3 +238,34 @@ async def test_a_collector_gets_the_trace_and_no_values(
     ]
     assert sorted(routes) == [[], ["/"], ["/"]]
     assert CANARY.encode() not in b"".join(got.bodies)
+
+
+ENDING = """
+import trio
+from fxtrio.observe import tracing
+from fxtrio.spans import Spans
+
+async def main():
+    spans = Spans()
+    async with tracing.open_tracing("otel", spans, "shop"):
+        with spans.open_root("request", "GET"):
+            pass
+        tracing._PATIENCE = 0.1
+
+trio.run(main)
+"""
+
+
+async def test_a_collector_that_never_answers_does_not_hold_up_the_end_of_the_process() -> None:
+    with socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        environment = {
+            **os.environ,
+            "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{listener.getsockname()[1]}",
+            "OTEL_EXPORTER_OTLP_TIMEOUT": "60",
+        }
+        with trio.fail_after(20):  # the SDK by itself would wait for half a minute
+            ended = await trio.run_process([sys.executable, "-c", ENDING], env=environment)
+
+    assert ended.returncode == 0

@@ -58,9 +58,8 @@ class Inside:
     def server_timing(self) -> list[bytes]:
         """Return the entries of `Server-Timing` for the request that the caller answers."""
         span = current_span.get()
-        if span is None or self.timings not in span.root.states:
-            return []
-        return server_timing(self.timings.of(span), time.perf_counter())
+        timing = None if span is None else self.timings.of(span)
+        return [] if timing is None else server_timing(timing, time.perf_counter())
 
     def close(self) -> None:
         """End the streams of events, which would hold up a shutdown."""

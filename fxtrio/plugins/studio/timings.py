@@ -105,9 +105,12 @@ class Timings:
             timing = span.states[self] = Timing(span)
             self._latest[id(timing)] = timing
             if len(self._latest) > _REQUESTS:
-                self._latest.popitem(last=False)
+                _, oldest = self._latest.popitem(last=False)
+                oldest.root.states.pop(self, None)  # they refer to each other
             return
         timing = self.of(span)
+        if timing is None:
+            return
         if span.kind == "query":
             timing.queries[span.name, span.place] += 1
         if len(timing.parts) < _PARTS:
@@ -121,7 +124,8 @@ class Timings:
             return
         if not self._is_hidden(span):
             self.ended += 1
-        for query in self.of(span).repeated():
+        timing = self.of(span)
+        for query in () if timing is None else timing.repeated():
             if self._log is not None and query["place"] not in self._named:
                 self._named.add(query["place"])
                 self._log.warning(
@@ -136,9 +140,9 @@ class Timings:
         """Carry nothing."""
         return None
 
-    def of(self, span: Span) -> Timing:
-        """Return the timing of the request that a span belongs to."""
-        timing: Timing = span.root.states[self]
+    def of(self, span: Span) -> Timing | None:
+        """Return the timing of the request that a span belongs to, if it is still kept."""
+        timing: Timing | None = span.root.states.get(self)
         return timing
 
     def latest(self) -> list[Timing]:
