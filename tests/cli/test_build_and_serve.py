@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -99,6 +99,35 @@ async def test_a_fresh_project_works_with_fx_serve(built: Path) -> None:
     assert "This page could not be found." in missing.text
     assert added.json() == {"ok": True, "count": 1}
     assert "hello" in again.text
+
+
+@pytest.mark.node
+async def test_a_renderer_that_is_killed_again_and_again_is_named(built: Path) -> None:
+    command = ["fxtrio", "serve", "--port", "PORT"]
+    with trio.fail_after(120):
+        async with serving(command, cwd=built) as (client, pid):
+
+            async def until(status: int, *, killing: bool) -> dict[str, Any]:
+                """Ask until the answer has this status: one is true for a second."""
+                while True:
+                    for number in nodes_of(pid) if killing else ():
+                        with suppress(ProcessLookupError):
+                            os.kill(number, signal.SIGKILL)
+                    answer = await client.get("/readyz")
+                    assert (await client.get("/livez")).status_code == 200
+                    if answer.status_code == status:
+                        found: dict[str, Any] = answer.json()
+                        return found
+                    await trio.sleep(0.02)
+
+            await until(200, killing=False)
+            away = await until(503, killing=True)
+            back = await until(200, killing=False)
+            page = await client.get("/about")
+
+    assert away == {"ok": False, "checks": {"renderer": "no worker"}}
+    assert back == {"ok": True, "checks": {"renderer": "ok"}}
+    assert page.status_code == 200
 
 
 @pytest.mark.node

@@ -5,18 +5,27 @@ from __future__ import annotations
 import json
 import signal
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
+from threading import Thread
 
 import httpx
 import psutil
 import pytest
+import trio
 from playwright.sync_api import Browser, Response, expect
 
+from fx.testing import open_app
 from fxtrio.develop.processes.messages import VARIABLE
-from fxtrio.plugins.studio.sections import SECTIONS
+from fxtrio.observe.observer import open_observer
+from fxtrio.plugins.studio.sections import SECTIONS, Asked
+from fxtrio.plugins.studio.studio import render_page
+from fxtrio.plugins.studio.timings import Timings
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, nodes_of, visit
+from tests.trees import page as page_file
+from tests.trees import write_tree
 
 pytestmark = pytest.mark.browser
 
@@ -237,4 +246,45 @@ def test_pages_of_studio_are_accessible(browser: Browser, server: Server, name: 
     for summary in page.locator("summary").all()[:3]:
         summary.click()
 
+    assert_accessible(page)
+
+
+async def render_database_page(root: Path, **query: str) -> str:
+    """Return Studio's page of a database with a table, as `fx dev` serves it."""
+    files = {
+        "pages/index.fxl": page_file(""),
+        "migrations/0001_books.sql": "create table books (id integer primary key, title text);"
+        "insert into books (title) values ('Dune'), ('A title that is as long as titles get');",
+    }
+    write_tree(root, files)
+    async with open_app(root, database={"url": "sqlite:///app.db"}) as client:
+        with open_observer() as loop:
+            asked = Asked(client.app, Timings(), loop, True, {"headers": []}, query)
+            return await render_page("database", asked, "/__fx") or ""
+
+
+@pytest.mark.parametrize(
+    ("sql", "shown"),
+    [
+        ("", "books"),
+        ("select id, title, hex(zeroblob(90)) as long from books", "Dune"),
+        ("select x from nowhere", "no such table"),
+    ],
+)
+def test_the_page_of_the_database_is_accessible(
+    browser: Browser, tmp_path: Path, sql: str, shown: str
+) -> None:
+    found: list[str] = []
+
+    def render() -> None:
+        found.append(trio.run(partial(render_database_page, tmp_path, sql=sql)))
+
+    # In a thread of its own, since Playwright's event loop belongs to this one.
+    thread = Thread(target=render)
+    thread.start()
+    thread.join()
+    page = browser.new_context().new_page()
+    page.set_content(found[0])
+
+    expect(page.get_by_text(shown).first).to_be_visible()
     assert_accessible(page)
