@@ -78,15 +78,26 @@ def _watch(token: trio.lowlevel.TrioToken, loop: int, limit: float, stop: thread
 def watch_import(report: Callable[[logging.LogRecord], object] = log.handle) -> Iterator[None]:
     """Report the line at which the calling thread imports for longer than `IMPORT`, for a block.
 
-    ``report`` gets the record of the log, in another thread.
+    ``report`` gets the record of the log, in another thread. A block within another one, as where
+    the app of `fx dev` loads the project's, reports nothing by itself.
     """
+    thread = threading.get_ident()
+    if thread in _importing:
+        yield
+        return
     done = threading.Event()
-    arguments = threading.get_ident(), done, report
+    arguments = thread, done, report
     threading.Thread(target=_watch_import, args=arguments, name="fx-imports", daemon=True).start()
+    _importing.add(thread)
     try:
         yield
     finally:
+        _importing.remove(thread)
         done.set()
+
+
+_importing: set[int] = set()
+"""Threads that `watch_import` watches."""
 
 
 def _watch_import(

@@ -70,6 +70,15 @@ def test_an_import_that_does_not_end_is_named(
     assert said.startswith("waiting_import.py:2 <module>: the import has not ended after 0.05 s")
 
 
+def test_an_import_within_another_is_watched_once() -> None:
+    def watching() -> int:
+        return sum(thread.name == "fx-imports" for thread in threading.enumerate())
+
+    before = watching()
+    with watch_import(), watch_import():
+        assert watching() - before == 1
+
+
 async def test_nothing_is_watched_where_nobody_wants_that() -> None:
     before = threading.active_count()
     with watch_loop(inf):
