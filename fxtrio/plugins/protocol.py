@@ -175,6 +175,11 @@ class _Below(BaseRoute):
     def __init__(self, base_url: str, route: BaseRoute) -> None:
         self._base_url = base_url
         self._route = route
+        self.path = base_url + getattr(route, "path", "")
+        """By which settings, metrics and traces name it, once the base URL is taken off."""
+
+        self.methods = getattr(route, "methods", None)
+        self.endpoint = getattr(route, "endpoint", None)
         self.acts_on_cookies = getattr(route, "acts_on_cookies", True)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:

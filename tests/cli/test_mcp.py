@@ -14,6 +14,7 @@ import pytest
 import trio
 from mcp import ClientSession, StdioServerParameters
 from mcp.client.stdio import stdio_client
+from mcp.types import TextContent
 
 from tests.e2e.support import Server
 from tests.trees import page, write_tree
@@ -37,6 +38,7 @@ async def call(session: ClientSession, name: str, **arguments: Any) -> tuple[boo
     """Return whether the tool failed, and its text."""
     result = await session.call_tool(name, arguments)
     [content] = result.content
+    assert isinstance(content, TextContent)
     return bool(result.is_error), content.text
 
 

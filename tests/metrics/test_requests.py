@@ -83,6 +83,22 @@ async def test_requests_are_counted_by_pattern_method_and_status(client: Client)
     }
 
 
+async def test_settings_and_metrics_name_routes_of_plugins_without_the_base_url(
+    tmp_path: Path,
+) -> None:
+    settings = {"metrics": "/metrics", "metrics_guard": "guards:by_token"}
+    rates = [{"route": "/", "limit": "1/hour"}, {"route": "/metrics", "limit": "2/hour"}]
+    root = write_project(tmp_path)
+    async with open_app(
+        root, observability=settings, base_url="/app", rate_limits=rates, mode="production"
+    ) as client:
+        answers = [await client.get("/app/metrics", headers=READER) for _ in range(3)]
+
+    assert [answer.status for answer in answers] == [200, 200, 429]
+    found = counts(answers[1].text, "fx_request_seconds_count")
+    assert found == {("route", "GET", "/metrics", "200"): 1}
+
+
 async def test_the_metrics_are_a_route_too(client: Client) -> None:
     await read(client)
     await client.get("/metrics")

@@ -23,7 +23,9 @@ def test_the_header_names_the_parts_and_is_plain_text() -> None:
         with span("loader", 'pages/ä".fxl: load()'):
             pass
         assert root is not None
-        entries = server_timing(timings.of(root), root.began + 1)
+        timing = timings.of(root)
+        assert timing is not None
+        entries = server_timing(timing, root.began + 1)
 
     (entry,) = entries
     assert entry.startswith(b"loader0;dur=")

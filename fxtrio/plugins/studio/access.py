@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from typing import Any
+from urllib.parse import quote, unquote, urlsplit
 
 import attrs
 import trio
+from starlette.routing import Match
 from starlette.types import Scope
 
+from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.errors import ActionError, LoaderError, Redirect
 from fxtrio.manifest import ApiRoute
+from fxtrio.policy.patterns import pattern_of
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.hooks import Hook, run_hooks
 from fxtrio.serve.request.response.response import ResponseDraft
+from fxtrio.serve.static_files import Folder
 
 LIMIT = 5.0
 """How long all hooks may take (seconds)."""
@@ -32,6 +37,38 @@ class Found:
     kind: str
     hooks: tuple[Hook, ...]
     params: dict[str, str]
+
+
+def path_of(url: str, *, root: str, base_url: str) -> str:
+    """Return the path that is matched with routes, of a URL or a path as browsers show it.
+
+    ``root`` is the path that the app is mounted at, encoded.
+    """
+    parts = urlsplit(url)
+    if parts.scheme not in {"http", "https"}:
+        parts = urlsplit("http://_/" + url.lstrip("/"))
+    path = unquote(parts.path)
+    for prefix in (unquote(root) + base_url, base_url):
+        if prefix and (path == prefix or path.startswith(prefix + "/")):
+            path = path[len(prefix) :]
+            break
+    return "/" + path.lstrip("/")
+
+
+def find_other(app: Any, path: str) -> str | None:
+    """Return what has a path instead of a page or endpoint, in words; None if nothing has."""
+    site: Site = app.site
+    whole = site.base_url + path
+    scope = {"type": "http", "method": "GET", "path": whole, "root_path": "", "headers": []}
+    for route in app.router.routes:
+        if route.matches(scope)[0] is Match.FULL:
+            pattern = pattern_of(route, site.config.base_url)
+            return f"the Starlette route {pattern}, whose code decides who may see it"
+    folder = app._root / site.config.public_dir
+    public = Folder(folder, immutable=False, listed=False, compressed={})
+    if ".." not in path and public.may_have(path):
+        return "a file of the public folder, which everybody may see"
+    return None
 
 
 def find_route(site: Site, path: str) -> Found | None:
@@ -91,7 +128,7 @@ def _scope(site: Site, found: Found, path: str, scope: Scope) -> Scope:
         "client": scope.get("client"),
         "root_path": "",
         "path": site.base_url + path,
-        "raw_path": (site.base_url + path).encode(),
+        "raw_path": quote(site.base_url + path, safe=SAFE_IN_PATHS).encode(),
         "query_string": b"",
         "headers": host,
         "path_params": found.params,

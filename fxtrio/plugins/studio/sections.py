@@ -10,20 +10,21 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
-from starlette.routing import Route
 from starlette.types import Scope
 
 from fxtrio.app_handle import App
+from fxtrio.asgi_extensions import url_of_root
 from fxtrio.errors import shown_path
 from fxtrio.jobs import JobRunner
 from fxtrio.jobs.store import JobStore
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Loop, take_tree
 from fxtrio.plugins.studio import html, tables
-from fxtrio.plugins.studio.access import ALLOWS, ask_hooks, find_route
+from fxtrio.plugins.studio.access import ALLOWS, ask_hooks, find_other, find_route, path_of
 from fxtrio.plugins.studio.settings import shown_settings
 from fxtrio.plugins.studio.timings import Timings
 from fxtrio.plugins.studio.waterfall import requests_html
+from fxtrio.policy.patterns import pattern_of
 from fxtrio.realtime import Member
 from fxtrio.serve.pages.site import Site
 
@@ -162,30 +163,39 @@ async def routes(asked: Asked) -> str:
     url = asked.query.get("url", "")
     content = html.ask("url", "Who may see this path?", url, "Check")
     if url:
-        content += await _who(asked, "/" + url.removeprefix(site.base_url).lstrip("/"))
+        root = url_of_root(asked.scope)
+        content += await _who(asked, path_of(url, root=root, base_url=site.base_url))
     before = site.hooks.before
     guards = {"page": before("page", "page"), "api": before("endpoint", "api")}
     named = {kind: ", ".join(hook.name for hook in hooks) for kind, hooks in guards.items()}
     acts = ", ".join(hook.name for hook in site.hooks.actions)
+    talks = ", ".join(hook.name for hook in site.hooks.websockets)
     rows = [
-        (route.pattern, site.manifest.views[route.view].module, named["page"], acts)
+        (route.pattern, site.manifest.views[route.view].module, named["page"], acts, talks)
         for route in site.manifest.routes
     ]
-    rows += [(route.pattern, route.source, named["api"], "") for route in site.manifest.api]
-    content += html.table("Routes", ("Path", "File", "Hooks", "Hooks of actions"), rows)
+    rows += [(route.pattern, route.source, named["api"], "", talks) for route in site.manifest.api]
+    heads = ("Path", "File", "Hooks", "Hooks of actions", "Hooks of WebSockets")
+    content += html.table("Routes", heads, rows)
+    guards |= {"action": site.hooks.actions, "websocket": site.hooks.websockets}
     places = {hook.name: _place(hook.function) for hooks in guards.values() for hook in hooks}
-    places |= {hook.name: _place(hook.function) for hook in site.hooks.actions}
     content += html.table("Hooks", ("Hook", "Place"), places.items())
     others = [
-        (one.path, ", ".join(sorted(one.methods or ())), _place(one.endpoint))
+        (pattern_of(one, site.config.base_url), _methods(one), _place(one.endpoint))
         for one in application.router.routes
-        if isinstance(one, Route)
+        if getattr(one, "endpoint", None) is not None
     ]
     return content + html.table("Starlette routes", ("Path", "Methods", "Place"), others)
 
 
+def _methods(route: Any) -> str:
+    return ", ".join(sorted(getattr(route, "methods", None) or ()))
+
+
 async def _who(asked: Asked, path: str) -> str:
-    path = path.partition("?")[0]
+    other = find_other(asked.known, path)
+    if other is not None:
+        return html.note(f"{path} is {other}.")
     found = find_route(asked.known.site, path)
     if found is None:
         return html.note(f"{path}: no page or endpoint has this path.")

@@ -102,8 +102,8 @@ class Timings:
     def begin(self, span: Span) -> None:
         """Keep a part with its request."""
         if span.parent is None:
-            timing = span.states[self] = Timing(span)
-            self._latest[id(timing)] = timing
+            made = span.states[self] = Timing(span)
+            self._latest[id(made)] = made
             if len(self._latest) > _REQUESTS:
                 _, oldest = self._latest.popitem(last=False)
                 oldest.root.states.pop(self, None)  # they refer to each other
@@ -150,7 +150,8 @@ class Timings:
         return [one for one in reversed(self._latest.values()) if not self._is_hidden(one.root)]
 
     def _is_hidden(self, root: Span) -> bool:
-        return bool(self._hidden) and root.name.partition(" ")[2].startswith(self._hidden)
+        named = f"{root.name.partition(' ')[2]}/"
+        return bool(self._hidden) and named.startswith(f"{self._hidden}/")
 
     def of_request(self, request_id: str) -> Timing | None:
         """Return the timing of a request by its id, if it is still kept."""
