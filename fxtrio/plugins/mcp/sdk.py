@@ -54,7 +54,7 @@ class Tools:
         scope: Scope = context.request.scope
         tool = await self.find(scope, name)
         if tool is None:
-            return _failure(f"{name!r}: there is no such tool.")
+            return _failure(f"{name!r:.80}: there is no such tool.")
         try:
             path = self.base_url + tool.url_path(arguments)
         except KeyError as error:
