@@ -49,6 +49,18 @@ MODULE = """
         REPORTS.append(report)
         raise ValueError("no network")
 
+    def leave(report):
+        REPORTS.append(report)
+        raise SystemExit(3)
+
+    async def cancel(report):
+        REPORTS.append(report)
+        import trio
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(trio.sleep_forever)
+            raise KeyboardInterrupt
+
     def send(report):
         import sentry_sdk
 
@@ -272,15 +284,18 @@ async def test_what_is_expected_is_not_reported(client: Client) -> None:
     assert reports_of("keep") == []
 
 
+@pytest.mark.parametrize("name", ["fail", "leave", "cancel"])
 async def test_a_function_that_fails_is_logged_and_called_again(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, name: str
 ) -> None:
-    root, settings = project(tmp_path, "fail")
+    root, settings = project(tmp_path, name)
     async with open_app(root, **settings) as client:
-        reports_of("fail").clear()
+        reports_of(name).clear()
         for _ in range(2):
             await client.get("/book/1")
-    assert len(reports_of("fail")) == 2  # the end of the app waits for the last one
+            await wait_all_tasks_blocked()
+        assert (await client.get("/book/good")).status == 200
+    assert len(reports_of(name)) == 2  # the end of the app waits for the last one
     failures = [one for one in caplog.records if one.name == "fx.errors"]
     assert [one.getMessage() for one in failures] == ["'observability.errors' failed"] * 2
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
+from prometheus_client import REGISTRY, Metric
+from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
 
 from fx.testing import Client, open_app
 from tests.serve.test_guard_matrix import mounted
@@ -109,6 +112,33 @@ async def test_the_metrics_are_a_route_too(client: Client) -> None:
         ("route", "GET", "/metrics", "401"): 1,
     }
     assert counts(await read(client), "fx_requests_under_way") == {(): 1}
+
+
+async def test_metrics_of_the_application_that_fail_take_no_others_along(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Broken(Collector):
+        def collect(self) -> Iterator[Metric]:
+            yield GaugeMetricFamily("shop_first", "The first.", 1)
+            raise RuntimeError("no shop")
+
+        def describe(self) -> list[Metric]:
+            return []
+
+    settings = {"metrics": "/metrics", "metrics_guard": "guards:by_token"}
+    broken = Broken()
+    REGISTRY.register(broken)
+    try:
+        async with open_app(write_project(tmp_path), observability=settings) as client:
+            await client.get("/book/1")
+            text = await read(client)
+    finally:
+        REGISTRY.unregister(broken)
+
+    assert counts(text, "fx_request_seconds_count")
+    assert [record.getMessage() for record in caplog.records if record.name == "fx.app"] == [
+        "the application's own metrics cannot be read"
+    ]
 
 
 async def test_parts_are_counted_by_their_names(client: Client) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 
 import trio
 
 from fxtrio.app_handle import App
-from fxtrio.callables import awaitable
+from fxtrio.callables import awaitable, contain
 from fxtrio.context import current
 from fxtrio.errors import DottedNameUnknown, FxtrioError
 from fxtrio.log_limit import LOGGERS, SERVER
@@ -147,9 +148,8 @@ async def _report_all(
     async for report in receive:
         restore_tracebacks(report.tracebacks)
         with trio.move_on_after(LIMIT) as limit:
-            try:
-                await function(report)
-            except Exception as error:  # the application's function
+            error = await contain(partial(function, report))
+            if error is not None:
                 log.error("'observability.errors' failed", exc_info=error)
         if limit.cancelled_caught:
             log.error("'observability.errors' took longer than %g s for a report", LIMIT)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
@@ -27,9 +28,12 @@ from fxtrio.plugins.metrics.requests import RequestCounts
 from fxtrio.plugins.metrics.snapshot import Snapshot, add_up, as_text, take
 from fxtrio.plugins.metrics.worker_files import WorkerFiles, open_worker_files, shared_folder
 from fxtrio.plugins.protocol import NoSettings, Plugin
+from fxtrio.tracebacks import trimmed
 
 PUBLISHED = 2.0
 """How often a process writes what it has counted, which is lost if it is killed (seconds)."""
+
+log = logging.getLogger("fx.app")
 
 
 @attrs.frozen(eq=False)
@@ -45,8 +49,13 @@ class Metrics:
     threads: trio.CapacityLimiter = attrs.field(factory=partial(trio.CapacityLimiter, 1))
 
     def own(self) -> Snapshot:
-        """Return what this process has counted."""
-        return take(self.collectors)
+        """Return what this process has counted, by the application's own metrics as well."""
+        found = take(self.collectors)
+        try:
+            found += take([REGISTRY])
+        except Exception as error:  # a collector of the application
+            log.error("the application's own metrics cannot be read", exc_info=trimmed(error))
+        return found
 
     async def text(self) -> bytes:
         """Return the metrics of all processes."""
@@ -92,7 +101,7 @@ class MetricsPlugin(Plugin[NoSettings]):
         guard = self._guard(app)
         parts, delay = PartCounts(), LoopDelay()
         counts = RequestCounts(parts)
-        collectors: list[Collector] = [counts, parts, delay, AppState(app), REGISTRY]
+        collectors: list[Collector] = [counts, parts, delay, AppState(app)]
         several = processes.get() > 1
         with open_worker_files(shared_folder()) if several else nullcontext() as files:
             self._metrics = metrics = Metrics(app, collectors, files, guard)
