@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
+import trio
+import trio.testing
+from trio.testing import MockClock
 
+from fx.testing import open_app
+from fxtrio.plugins.metrics.app_state import LoopDelay
+from fxtrio.plugins.metrics.listener import MOST, run_listener
+from fxtrio.plugins.metrics.plugin import PUBLISHED, Metrics
 from fxtrio.plugins.metrics.snapshot import Family, Sampled, Snapshot, add_up, as_text
 from fxtrio.plugins.metrics.worker_files import MetricsFolderUnusable, open_worker_files
+from tests.ports import free_port
+from tests.trees import page, write_tree
 
 
 def counted(requests: float, open_now: float = 0.0) -> Snapshot:
@@ -79,3 +89,59 @@ def test_the_text_is_that_of_prometheus() -> None:
         "# TYPE open gauge",
         "open 1.0",
     ]
+
+
+async def test_metrics_whose_folder_is_gone_end_nothing(
+    tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": page("")})
+    async with open_app(tmp_path) as client:
+        with open_worker_files(tmp_path / "shared") as files:
+            metrics = Metrics(client.app.state.fx, [LoopDelay()], files, None)
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(metrics.publish_often, files)
+                await trio.sleep(PUBLISHED * 2)
+                shutil.rmtree(files.folder)  # as what tidies up temporary files does
+                await trio.sleep(PUBLISHED * 2)
+                text = await metrics.text()
+                nursery.cancel_scope.cancel()
+
+    assert b"fx_loop_delay_seconds" in text
+    said = {record.getMessage() for record in caplog.records if record.name == "fx.app"}
+    assert said == {f"metrics: {files.folder} cannot be used: No such file or directory"}
+
+
+async def test_a_scrape_that_fails_or_stalls_leaves_the_listener_as_it_is(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    failing = True
+
+    async def answer() -> bytes:
+        if failing:
+            raise RuntimeError("a metric without a name")
+        return b"x" * 10_000_000
+
+    async def scrape() -> bytes:
+        async with await trio.open_tcp_stream("127.0.0.1", port) as stream:
+            await stream.send_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+            return b"".join([part async for part in stream])
+
+    port = free_port()
+    autojump_clock.autojump_threshold = 0.1
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(run_listener, f"127.0.0.1:{port}", "/metrics", answer, None)
+        await trio.testing.wait_all_tasks_blocked()
+        failed = await scrape()
+        failing = False
+        stalled = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(MOST)]
+        for stream in stalled[: MOST // 2]:  # half of them ask and do not read
+            await stream.send_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
+        whole = await scrape()  # once the others are out of time
+        for stream in stalled:
+            await stream.aclose()
+        nursery.cancel_scope.cancel()
+
+    assert failed.startswith(b"HTTP/1.1 500 ")
+    assert b"without a name" not in failed
+    assert whole.startswith(b"HTTP/1.1 200 ") and whole.endswith(b"x")
+    assert "the metrics cannot be read" in caplog.text

@@ -14,6 +14,7 @@ import h11
 import trio
 
 from fxtrio.plugins.metrics.worker_files import WorkerFiles
+from fxtrio.tracebacks import trimmed
 
 MOST = 8
 """Connections at a time; more wait to be accepted (count)."""
@@ -111,7 +112,11 @@ async def _answer(stream: trio.SocketStream, path: str, answer: Answer) -> None:
     elif event.method not in (b"GET", b"HEAD"):
         status, body = 405, b"Metrics are read by GET.\n"
     else:
-        status, body = 200, await answer()
+        try:
+            status, body = 200, await answer()
+        except Exception as error:  # of metrics that the application has made, or of its database
+            log.error("the metrics cannot be read", exc_info=trimmed(error))
+            status, body = 500, b"The metrics cannot be read: see the log.\n"
     headers = [
         ("content-type", CONTENT_TYPE),
         ("content-length", str(len(body))),

@@ -58,20 +58,30 @@ class Metrics:
         return found
 
     async def text(self) -> bytes:
-        """Return the metrics of all processes."""
+        """Return the metrics of all processes; of this one where the others' cannot be read."""
         own = self.own()
         shared = take([_Listed(await shared_families(self.app))])
         if self.files is not None:
-            own = await trio.to_thread.run_sync(
-                self.files.gather, own, abandon_on_cancel=True, limiter=self.threads
-            )
+            try:
+                own = await trio.to_thread.run_sync(
+                    self.files.gather, own, abandon_on_cancel=True, limiter=self.threads
+                )
+            except OSError as error:
+                _log_unusable(self.files, error)
         return as_text(add_up([own, shared]))
 
     async def publish_often(self, files: WorkerFiles) -> None:
         """Write what this process has counted, until cancelled."""
         while True:
-            await trio.to_thread.run_sync(files.publish, self.own(), limiter=self.threads)
+            try:
+                await trio.to_thread.run_sync(files.publish, self.own(), limiter=self.threads)
+            except OSError as error:  # its disk is full, or somebody has tidied up
+                _log_unusable(files, error)
             await trio.sleep(PUBLISHED)
+
+
+def _log_unusable(files: WorkerFiles, error: OSError) -> None:
+    log.error("metrics: %s cannot be used: %s", files.folder, error.strerror or error)
 
 
 @attrs.frozen
@@ -121,7 +131,10 @@ class MetricsPlugin(Plugin[NoSettings]):
                     self._metrics = None
                     nursery.cancel_scope.cancel("the app ends")
             if files is not None:  # the last requests, too; nobody adds to it any more
-                files.publish(metrics.own())
+                try:
+                    files.publish(metrics.own())
+                except OSError as error:
+                    _log_unusable(files, error)
 
     def routes(self) -> Sequence[BaseRoute]:
         """Return the route behind the guard, if there is one."""
