@@ -70,7 +70,7 @@ def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) ->
 
     from fxtrio.compile.build import build_project
     from fxtrio.compile.bundling.installation import cache_folder
-    from fxtrio.compression.form_cache import FormCache
+    from fxtrio.compression.encoding_cache import EncodingCache
     from fxtrio.compression.precompressed import compress_build
     from fxtrio.tools.types.ui.write_types import write_types
 
@@ -101,8 +101,8 @@ def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) ->
                 trio.from_thread.run(write_static_pages, root.resolve(), config, folder, manifest)
             if config.compression != "off":
                 report("Compressing")
-                forms = FormCache(cache_folder() / "compressed")
-                compress_build(folder, manifest.assets.client, root / config.public_dir, forms)
+                cache = EncodingCache(cache_folder() / "compressed")
+                compress_build(folder, manifest.assets.client, root / config.public_dir, cache)
 
         build = trio.run(
             _with_types,

@@ -19,7 +19,7 @@ import msgspec
 from fxtrio.compression.accept_encoding import Coding
 from fxtrio.compression.codings import SUFFIXES, smallest_first
 from fxtrio.compression.eligibility import LEAST, is_text
-from fxtrio.compression.form_cache import FormCache
+from fxtrio.compression.encoding_cache import EncodingCache
 
 _PUBLIC = "public"
 _LISTING = "public.json"
@@ -30,9 +30,9 @@ _WORTH = 0.95
 
 @attrs.frozen
 class CompressedFile:
-    """A file, and its compressed forms."""
+    """A file, and its encodings."""
 
-    forms: Mapping[Coding, Path]
+    encodings: Mapping[Coding, Path]
     """The smallest first."""
 
     original: Path | None = None
@@ -44,38 +44,38 @@ class CompressedFile:
         """Return the file in one coding; None if the original has changed."""
         if self.original is not None and _state_of(self.original) != self.state:
             return None
-        return self.forms.get(coding)
+        return self.encodings.get(coding)
 
 
 Compressed = Mapping[str, CompressedFile]
 """By name: the path below its folder, with a leading slash."""
 
 
-def compress_build(build: Path, client: str, public: Path, forms: FormCache) -> None:
-    """Write the compressed forms of a build's files for browsers, and of the folder ``public``.
+def compress_build(build: Path, client: str, public: Path, cache: EncodingCache) -> None:
+    """Write the encodings of a build's files for browsers, and of the folder ``public``.
 
-    ``client`` is the folder of the former in ``build``; ``forms`` has what earlier builds
+    ``client`` is the folder of the former in ``build``; ``cache`` has what earlier builds
     compressed. Raises OSError.
     """
     for path in tuple(_files(build / client)):
         if path.suffix not in SUFFIXES.values() and path.suffix != ".map":
-            _write_forms(path, path, forms)
+            _write_encodings(path, path, cache)
     digests = {}
     for path in _files(public):
         name = path.relative_to(public).as_posix()
-        if _write_forms(path, build / _PUBLIC / name, forms):
+        if _write_encodings(path, build / _PUBLIC / name, cache):
             digests[name] = _digest(path.read_bytes())
     (build / _LISTING).write_bytes(msgspec.json.encode(digests))
 
 
 def find_assets(client: Path) -> Compressed:
-    """Return the files of a build that also exist in a compressed form."""
+    """Return the files of a build that also exist in an encoding."""
     files = set(_files(client))
     found = {}
     for path in files:
-        forms = _forms(path, files)
-        if forms:
-            found["/" + path.relative_to(client).as_posix()] = CompressedFile(forms)
+        encodings = _encodings(path, files)
+        if encodings:
+            found["/" + path.relative_to(client).as_posix()] = CompressedFile(encodings)
     return found
 
 
@@ -91,8 +91,8 @@ def find_public(build: Path, public: Path) -> Compressed:
         original = public / name
         state = _state_of(original)
         if state is not None and _digest(original.read_bytes()) == digest:
-            forms = _forms(build / _PUBLIC / name, there)
-            found[f"/{name}"] = CompressedFile(forms, original, state)
+            encodings = _encodings(build / _PUBLIC / name, there)
+            found[f"/{name}"] = CompressedFile(encodings, original, state)
     return found
 
 
@@ -104,22 +104,22 @@ def _files(folder: Path) -> Iterator[Path]:
             yield path
 
 
-def _forms(path: Path, there: set[Path]) -> dict[Coding, Path]:
+def _encodings(path: Path, there: set[Path]) -> dict[Coding, Path]:
     named = {coding: path.with_name(path.name + SUFFIXES[coding]) for coding in smallest_first()}
-    return {coding: form for coding, form in named.items() if form in there}
+    return {coding: encoding for coding, encoding in named.items() if encoding in there}
 
 
-def _write_forms(source: Path, target: Path, forms: FormCache) -> bool:
-    """Write the forms of one file that are worth it; return whether there are any."""
+def _write_encodings(source: Path, target: Path, cache: EncodingCache) -> bool:
+    """Write the encodings of one file that are worth it; return whether there are any."""
     if source.stat().st_size < LEAST or not is_text((guess_type(source)[0] or "").encode()):
         return False
     data = source.read_bytes()
     written = False
     for coding in smallest_first():
-        form = forms.encode(coding, data)
-        if len(form) < len(data) * _WORTH:
+        encoding = cache.encode(coding, data)
+        if len(encoding) < len(data) * _WORTH:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.with_name(target.name + SUFFIXES[coding]).write_bytes(form)
+            target.with_name(target.name + SUFFIXES[coding]).write_bytes(encoding)
             written = True
     return written
 

@@ -104,8 +104,11 @@ def add_public(files: Files, build: Path, public: Path, *, shown: str) -> list[F
         path = public / name[1:]
         if not path.resolve().is_relative_to(public.resolve()):
             continue
-        forms = compressed[name].forms.values() if name in compressed else ()
-        copies = {name[1:]: path, **{f"{name[1:]}{form.suffix}": form for form in forms}}
+        encodings = compressed[name].encodings.values() if name in compressed else ()
+        copies = {
+            name[1:]: path,
+            **{f"{name[1:]}{encoding.suffix}": encoding for encoding in encodings},
+        }
         for copy, source in copies.items():
             conflict = files.add(copy, source, owner=f"{shown}{name}")
             if conflict is not None:

@@ -117,7 +117,7 @@ class Folder:
         accept_encoding = event.headers.get(b"accept-encoding")
         if accept_encoding is None or event.scope["method"] not in ("GET", "HEAD"):
             return None
-        coding = read_accepted(accept_encoding).best(tuple(file.forms))
+        coding = read_accepted(accept_encoding).best(tuple(file.encodings))
         form = None if coding is None else file.find(coding)
         if coding is None or form is None:
             return None

@@ -15,7 +15,7 @@ from fxtrio.app import assemble
 from fxtrio.compile.build import compile_server
 from fxtrio.compression import codings
 from fxtrio.compression.codings import available, smallest_first
-from fxtrio.compression.form_cache import FormCache
+from fxtrio.compression.encoding_cache import EncodingCache
 from fxtrio.compression.precompressed import compress_build
 from fxtrio.config import load_config
 from fxtrio.testing.open import open_no_render
@@ -35,8 +35,8 @@ async def served(root: Path, **settings: Any) -> AsyncIterator[Client]:
     write_tree(build, {"client/app-1.js": SCRIPT, "client/app-1.js.map": SCRIPT})
     config = load_config(root, **settings)
     manifest = compile_server(root, config, build, mode="production")
-    forms = FormCache(root / "forms")
-    compress_build(build, manifest.assets.client, root / config.public_dir, forms)
+    cache = EncodingCache(root / "forms")
+    compress_build(build, manifest.assets.client, root / config.public_dir, cache)
     app = assemble(root, config, build, manifest, open_renderer=open_no_render)
     async with app.router.lifespan_context(app):
         yield Client(app)
@@ -165,7 +165,7 @@ def test_without_the_packages_there_is_gzip(
     available.cache_clear()
     smallest_first.cache_clear()
     try:
-        compress_build(tmp_path, "client", tmp_path / "public", FormCache(tmp_path / "forms"))
+        compress_build(tmp_path, "client", tmp_path / "public", EncodingCache(tmp_path / "forms"))
     finally:
         available.cache_clear()
         smallest_first.cache_clear()

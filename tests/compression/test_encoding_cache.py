@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compression import form_cache
+from fxtrio.compression import encoding_cache
 from fxtrio.compression.accept_encoding import Coding
 from fxtrio.compression.codings import encode_whole, smallest_first
-from fxtrio.compression.form_cache import MOST, SMALLEST, FormCache
+from fxtrio.compression.encoding_cache import MOST, SMALLEST, EncodingCache
 from tests.compression.decode import decoded
 
 LARGE = os.urandom(SMALLEST // 4).hex().encode() * 2
@@ -25,7 +25,7 @@ def compressed(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
         data_of_each.append(data)
         return encode_whole(coding, data, best=best)
 
-    monkeypatch.setattr(form_cache, "encode_whole", encode)
+    monkeypatch.setattr(encoding_cache, "encode_whole", encode)
     return data_of_each
 
 
@@ -34,15 +34,15 @@ def test_a_large_file_is_compressed_once_in_each_coding(
 ) -> None:
     for _ in range(2):
         for coding in smallest_first():
-            form = FormCache(tmp_path / "forms").encode(coding, LARGE)
-            assert decoded(coding, form) == LARGE
+            encoding = EncodingCache(tmp_path / "encodings").encode(coding, LARGE)
+            assert decoded(coding, encoding) == LARGE
 
     assert compressed == [LARGE] * len(smallest_first())
 
 
 def test_a_small_file_leaves_nothing(tmp_path: Path, compressed: list[bytes]) -> None:
     for _ in range(2):
-        FormCache(tmp_path).encode("gzip", LARGE[: SMALLEST - 1])
+        EncodingCache(tmp_path).encode("gzip", LARGE[: SMALLEST - 1])
 
     assert len(compressed) == 2
     assert list(tmp_path.iterdir()) == []
@@ -52,13 +52,13 @@ def test_a_small_file_leaves_nothing(tmp_path: Path, compressed: list[bytes]) ->
 def test_a_damaged_representation_is_rebuilt(
     tmp_path: Path, compressed: list[bytes], damaged: str
 ) -> None:
-    forms = FormCache(tmp_path)
-    form = forms.encode("gzip", LARGE)
+    cache = EncodingCache(tmp_path)
+    encoding = cache.encode("gzip", LARGE)
     [entry] = tmp_path.iterdir()
     content = entry.read_bytes()
     entry.write_bytes({"": b"", "short": content[:-1], "other": content[:-1] + b"!"}[damaged])
 
-    assert forms.encode("gzip", LARGE) == form
+    assert cache.encode("gzip", LARGE) == encoding
     assert entry.read_bytes() == content
     assert len(compressed) == 2
 
@@ -66,19 +66,19 @@ def test_a_damaged_representation_is_rebuilt(
 def test_a_folder_that_cannot_be_written_is_not_needed(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
 
-    form = FormCache(tmp_path / "file" / "forms").encode("gzip", LARGE)
+    encoding = EncodingCache(tmp_path / "file" / "encodings").encode("gzip", LARGE)
 
-    assert decoded("gzip", form) == LARGE
+    assert decoded("gzip", encoding) == LARGE
 
 
 def test_the_forms_that_were_used_last_stay(tmp_path: Path, compressed: list[bytes]) -> None:
-    forms = FormCache(tmp_path)
-    forms.encode("gzip", LARGE)
+    cache = EncodingCache(tmp_path)
+    cache.encode("gzip", LARGE)
     [first] = tmp_path.iterdir()
     for number in range(MOST):
         (tmp_path / f"{number}").touch()
         os.utime(tmp_path / f"{number}", (number, number))
-    forms.encode("gzip", LARGE + b"!")
+    cache.encode("gzip", LARGE + b"!")
 
     left = {path.name for path in tmp_path.iterdir()}
     assert len(left) == MOST

@@ -1,6 +1,6 @@
-"""Compressed forms of large files, in a folder that all builds of a user share.
+"""Encodings of large files, in a folder that all builds of a user share.
 
-The smallest form of React alone takes half a second of a core, a quarter of the build of a
+The smallest encoding of React alone takes half a second of a core, a quarter of the build of a
 small project, and is the same in each. `fx build` uses it.
 """
 
@@ -19,17 +19,17 @@ SMALLEST = 32 * 1024
 """A smaller original is compressed each time, which takes a few milliseconds (bytes)."""
 
 MOST = 60
-"""So many forms stay, those that were used last; about 75 kB each for React (count)."""
+"""So many encodings stay, those that were used last; about 75 kB each for React (count)."""
 
 _DIGEST = 16  # bytes
 
 
 @attrs.frozen
-class FormCache:
+class EncodingCache:
     """Compresses, and remembers what it compressed in a folder.
 
-    A form that is damaged or cannot be read is made anew; where the folder cannot be written,
-    nothing is remembered.
+    An encoding that is damaged or cannot be read is made anew; where the folder cannot be
+    written, nothing is remembered.
     """
 
     folder: Path
@@ -39,14 +39,14 @@ class FormCache:
         if len(data) < SMALLEST:
             return encode_whole(coding, data, best=True)
         entry = self.folder / f"{_digest(data).hex()}-{coding}-{BEST[coding]}"
-        form = _read(entry)
-        if form is None:
-            form = encode_whole(coding, data, best=True)
+        encoding = _read(entry)
+        if encoding is None:
+            encoding = encode_whole(coding, data, best=True)
             with suppress(OSError):
                 self.folder.mkdir(parents=True, exist_ok=True)
-                entry.write_bytes(_digest(form) + form)
+                entry.write_bytes(_digest(encoding) + encoding)
                 self._forget_oldest()
-        return form
+        return encoding
 
     def _forget_oldest(self) -> None:
         entries = sorted(self.folder.iterdir(), key=lambda path: path.stat().st_mtime)
@@ -55,17 +55,17 @@ class FormCache:
 
 
 def _read(entry: Path) -> bytes | None:
-    """Return the form in a file; None if it is not whole, as while another process writes it."""
+    """Return the encoding in a file; None if it is not whole: another process may write it."""
     try:
         content = entry.read_bytes()
-        digest, form = content[:_DIGEST], content[_DIGEST:]
-        if _digest(form) != digest:
+        digest, encoding = content[:_DIGEST], content[_DIGEST:]
+        if _digest(encoding) != digest:
             return None
         with suppress(OSError):  # of another user, who lets this one read only
             entry.touch()
     except OSError:
         return None
-    return form
+    return encoding
 
 
 def _digest(data: bytes) -> bytes:
