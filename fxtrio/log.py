@@ -1,7 +1,7 @@
-"""The log on standard error: one form for the server, the framework and the application.
+"""The log on standard error: one format for the server, the framework and the application.
 
 Every record is one line, or begins with one that nothing a visitor sends can imitate:
-what follows it is indented. In the form of JSON every record is a line.
+what follows it is indented. As JSON every record is a line.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ import msgspec
 
 from fxtrio.context import add_request_id
 
-Form = Literal["console", "json"]
+LogFormat = Literal["console", "json"]
 
 
-def open_log(form: Form, level: str) -> None:
+def open_log(log_format: LogFormat, level: str) -> None:
     """Write records of ``level`` and above to standard error.
 
     An application that has set up logging by itself, when it was imported, keeps its
@@ -29,23 +29,23 @@ def open_log(form: Form, level: str) -> None:
     logging.getLogger("fx").setLevel(level)
     if root.handlers:
         return
-    root.addHandler(_handler(form))
+    root.addHandler(_handler(log_format))
     root.setLevel(level)
 
 
-def log_early(record: logging.LogRecord, form: Form, level: str) -> None:
+def log_early(record: logging.LogRecord, log_format: LogFormat, level: str) -> None:
     """Write a record before `open_log`, unless the application has set up logging already."""
     logger = logging.getLogger(record.name)
     if not logging.getLogger().handlers:
         if record.levelno >= logging.getLevelNamesMapping()[level]:
-            _handler(form).handle(record)
+            _handler(log_format).handle(record)
     elif logger.isEnabledFor(record.levelno):
         logger.handle(record)
 
 
-def _handler(form: Form) -> logging.Handler:
+def _handler(log_format: LogFormat) -> logging.Handler:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(ConsoleFormatter() if form == "console" else JsonFormatter())
+    handler.setFormatter(ConsoleFormatter() if log_format == "console" else JsonFormatter())
     handler.addFilter(add_request_id)
     return handler
 

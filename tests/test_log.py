@@ -14,7 +14,7 @@ import pytest
 from fxtrio.app_handle import App
 from fxtrio.cli.output import print_errors
 from fxtrio.context import RequestContext, current
-from fxtrio.log import ConsoleFormatter, Form, JsonFormatter, log_early, open_log, open_own_log
+from fxtrio.log import ConsoleFormatter, JsonFormatter, LogFormat, log_early, open_log, open_own_log
 
 
 def record(message: str, *, error: BaseException | None = None, request: str = "-") -> str:
@@ -161,7 +161,7 @@ def test_errors_of_commands_and_problems_of_files_are_printed_so_too(
 
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_what_is_said_before_the_log_is_open_has_its_form(
-    capsys: pytest.CaptureFixture[str], form: Form
+    capsys: pytest.CaptureFixture[str], form: LogFormat
 ) -> None:
     early = logging.LogRecord("fx.app", logging.WARNING, __file__, 1, "slow import", (), None)
     with bare_root():

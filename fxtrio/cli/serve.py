@@ -356,5 +356,5 @@ def warn_at_start(manifest: Manifest, config: Config, options: ServeOptions, *, 
     if options.app == STANDALONE:  # code of an app may name it by itself
         warnings.append(name_of_folder(root, config))
     for warning in filter(None, warnings):
-        open_log(options.log_form, options.log_level)
+        open_log(options.log_format, options.log_level)
         log.warning("%s", warning)

@@ -21,8 +21,8 @@ from fxtrio.serve.request.client_protocol import NAVIGATION
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
-Form = Literal["html", "payload", "text"]
-_ASKING: dict[Form, tuple[bytes, bytes]] = {
+Representation = Literal["html", "payload", "text"]
+_ASKING: dict[Representation, tuple[bytes, bytes]] = {
     "html": (b"accept", b"text/html"),
     "payload": (NAVIGATION, b"1"),
     "text": (b"accept", b"*/*"),
@@ -56,7 +56,9 @@ class Captured:
         return self.headers.get("location", "") if self.status in REDIRECTS else ""
 
 
-async def capture(app: ASGIApp, place: Place, path: str, form: Form, *, source: str) -> Captured:
+async def capture(
+    app: ASGIApp, place: Place, path: str, representation: Representation, *, source: str
+) -> Captured:
     """Return the answer of ``app`` to a request of nobody for a decoded path.
 
     ``source`` is the page file, for the places of findings. Raises what middleware raises.
@@ -78,7 +80,7 @@ async def capture(app: ASGIApp, place: Place, path: str, form: Form, *, source: 
         elif message["type"] == "http.response.body":
             parts.append(bytes(message.get("body", b"")))
 
-    await app(_scope(place, path, form, audience), receive, send)
+    await app(_scope(place, path, representation, audience), receive, send)
     if not started:
         remedy = "Call the app, or send a response of its own"
         return Captured(0, Headers(), b"", (Finding(source, f"{path} {_UNANSWERED}", remedy),))
@@ -89,7 +91,9 @@ async def capture(app: ASGIApp, place: Place, path: str, form: Form, *, source: 
     return Captured(status, headers, body, tuple(found))
 
 
-def _scope(place: Place, path: str, form: Form, audience: ExportAudience) -> Scope:
+def _scope(
+    place: Place, path: str, representation: Representation, audience: ExportAudience
+) -> Scope:
     whole = place.base_url + path if path != "/" or not place.base_url else place.base_url
     return {
         "type": "http",
@@ -103,7 +107,7 @@ def _scope(place: Place, path: str, form: Form, audience: ExportAudience) -> Sco
         "path": whole,
         "raw_path": quote(whole, safe=SAFE_IN_PATHS).encode(),
         "query_string": b"",
-        "headers": [_ASKING[form], (b"host", place.host.encode())],
+        "headers": [_ASKING[representation], (b"host", place.host.encode())],
         "state": {},
         AUDIENCE: audience,
     }

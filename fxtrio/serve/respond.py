@@ -52,7 +52,7 @@ async def respond(
     cache: ResponseCache | None,
     static: StaticPage | None = None,
 ) -> Answer | None:
-    """Return the answer in ``representation``; None when the page has no such form.
+    """Return the answer in ``representation``; None when the page is not in it.
 
     ``static`` is the page as the build has rendered it, if it has.
     """

@@ -11,7 +11,7 @@ from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.event import RequestEvent
 
 Key = tuple[bytes, ...]
-"""All that a stored response depends on: form, scheme, host, path and query."""
+"""All that a stored response depends on: representation, scheme, host, path and query."""
 
 HTML_NAME = b"html"
 NAVIGATION_NAME = b"navigation"
@@ -25,7 +25,7 @@ _ASKING = {
 
 
 def key_of(event: RequestEvent, representation: bytes) -> Key:
-    """Return the key of one form of the requested page."""
+    """Return the key of one representation of the requested page."""
     scope = event.scope
     return (
         representation,

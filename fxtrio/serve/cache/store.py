@@ -102,7 +102,7 @@ class ResponseStore:
         return True
 
     def drop_page(self, page: str) -> int:
-        """Forget all forms and queries of the page at the path ``page``; return how many."""
+        """Forget what is cached of the page at the path ``page``; return how many."""
         return sum(map(self.drop, tuple(self._pages.get(page, ()))))
 
     def drop_route(self, route: bytes) -> int:

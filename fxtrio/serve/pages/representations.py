@@ -26,7 +26,7 @@ class PageRepresentation:
     """A page as HTML or, if the client router requests it, as its payload."""
 
     def cache_name(self, page: PageEvent) -> bytes:
-        """Return the name of the form for the response cache."""
+        """Return the name of the representation for the response cache."""
         return b"navigation" if page.event.navigation else b"html"
 
     async def check_hooks(self, page: PageEvent) -> Answer | None:

@@ -23,7 +23,7 @@ from hypercorn.logging import Logger
 from hypercorn.statsd import StatsdLogger
 
 from fxtrio.config.model import HIDDEN_PARAMETERS
-from fxtrio.log import Form
+from fxtrio.log import LogFormat
 from fxtrio.log_limit import lines_of_clients
 from fxtrio.server.http1.tls import show_address
 from fxtrio.server.supervise.hidden import hiding
@@ -59,17 +59,17 @@ def escape(data: bytes) -> str:
 
 
 class AccessLog:
-    """Lines for requests, in the form of ``form``, written to a descriptor.
+    """Lines for requests, in the format ``log_format``, written to a descriptor.
 
     The values of the parameters ``hidden`` are in none of them.
     """
 
     def __init__(
-        self, form: Form, descriptor: int, *, hidden: Iterable[str] = HIDDEN_PARAMETERS
+        self, log_format: LogFormat, descriptor: int, *, hidden: Iterable[str] = HIDDEN_PARAMETERS
     ) -> None:
-        self._format = partial(_console if form == "console" else _json, hiding(hidden))
+        self._format = partial(_console if log_format == "console" else _json, hiding(hidden))
         self._descriptor = descriptor
-        self._is_json = form == "json"
+        self._is_json = log_format == "json"
         self._waiting: deque[_Request] = deque()
         self._lost = 0
         self._cut = False  # the last write ended within a line

@@ -72,9 +72,9 @@ class ServeOptions:
     means unix sockets, ``*`` all peers. Empty: none."""
 
     access_log: Literal["console", "json"] | None = None
-    """One line per request on standard output, in this form. None: no access log.
+    """One line per request on standard output, in this format. None: no access log.
 
-    With ``json`` the log on standard error is written in that form, too.
+    With ``json`` the log on standard error is written in that format, too.
     """
 
     hidden_parameters: tuple[str, ...] = HIDDEN_PARAMETERS
@@ -123,8 +123,8 @@ class ServeOptions:
     """The limits of one client in a worker."""
 
     @property
-    def log_form(self) -> Literal["console", "json"]:
-        """The form of the log on standard error."""
+    def log_format(self) -> Literal["console", "json"]:
+        """The format of the log on standard error."""
         return "json" if self.access_log == "json" else "console"
 
     @property

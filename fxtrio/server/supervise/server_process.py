@@ -79,7 +79,7 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: ParentInter
         return report_failure(
             options, f"{options.app}: it cannot be imported.", cause=error, plain=plain
         )
-    open_log(options.log_form, options.log_level)
+    open_log(options.log_format, options.log_level)
     processes.set(options.workers)
     if options.root_path_stripped:
         app = StrippedPrefix(app, options.root_path)
@@ -100,12 +100,12 @@ def report_failure(
     It is logged; with ``plain``, for a user at a terminal, it is printed as it is, unless the
     log is JSON.
     """
-    if plain and options.log_form == "console":
+    if plain and options.log_format == "console":
         print(text, file=sys.stderr)
         if cause is not None:
             print(*own_lines(cause), sep="", end="", file=sys.stderr)
     else:
-        open_log(options.log_form, options.log_level)
+        open_log(options.log_format, options.log_level)
         trimmed_error = None if cause is None else trimmed(cause)
         logging.getLogger(SERVER).critical("%s", text, exc_info=trimmed_error)
     return FAILED

@@ -48,7 +48,7 @@ class Supervisor:
     def __init__(self, options: ServeOptions, sockets: list[socket]) -> None:
         self._options = options
         self._sockets = sockets
-        open_log(options.log_form, options.log_level)
+        open_log(options.log_format, options.log_level)
         self._config = make_config(options)
         self._workers: dict[int, WorkerProcess] = {}  # the current one of each number
         self._alive: set[WorkerProcess] = set()

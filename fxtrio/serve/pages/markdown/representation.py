@@ -47,7 +47,7 @@ class MarkdownRepresentation(msgspec.Struct, frozen=True):
     """The page's own, without ``.md``."""
 
     def cache_name(self, page: PageEvent) -> bytes:
-        """Return the name of the form for the response cache."""
+        """Return the name of the representation for the response cache."""
         return b"markdown"
 
     async def check_hooks(self, page: PageEvent) -> Answer | None:

@@ -31,7 +31,7 @@ def load_application(options: ServeOptions) -> Any:
     Prepends ``options.app_dir`` to the import path. Raises AppNotFound if the name cannot
     be resolved; the module's own errors propagate. An import that does not end is logged.
     """
-    write = partial(log_early, form=options.log_form, level=options.log_level)
+    write = partial(log_early, log_format=options.log_format, level=options.log_level)
     with watch_import(write):
         return _load(options)
 
