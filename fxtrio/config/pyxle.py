@@ -9,7 +9,8 @@ _OPTIONS = "Write 'fx serve --host … --port …'"
 _HASHED = "Leave it out: hashed files are cached for a year; 'cacheControl' is for public ones"
 _TOKEN = "Leave it out: the cookie and the header of the token have fixed names"
 _LOG = 'Set \'observability.accessLog\' to "console" or "json"'
-_METRICS = "Leave it out: 'observability.accessLog' has a line for each request"
+_METRICS = 'Write "observability": {"metrics": "/metrics"}, with the extra fxtrio[metrics]'
+_OTEL = 'Write "observability": {"tracing": "otel"}, with the extra fxtrio[otel]'
 
 SETTINGS: dict[str, str] = {
     "buildDir": "Leave it out: the build is in '.fx/build'",
@@ -20,7 +21,7 @@ SETTINGS: dict[str, str] = {
     "assets": _HASHED,
     "navigation": "Leave it out: 'CACHE' of a page says how long its data is fresh",
     "rateLimit": 'Write "rateLimits": [{"route": "/*", "limit": "100/minute"}]',
-    "studio": "Leave it out: there is no dashboard",
+    "studio": "Leave it out: Studio is at /__fx/ in 'fx dev', and a plugin in production",
     "dev.watch": "Leave it out: the whole project is watched",
     "csrf.cookieName": _TOKEN,
     "csrf.headerName": _TOKEN,
@@ -33,10 +34,10 @@ SETTINGS: dict[str, str] = {
     "observability.logLevel": "Set the level of the logger 'fx' in Python's logging",
     "observability.metricsEndpoint": _METRICS,
     "observability.metricsEndpointPath": _METRICS,
-    "observability.metricsEndpointToken": _METRICS,
-    "observability.otel": _METRICS,
-    "observability.otelServiceName": _METRICS,
-    "observability.otelSampleRatio": _METRICS,
+    "observability.metricsEndpointToken": "Name a function in 'observability.metricsGuard'",
+    "observability.otel": _OTEL,
+    "observability.otelServiceName": "Set OTEL_SERVICE_NAME in the environment",
+    "observability.otelSampleRatio": "Set OTEL_TRACES_SAMPLER and its argument in the environment",
 }
 """Path of a setting to what to do about it, without a full stop."""
 
