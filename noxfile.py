@@ -56,8 +56,7 @@ ON_EACH = (
 ON_THOSE_BETWEEN = ("tests/compile", "tests/routes", "tests/test_tasks.py")
 """What `ci` runs on Pythons between the oldest and the newest: what reads or is Python's syntax.
 
-All of `ON_EACH` costs a minute of CPU time on each, and what differs in the oldest and the newest
-alike is the same between them; `nightly` runs all of it.
+What differs in the oldest and the newest alike is the same between them; `nightly` runs it all.
 """
 
 APART = "not browser and not node", "not redis and not postgres"
@@ -368,18 +367,17 @@ def ci(session: nox.Session) -> None:
     session.log(f"Pythons beside this one: {', '.join(there) or 'none'}")
     if absent:
         session.warn(f"not on this machine, and not tested: Python {', '.join(absent)}")
-    with ThreadPoolExecutor() as pool:  # what waits for the network or one core, beside the rest
+    with _files_in_memory(session), ThreadPoolExecutor() as pool:
         found = {"js": pool.submit(_passes, _js, session)}
         session.install("-e", ".[dev]")
         for check in (_lint, _types, _vscode):
             found[check.__name__.strip("_")] = pool.submit(_passes, check, session)
-    failed = [name for name, passed in found.items() if not passed.result()]
-    if failed:
-        session.warn(f"failed before the tests: {', '.join(failed)}")
-    with _files_in_memory(session):
-        with ThreadPoolExecutor() as pool:  # they have the cores that the tests leave them
-            on_others = pool.submit(_passes, partial(_on_others_first, there), session)
-            _pytest(session, *PARALLEL, *session.posargs)
+        # From here on they have the cores that the rest leaves them: what waits, or has one thread.
+        on_others = pool.submit(_passes, partial(_on_others_first, there), session)
+        failed = [name for name, passed in found.items() if not passed.result()]
+        if failed:
+            session.warn(f"failed before the tests: {', '.join(failed)}")
+        _pytest(session, *PARALLEL, *session.posargs)
         if not on_others.result() and not _passes(partial(_on_others, there, (AGAIN,)), session):
             failed.append("the tests on other Pythons")
     if failed:
