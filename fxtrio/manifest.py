@@ -127,10 +127,16 @@ class View:
     """Whether a loading file stands in while the page's loader runs."""
 
     scripts: bool = True
-    """Whether its documents load scripts; False where the build has proved that they need none."""
+    """Whether its documents load scripts; False where the build has proved that they need none.
+
+    Those of its islands are loaded even so.
+    """
 
     client: dict[str, Any] = attrs.field(factory=dict)
-    """The ``page`` object of the navigation payload: module, layouts, css, preload (URLs)."""
+    """The ``page`` object of the navigation payload: module, layouts, css, preload (URLs).
+
+    ``islands`` has the URLs of their components, by key, where ``scripts`` is False.
+    """
 
 
 @attrs.frozen(kw_only=True)
@@ -180,6 +186,9 @@ class Assets:
 
     css: tuple[str, ...] = ()
     """URLs of the stylesheets of the entry."""
+
+    islands: tuple[str, ...] = ()
+    """URLs of what pages without scripts load for islands; none for an app without."""
 
     client: str = "client"
     """Folder of the hashed files, relative to the build folder."""
@@ -248,6 +257,7 @@ def manifest_below(manifest: Manifest, root: str, *, base_url: str) -> Manifest:
             entry=moved(assets.entry),
             preload=tuple(moved(assets.preload)),
             css=tuple(moved(assets.css)),
+            islands=tuple(moved(assets.islands)),
         ),
     )
 

@@ -90,7 +90,7 @@ async def build_project(
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging
         )
-        wrong = required_scripts(manifest, result.scripts)
+        wrong = [*result.island_mistakes, *required_scripts(manifest, result)]
         if wrong:
             raise CompileFailed(placed(wrong, root))
         if finish is not None:
@@ -131,7 +131,7 @@ async def _bundle(
     [problems] = found
     if problems.certain and plan.mode == "production":
         raise CompileFailed(placed(problems.certain, plan.root))
-    return result, (*problems.certain, *problems.likely)
+    return result, (*problems.certain, *problems.likely, *result.island_doubts)
 
 
 def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> Manifest:
@@ -158,7 +158,7 @@ def _finish(
         manifest = attrs.evolve(manifest, build_id=digest(folder))
     else:
         server = _name_renderer(folder, result.build_id)
-        (folder / REASONS).write_bytes(dump_reasons(manifest, result.scripts))
+        (folder / REASONS).write_bytes(dump_reasons(manifest, result))
         manifest = attrs.evolve(manifest, assets=attrs.evolve(manifest.assets, server=server))
     (folder / FILE_NAME).write_bytes(dump_manifest(manifest))
     return manifest

@@ -122,14 +122,16 @@ def make_manifest(
     modules = {page.module.source: page.module for page in project.pages}
     views = tuple(_view(view, suspending, result) for view in site.views)
     if result is not None:
-        entry = result.entry
+        entry, islands = result.entry, result.islands_entry
         assets = attrs.evolve(assets, entry=entry.module, preload=entry.preload, css=entry.css)
+        if islands is not None:
+            assets = attrs.evolve(assets, islands=(islands.module, *islands.preload))
     return Manifest(
         build_id="" if result is None else result.build_id,
         mode=mode,
         base_url=config.base_url,
         modules=modules,
-        views=without_scripts(views, modules, () if result is None else result.scripts),
+        views=views if result is None else without_scripts(views, modules, result),
         routes=tuple(PageRoute(pattern=pattern, view=view) for pattern, view in site.routes),
         api=tuple(ApiRoute(pattern=api.pattern, source=api.source) for api in project.tree.api),
         actions=project.actions,

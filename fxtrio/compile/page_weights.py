@@ -49,7 +49,10 @@ class PageWeight:
 
     pattern: str
     script: Weight
-    """All JavaScript: the shared part and the page's own. Nothing for a page without scripts."""
+    """All JavaScript: the shared part and the page's own. Nothing for a page without scripts.
+
+    For one with islands, what all of them load.
+    """
 
     own: Weight
     """The page's own part of ``script``, which a navigation loads."""
@@ -58,6 +61,9 @@ class PageWeight:
 
     reasons: tuple[str, ...] = ()
     """Why it loads scripts, as ``path:line: cause``; none where it loads none."""
+
+    islands: bool = False
+    """Whether its islands are all that loads scripts, when they come to life."""
 
     @property
     def sent(self) -> int:
@@ -89,11 +95,13 @@ def weigh_pages(build: Path, manifest: Manifest) -> list[PageWeight]:
     for route in manifest.routes:
         view = manifest.views[route.view]
         scripts = shared | _scripts(view)
+        islands = _island_scripts(view, manifest.assets)
         weights.append(
             PageWeight(
                 pattern=route.pattern,
-                script=scale.weigh(scripts if view.scripts else ()),
+                script=scale.weigh(scripts if view.scripts else islands),
                 own=scale.weigh(scripts - shared),
+                islands=bool(islands),
                 style=scale.weigh({*manifest.assets.css, *view.client.get("css", ())}),
                 reasons=tuple(reasons.get(str(view.id), ())),
             )
@@ -111,6 +119,12 @@ def _scripts(view: View) -> set[str]:
     client: dict[str, Any] = view.client
     layouts = (layout["module"] for layout in client.get("layouts", ()))
     return {client["module"], *layouts, *client.get("preload", ())}
+
+
+def _island_scripts(view: View, assets: Assets) -> set[str]:
+    islands: dict[str, list[str]] = view.client.get("islands", {}) if not view.scripts else {}
+    files = {url for urls in islands.values() for url in urls}
+    return files.union(assets.islands) if files else files
 
 
 @attrs.define

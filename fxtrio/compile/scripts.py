@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import attrs
 
-from fxtrio.compile.bundling.bundle import ScriptReason
+from fxtrio.compile.bundling.bundle import BundleResult, IslandUse, ScriptReason
 from fxtrio.compile.problems import Problem
 from fxtrio.manifest import Manifest, PageModule, ScriptsMode, View
 
@@ -21,20 +22,30 @@ REASONS = "scripts.json"
 _PARTS = "its page is sent in parts, which a script puts in their places"
 _ALWAYS = "SCRIPTS = 'always'"
 
-Reasons = Sequence[Sequence[ScriptReason]]
-"""By view id; empty where nothing was proved."""
-
 
 def without_scripts(
-    views: Sequence[View], modules: Mapping[str, PageModule], reasons: Reasons
+    views: Sequence[View], modules: Mapping[str, PageModule], result: BundleResult
 ) -> tuple[View, ...]:
     """Return the views; those that need no scripts say so, to their links as well."""
+    if not result.scripts:
+        return tuple(views)
     return tuple(
-        attrs.evolve(view, scripts=False, client={**view.client, "scripts": False})
-        if reasons and not script_reasons(view, modules, reasons[view.id])
-        else view
+        view
+        if script_reasons(view, modules, result.scripts[view.id])
+        else attrs.evolve(view, scripts=False, client=_without_scripts(view, result))
         for view in views
     )
+
+
+def _without_scripts(view: View, result: BundleResult) -> dict[str, Any]:
+    islands = islands_of(view, result)
+    shown = {"islands": {one.key: list(one.files) for one in islands}} if islands else {}
+    return {**view.client, "scripts": False, **shown}
+
+
+def islands_of(view: View, result: BundleResult) -> tuple[IslandUse, ...]:
+    """Return the islands of a view."""
+    return result.islands[view.id] if result.islands else ()
 
 
 def script_reasons(
@@ -47,27 +58,35 @@ def script_reasons(
     return [ScriptReason(view.module, 1, 1, _PARTS), *proof] if view.streams else [*proof]
 
 
-def required_scripts(manifest: Manifest, reasons: Reasons) -> list[Problem]:
+def required_scripts(manifest: Manifest, result: BundleResult) -> list[Problem]:
     """Return a problem for each reason of a view whose files demand that it has no scripts."""
     found = {}
-    for view in manifest.views if reasons else ():
+    for view in manifest.views if result.scripts else ():
         mode, source = scripts_mode(view.module, view.layouts, manifest.modules)
         if mode != "none":
             continue
-        for one in script_reasons(view, manifest.modules, reasons[view.id]):
+        reasons = script_reasons(view, manifest.modules, result.scripts[view.id])
+        islands = (
+            ScriptReason(one.path, one.line, one.column, "an <Island>")
+            for one in islands_of(view, result)
+        )
+        for one in (*reasons, *islands):
             remedy = "Remove it, or write SCRIPTS = 'auto'"
             message = f"{one.cause}: needs scripts, but {source} has SCRIPTS = 'none'"
             found[one] = Problem(one.path, one.line, one.column, message, remedy)
     return list(found.values())
 
 
-def dump_reasons(manifest: Manifest, reasons: Reasons) -> bytes:
-    """Return the reasons of all views as JSON, in the form ``path:line: cause``."""
-    told = {
-        view.id: [str(one) for one in script_reasons(view, manifest.modules, reasons[view.id])]
-        for view in manifest.views
-        if reasons
-    }
+def dump_reasons(manifest: Manifest, result: BundleResult) -> bytes:
+    """Return the reasons of all views as JSON, in the form ``path:line: cause``.
+
+    Those of a view without scripts are its islands.
+    """
+    told = {}
+    for view in manifest.views if result.scripts else ():
+        reasons = script_reasons(view, manifest.modules, result.scripts[view.id])
+        shown = dict.fromkeys(map(str, reasons or islands_of(view, result)))
+        told[view.id] = list(shown)
     return json.dumps(told, indent=1).encode() + b"\n"
 
 

@@ -7,12 +7,25 @@ import json
 import attrs
 import pytest
 
-from fxtrio.compile.bundling.bundle import ScriptReason
+from fxtrio.compile.bundling.bundle import BundleResult, FileAssets, IslandUse, ScriptReason
 from fxtrio.compile.page_weights import BudgetExceeded, PageWeight, Weight, require_budget
 from fxtrio.compile.scripts import dump_reasons, required_scripts, without_scripts
 from fxtrio.manifest import Manifest, PageModule, ScriptsMode, View
 
 CLICK = ScriptReason("ui/button.jsx", 3, 5, "onClick")
+COUNTER = IslandUse("pages/a/index.fxl", 4, 2, "idle", "ui/counter.jsx#default", ("/_fx/c.js",))
+
+
+def proved(*reasons: ScriptReason, islands: tuple[IslandUse, ...] = ()) -> BundleResult:
+    """Return what was proved of the one view of `site`."""
+    return BundleResult(
+        build_id="",
+        entry=FileAssets(module=""),
+        files={},
+        clients=(),
+        scripts=(reasons,),
+        islands=(islands,),
+    )
 
 
 def site(modes: dict[str, ScriptsMode] | None = None, *, streams: bool = False) -> Manifest:
@@ -32,7 +45,7 @@ def site(modes: dict[str, ScriptsMode] | None = None, *, streams: bool = False) 
 
 
 def has_scripts(manifest: Manifest, *reasons: ScriptReason) -> bool:
-    [view] = without_scripts(manifest.views, manifest.modules, (reasons,))
+    [view] = without_scripts(manifest.views, manifest.modules, proved(*reasons))
     return view.scripts
 
 
@@ -43,8 +56,9 @@ def test_a_view_without_a_reason_has_no_scripts() -> None:
 
 def test_nothing_is_known_of_a_build_in_which_nothing_was_proved() -> None:
     manifest = site()
+    unproved = attrs.evolve(proved(), scripts=())
 
-    assert without_scripts(manifest.views, manifest.modules, ()) == manifest.views
+    assert without_scripts(manifest.views, manifest.modules, unproved) == manifest.views
 
 
 def test_a_page_that_is_sent_in_parts_has_scripts() -> None:
@@ -67,20 +81,44 @@ def test_the_nearest_file_decides(modes: dict[str, ScriptsMode], expected: bool)
 def test_a_page_that_must_have_none_and_needs_them_is_a_problem_with_its_place() -> None:
     manifest = site({"layout": "none"})
 
-    [problem] = required_scripts(manifest, ((CLICK,),))
+    [problem] = required_scripts(manifest, proved(CLICK))
 
     assert str(problem) == (
         "ui/button.jsx:3:5: onClick: needs scripts, but pages/layout.fxl has SCRIPTS = 'none'. "
         "Remove it, or write SCRIPTS = 'auto'."
     )
-    assert required_scripts(manifest, ((),)) == []
-    assert required_scripts(site(), ((CLICK,),)) == []
+    assert required_scripts(manifest, proved()) == []
+    assert required_scripts(site(), proved(CLICK)) == []
 
 
 def test_the_reasons_of_a_build_are_written_by_view() -> None:
-    written = json.loads(dump_reasons(site({"index": "always"}), ((CLICK,),)))
+    written = json.loads(dump_reasons(site({"index": "always"}), proved(CLICK)))
 
     assert written == {"0": ["pages/a/index.fxl:1: SCRIPTS = 'always'", "ui/button.jsx:3: onClick"]}
+
+
+def test_a_page_without_scripts_knows_what_its_islands_load() -> None:
+    manifest, result = site(), proved(islands=(COUNTER,))
+    [view] = without_scripts(manifest.views, manifest.modules, result)
+
+    assert (view.scripts, view.client["islands"]) == (False, {COUNTER.key: ["/_fx/c.js"]})
+    assert json.loads(dump_reasons(manifest, result)) == {
+        "0": ["pages/a/index.fxl:4: <Island when=idle> of ui/counter.jsx"]
+    }
+
+
+def test_the_islands_of_a_page_with_scripts_are_parts_of_it() -> None:
+    manifest, result = site(), proved(CLICK, islands=(COUNTER,))
+    [view] = without_scripts(manifest.views, manifest.modules, result)
+
+    assert "islands" not in view.client
+    assert json.loads(dump_reasons(manifest, result)) == {"0": [str(CLICK)]}
+
+
+def test_islands_of_a_page_that_must_have_no_scripts_are_problems() -> None:
+    [problem] = required_scripts(site({"index": "none"}), proved(islands=(COUNTER,)))
+
+    assert str(problem).startswith("pages/a/index.fxl:4:2: an <Island>: needs scripts, but")
 
 
 def test_a_page_above_the_budget_is_named_with_its_first_reason() -> None:

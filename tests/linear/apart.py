@@ -20,6 +20,7 @@ APART: dict[str, tuple[str, ...]] = {
         "tools.openapi.operations:_about",
         "tools.openapi.operations:paths_of",
         "tools.openapi.security:guard_of.<locals>.stands",
+        "serve.pages.html.island_loader:loader_of",
         "origin:is_allowed_form",
         "plugins.auth.settings:_local_paths",
         "plugins.auth.storage.tables:named",

@@ -11,6 +11,7 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -19,6 +20,8 @@ import trio
 
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem, BundlerCrashed
 from fxtrio.compile.bundling.installation import JS
+from fxtrio.compile.check.problem_kinds import FindingKind
+from fxtrio.compile.problems import Problem
 from fxtrio.errors import shown_path
 from fxtrio.manifest import ScriptsMode, ViewKind
 from fxtrio.node import find_node
@@ -108,6 +111,31 @@ class ScriptReason:
         return f"{self.path}:{self.line}: {self.cause}"
 
 
+@attrs.frozen
+class IslandUse:
+    """An ``<Island>`` of a view, and what browsers load for it."""
+
+    path: str
+    """Of the file, relative to the project."""
+
+    line: int
+    column: int
+    """Both 1-based."""
+
+    when: str
+    """``load``, ``idle`` or ``visible``, as far as it is written down."""
+
+    key: str
+    """Of its component: the path of the module, ``#`` and the name of the export."""
+
+    files: tuple[str, ...]
+    """URLs: its module, and what that imports besides what all islands load."""
+
+    def __str__(self) -> str:
+        """Return ``path:line: what``."""
+        return f"{self.path}:{self.line}: <Island when={self.when}> of {self.key.split('#')[0]}"
+
+
 @attrs.frozen(kw_only=True)
 class BundleResult:
     """What was written."""
@@ -131,6 +159,18 @@ class BundleResult:
 
     scripts: tuple[tuple[ScriptReason, ...], ...] = ()
     """By view id: none for a view that needs no scripts. Empty in development."""
+
+    islands: tuple[tuple[IslandUse, ...], ...] = ()
+    """By view id. Empty for an app without islands, and in development."""
+
+    islands_entry: FileAssets | None = None
+    """What brings islands to life; None for an app without."""
+
+    island_mistakes: tuple[Problem, ...] = ()
+    """What does not work in islands."""
+
+    island_doubts: tuple[Problem, ...] = ()
+    """What may not."""
 
     warnings: tuple[str, ...] = ()
     """What the bundler found odd, without colours."""
@@ -174,8 +214,19 @@ def read_result(result: dict[str, Any]) -> BundleResult:
         scripts=tuple(
             tuple(ScriptReason(**reason) for reason in view) for view in result.get("scripts", ())
         ),
+        islands=tuple(
+            tuple(IslandUse(**{**use, "files": tuple(use["files"])}) for use in view)
+            for view in result.get("islands", ())
+        ),
+        islands_entry=_file(result["islandsEntry"]) if result.get("islandsEntry") else None,
+        island_mistakes=_told(result.get("islandMistakes", ()), FindingKind.UI),
+        island_doubts=_told(result.get("islandDoubts", ()), FindingKind.LIKELY),
         warnings=tuple(result["warnings"]),
     )
+
+
+def _told(found: Iterable[dict[str, Any]], kind: FindingKind) -> tuple[Problem, ...]:
+    return tuple(sorted({Problem(**one, kind=kind) for one in found}))
 
 
 async def _kill(process: trio.Process) -> None:

@@ -17,6 +17,7 @@ import { undefinedNames, withoutTypes } from './names.js';
 import { endpointOf, nextMistakes } from './next.js';
 import { propertyMistakes } from './properties.js';
 import { importedFiles, importedModules, unreached } from './reach.js';
+import { importsByName, islandsOf } from '../scripts/islands.js';
 import { signaturesOf } from './signatures.js';
 import { importMistakes } from './specifiers.js';
 import { tailwindMistakes } from './tailwind.js';
@@ -116,12 +117,7 @@ function lookInto(tools, root, declared, file) {
   }
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
-  const usage = [
-    ...usageMistakes(tree, file),
-    ...propertyMistakes(tree, tools.signatures),
-    ...nextMistakes(tree, source),
-  ];
-  const problems = [...wrong, ...usage].map(({ offset, ...told }) => ({
+  const problems = [...wrong, ...mistakesOf(tools, tree, file)].map(({ offset, ...told }) => ({
     ...at(offset),
     ...told,
     syntax: false,
@@ -131,6 +127,23 @@ function lookInto(tools, root, declared, file) {
     problems.push({ ...at(offset), message, remedy, certain: false, syntax: false });
   }
   return { problems, imported, styles, resolved };
+}
+
+/**
+ * Return the mistakes in what a file does with what it imports.
+ *
+ * @param {Tools} tools
+ * @param {Node} program
+ * @param {File} file
+ */
+function mistakesOf({ signatures }, program, file) {
+  const { mistakes } = islandsOf(program, importsByName(program));
+  return [
+    ...usageMistakes(program, file),
+    ...propertyMistakes(program, signatures),
+    ...nextMistakes(program, file.path),
+    ...mistakes.map((one) => ({ ...one, certain: true })),
+  ];
 }
 
 /**

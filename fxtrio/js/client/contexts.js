@@ -12,6 +12,8 @@ import { createContext, useContext } from 'react';
  * @property {{ add(callback: () => import('react').ReactNode): void } | null} inserted HTML that
  *   the document of a render gets; null in browsers
  * @property {import('./runtime.js').Runtime | null} runtime null on the server
+ * @property {import('./view/islands/island.js').Islands | null} [islands] takes the islands of a page
+ *   without scripts; only on the server
  */
 
 /** The page that is shown. */
@@ -28,6 +30,9 @@ export const DataContext = createContext(
   /** @type {{ data: any, layoutData: any } | null} */ (null),
 );
 
+/** Whether a component stands in an island, which knows nothing of the page around it. */
+export const IslandContext = createContext(false);
+
 /**
  * Return the page that is shown.
  *
@@ -38,4 +43,20 @@ export function useRoute(caller) {
   const route = useContext(RouteContext);
   if (route === null) throw new Error(`${caller}: works only inside of a page of the app.`);
   return route;
+}
+
+/**
+ * Return the page that is shown, for what islands do not know of it.
+ *
+ * @param {string} caller the name of the component or hook that asks
+ * @returns {Route}
+ */
+export function usePage(caller) {
+  if (useContext(IslandContext)) {
+    throw new Error(
+      `${caller}: works in pages and layouts, and not in an <Island>, which has no data of them. ` +
+        'Pass what it needs as a property.',
+    );
+  }
+  return useRoute(caller);
 }

@@ -63,10 +63,7 @@ export interface ErrorProps<LayoutData = any> extends PageProps<any, LayoutData>
 export type LinkProps = Omit<ComponentProps<'a'>, 'href'> & {
   /** A path of the app, without the base URL, or any other URL. */
   href: string;
-  /**
-   * When the target's data and code are loaded: when the pointer or the focus comes to the link
-   * (the default, and `true`), when it is visible, or not before the click.
-   */
+  /** Load its data and code when pointer or focus come (the default), when it is visible, or never. */
   prefetch?: 'hover' | 'viewport' | boolean;
   /** Take the place of the current history entry. */
   replace?: boolean;
@@ -149,10 +146,7 @@ export interface ScriptProps {
   src?: string;
   /** Tells inline scripts apart. */
   id?: string;
-  /**
-   * In the document's head, after the page has come to life (the default), or when the browser
-   * has nothing to do.
-   */
+  /** In the document's head, when the page is alive (the default), or when the browser is idle. */
   strategy?: 'beforeInteractive' | 'afterInteractive' | 'lazyOnload';
   /** The code of an inline script. */
   children?: string;
@@ -198,16 +192,25 @@ export type FontFile = { src: string; family: string; type: string };
 /** Load a font with the page, before any text is found to need it. */
 export function Font(props: { src: FontFile }): ReactElement;
 
+/**
+ * A part of a page that needs scripts, which are loaded for it alone: at once (the default), when the
+ * browser is idle, or when it is nearly visible. `children` is one component, imported from a file of
+ * its own, with properties that are JSON. `as` is the element around it, such as `"td"` in a row.
+ */
+export function Island(props: {
+  when?: 'load' | 'idle' | 'visible';
+  as?: string;
+  className?: string;
+  children: ReactElement;
+}): ReactElement;
+
 /** Show `children` in the browser, `fallback` on the server and until the page is alive. */
 export function ClientOnly(props: {
   children?: ReactNode | (() => ReactNode);
   fallback?: ReactNode;
 }): ReactNode;
 
-/**
- * Show `children` of a value that a loader has deferred with `defer`, and `fallback` until it has
- * come. While a newer value is on its way, the last one stays.
- */
+/** Show `children` of a value that is deferred, `fallback` until it comes; newer ones replace it. */
 export function Await<T>(props: {
   value: T | Promise<T>;
   fallback?: ReactNode;
@@ -232,10 +235,7 @@ export interface Content<T = Record<string, any>> {
 /** Return what the page that is shown says about itself; null for a page not in Markdown. */
 export function useContent<T = Record<string, any>>(): Content<T> | null;
 
-/**
- * A table of contents of a page in Markdown: its headings of the second and third level. Nothing
- * for a page without any. `label` names it for screen readers.
- */
+/** The headings of a page in Markdown, second and third level; `label` is for screen readers. */
 export function Toc(props: { label?: string; className?: string }): ReactNode;
 
 // Navigation

@@ -7,6 +7,7 @@ export { Form } from './actions/form.js';
 export { Head } from './head/component.js';
 export { Font } from './view/font.js';
 export { Image } from './view/image.js';
+export { Island } from './view/islands/island.js';
 export { Link } from './navigation/link.js';
 export { Script } from './head/script.js';
 export { Slot } from './view/slot.js';

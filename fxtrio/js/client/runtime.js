@@ -26,6 +26,7 @@ import { requestVisit } from './navigation/visit.js';
  * @property {Scripts} scripts
  * @property {import('./auth/auth-store.js').AuthStore} auth
  * @property {() => void} stop removes every listener
+ * @property {true} [isIsland] whether it is that of islands, whose document is loaded as a whole
  */
 
 const now = () => performance.now();

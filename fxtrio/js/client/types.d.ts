@@ -36,8 +36,10 @@ export interface PageInfo {
   base?: string;
   /** Whether a host of files serves it, and the payload of each page is a file as well. */
   exported?: boolean;
-  /** False for a page whose documents have no scripts. */
+  /** False for a page whose documents have no scripts, or only those of islands. */
   scripts?: false;
+  /** The components of its islands, by key: URL of the module, and of what that imports. */
+  islands?: Record<string, string[]>;
 }
 
 export type Json = Record<string, unknown>;

@@ -8,6 +8,7 @@ import { renderToPipeableStream, renderToString } from 'react-dom/server.node';
 import { RouteContext } from '../client/contexts.js';
 import { interleave, mergeHead, serializeHead, withoutTitles } from '../client/head/head.js';
 import { Inserted } from './inserted.js';
+import { RenderedIslands } from './islands.js';
 import { movedFrom, same } from './mounted.js';
 import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
 import { RootSplitter } from './splitter.js';
@@ -48,19 +49,6 @@ export function createRenderers({ views, base }) {
   /** @type {Set<number>} views that have waited for something before */
   const waiting = new Set();
 
-  /**
-   * @param {string} text what React has written
-   * @param {State} state
-   * @param {Collected} collected
-   * @param {string} nonce for what has none yet
-   */
-  const divide = (text, state, collected, nonce) => {
-    const move = movedFrom(base, state);
-    const { hoisted, inside, behind } = cutRoot(move(text));
-    const head = move(collected.html(state, hoisted)) + hoisted + move(collected.inserted.html());
-    return { head, html: joinRoot(inside, withNonce(behind, nonce)) };
-  };
-
   return {
     /**
      * Render a page at once, unless something in it waits.
@@ -71,14 +59,14 @@ export function createRenderers({ views, base }) {
      */
     render(id, state) {
       if (!waiting.has(id)) {
-        const collected = new Collected();
+        const collected = new Collected(state);
         const text = renderNow(wholeTree(views[id], state, base, collected));
-        if (text !== null) return divide(text, state, collected, state.nonce ?? '');
+        if (text !== null) return divide(text, state, collected, base, state.nonce);
         waiting.add(id);
       }
-      const collected = new Collected();
+      const collected = new Collected(state);
       const tree = wholeTree(views[id], state, base, collected);
-      return renderWhole(tree, state.nonce).then((text) => divide(text, state, collected, ''));
+      return renderWhole(tree, state.nonce).then((text) => divide(text, state, collected, base));
     },
 
     /**
@@ -121,11 +109,49 @@ export function createRenderers({ views, base }) {
   };
 }
 
-/** What the components of one render give to the head: `<Head>` elements by level, and HTML. */
+/**
+ * @param {string} text what React has written
+ * @param {State} state
+ * @param {Collected} collected
+ * @param {string} base URL path that the app was built for
+ * @param {string} [nonce] for what has none yet
+ * @returns {Rendered | Promise<Rendered>}
+ */
+function divide(text, state, collected, base, nonce = '') {
+  const move = movedFrom(base, state);
+  const { islands, route } = collected;
+  /** @param {import('./islands.js').Cut} cut */
+  const done = ({ hoisted, inside, behind }) => {
+    const head = move(collected.html(state, hoisted)) + hoisted + move(collected.inserted.html());
+    return { head, html: joinRoot(inside, withNonce(behind, nonce)) };
+  };
+  const cut = cutRoot(move(text));
+  if (islands === null || route === null) return done(cut);
+  const filled = islands.fill(cut, route, (element, prefix) => {
+    const now = renderNow(element, prefix);
+    return now === null ? renderWhole(element, state.nonce, prefix).then(move) : move(now);
+  });
+  return filled instanceof Promise ? filled.then(done) : done(filled);
+}
+
+/** What the components of one render give away: `<Head>` elements by level, HTML, and islands. */
 class Collected {
   inserted = new Inserted();
+  /** @type {import('../client/contexts.js').Route | null} what the components know of the page */
+  route = null;
+  /** Only of pages without scripts. */
+  islands;
   /** @type {HeadNode[][]} */
   #levels = [];
+
+  /** @param {State} [state] of a page that is rendered at once */
+  constructor(state) {
+    const { islands, scripts } = state?.page ?? {};
+    this.islands =
+      state !== undefined && islands !== undefined && scripts === false
+        ? new RenderedIslands(state)
+        : null;
+  }
 
   /**
    * @param {number} level
@@ -153,11 +179,12 @@ class Collected {
  * Return the HTML of an element; null when something in it waits.
  *
  * @param {import('react').ReactElement} element
+ * @param {string} [identifierPrefix] of the ids of `useId`
  * @returns {string | null}
  */
-function renderNow(element) {
+function renderNow(element, identifierPrefix) {
   try {
-    const text = renderToString(element);
+    const text = renderToString(element, { identifierPrefix });
     return isUnfinished(text) ? null : text;
   } catch (error) {
     if (isSuspension(error)) return null;
@@ -186,6 +213,8 @@ function appOf(parts, state, base, head, deferred) {
   const mounted = state.page?.base ?? base;
   const server = { inserted: head.inserted, runtime: null };
   bindPromises(state, deferred);
-  const route = { state, parts, base: mounted, nonce: state.nonce ?? '', head, ...server };
+  const { islands } = head;
+  const route = { state, parts, base: mounted, nonce: state.nonce ?? '', head, islands, ...server };
+  head.route = route;
   return createElement(RouteContext, { value: route }, createTree(state, parts, deferred));
 }

@@ -36,10 +36,11 @@ export function isSuspension(error) {
  *
  * @param {import('react').ReactElement} element
  * @param {string | undefined} nonce
+ * @param {string} [identifierPrefix] of the ids of `useId`
  * @returns {Promise<string>} HTML; parts of it may stand behind the element, with scripts that
  *   move them to their place
  */
-export function renderWhole(element, nonce) {
+export function renderWhole(element, nonce, identifierPrefix) {
   /** @type {Uint8Array[]} */
   const parts = [];
   /** @type {unknown[]} of boundaries, in whose place the browser renders */
@@ -58,6 +59,7 @@ export function renderWhole(element, nonce) {
     });
     const rendering = renderToPipeableStream(element, {
       nonce,
+      identifierPrefix,
       progressiveChunkSize: Infinity,
       onAllReady: () => {
         clearTimeout(timer);

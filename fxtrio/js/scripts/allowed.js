@@ -51,7 +51,7 @@ export const NO_FUNCTIONS = new Set(['Children', 'Fragment', 'StrictMode']);
 
 /** What `fx/client` has that HTML alone can do. */
 export const CLIENT = new Set([
-  ...['Font', 'Head', 'Image', 'Link', 'Slot', 'Toc', 'useContent'],
+  ...['Font', 'Head', 'Image', 'Island', 'Link', 'Slot', 'Toc', 'useContent'],
   ...['useData', 'useLayoutData', 'useParams', 'usePathname', 'useSearchParams'],
 ]);
 

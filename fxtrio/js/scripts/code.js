@@ -7,9 +7,11 @@
  */
 
 import * as allowed from './allowed.js';
-import { Changes, isDisplayName } from './changes.js';
+import { Changes } from './changes.js';
+import { isConstantOfBuild, isNaming } from './constants.js';
 import { elementReasons, textOf } from './elements.js';
 import { Functions } from './functions.js';
+import { elementOf, isIsland, islandsOf } from './islands.js';
 import { isPlainKey, isTable } from './keys.js';
 import { ALL } from './module.js';
 import { misplacedText, Nesting } from './nesting.js';
@@ -55,6 +57,9 @@ class Looker {
     this.changes = new Changes(module);
     this.nesting = new Nesting();
     this.functions = new Functions(module, this.changes, (name) => this.meaningOf(name));
+    const { sites } = islandsOf(module.program, (name) => module.importOf(name));
+    /** The elements of islands, and the tags of their components. @type {Set<Node>} */
+    this.islands = new Set(sites.flatMap(({ element, tag }) => [element, tag]));
   }
 
   /**
@@ -139,13 +144,8 @@ class Looker {
         return this.lookAtLiteral(node, parent);
       case 'JSXOpeningElement':
         return this.lookAtElement(node);
-      case 'JSXElement': {
-        const { name } = node.openingElement;
-        const meaning = this.meaningOfTag(name);
-        const element = meaning === undefined ? textOf(name) : '';
-        this.reasons.push(...this.nesting.enter(name, element), ...misplacedText(node, element));
-        return void this.reasons.push(...this.functions.ofChildren(node, meaning));
-      }
+      case 'JSXElement':
+        return this.lookAtWhole(node);
       case 'JSXSpreadChild':
         return this.add(node, 'children that are spread');
       default:
@@ -262,12 +262,26 @@ class Looker {
     this.add(node, `a regular expression with '${node.regex.flags}'`);
   }
 
+  /** @param {Node} node an element with its children */
+  lookAtWhole(node) {
+    const { name } = node.openingElement;
+    const meaning = this.meaningOfTag(name);
+    const own = isIsland(meaning) ? elementOf(node.openingElement) : '';
+    const element = meaning === undefined ? textOf(name) : own;
+    if (element === null || (isIsland(meaning) && !this.islands.has(node))) {
+      this.add(name, 'an <Island> whose component or element is not known');
+    }
+    const reasons = this.nesting.enter(name, element ?? '');
+    this.reasons.push(...reasons, ...misplacedText(node, element ?? ''));
+    this.reasons.push(...this.functions.ofChildren(node, meaning));
+  }
+
   /** @param {Node} tag */
   lookAtElement(tag) {
     const { name, attributes } = tag;
     const meaning = this.meaningOfTag(name);
     if (meaning === null) this.add(name, name.name);
-    else this.reasons.push(...elementReasons(tag, meaning));
+    else if (!this.islands.has(tag)) this.reasons.push(...elementReasons(tag, meaning));
     if (meaning === undefined) return;
     for (const one of attributes) {
       if (one.type !== 'JSXAttribute') continue;
@@ -330,19 +344,4 @@ class Looker {
 /** @param {string} specifier */
 export function isLibrary(specifier) {
   return Object.hasOwn(LIBRARIES, specifier);
-}
-
-/** Whether a statement gives a component the name that tools show. @param {Node} node */
-function isNaming({ type, expression }) {
-  if (type !== 'ExpressionStatement' || expression.type !== 'AssignmentExpression') return false;
-  return isDisplayName(expression.left) && expression.right.type === 'Literal';
-}
-
-/** Whether an expression is replaced with the same text in both bundles. @param {Node} node */
-function isConstantOfBuild({ type, object, property, computed }) {
-  if (type !== 'MemberExpression' || computed || object.type !== 'MemberExpression') return false;
-  if (object.computed || object.property.name !== 'env') return false;
-  const outer = object.object;
-  if (outer.type === 'MetaProperty') return allowed.ENVIRONMENT.test(property.name);
-  return outer.type === 'Identifier' && outer.name === 'process' && property.name === 'NODE_ENV';
 }

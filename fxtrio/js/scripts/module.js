@@ -100,6 +100,16 @@ export class Module {
     return init ? this.meaningOfValue(init) : { kind: 'unknown' };
   }
 
+  /**
+   * Return what a name in a tag imports; undefined where it is something else.
+   *
+   * @param {Node} name
+   */
+  importOf(name) {
+    const meaning = name.type === 'JSXIdentifier' ? this.meaningOf(name) : undefined;
+    return meaning?.kind === 'import' ? meaning : undefined;
+  }
+
   /** Whether a variable gets another value than the one it is declared with. @param {any} variable */
   isWritten(variable) {
     return variable.references.some((/** @type {any} */ one) => one.isWrite() && !one.init);

@@ -125,6 +125,19 @@ export function misplacedText({ children }, name) {
 }
 
 /**
+ * Return an element that is allowed in a part of a table where another one is; undefined if that is
+ * allowed itself.
+ *
+ * @param {string} name
+ * @param {string} parent
+ * @returns {string | undefined}
+ */
+export function misplaced(name, parent) {
+  if (!Object.hasOwn(CHILDREN, parent) || CHILDREN[parent].includes(name)) return undefined;
+  return CHILDREN[parent].at(-1) === 'tfoot' ? 'tbody' : CHILDREN[parent][0];
+}
+
+/**
  * Return which of the elements around one it cannot be in.
  *
  * @param {string} name

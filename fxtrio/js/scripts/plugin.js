@@ -2,17 +2,17 @@
 
 import { Proof } from './proof.js';
 
-/** @typedef {import('../vite/plan.js').ScriptReason} ScriptReason */
+/** @typedef {import('./proof.js').Proved} Proved */
 
 /**
  * @param {import('../check/names.js').Tools} tools
  * @param {import('../vite/plan.js').Plan} plan
- * @returns {{ plugin: import('vite').Plugin, reasons: () => ScriptReason[][] }} `reasons` are there,
- *   by the id of the view, when the browser's files are written
+ * @returns {{ plugin: import('vite').Plugin, proved: () => Proved[] }} `proved` is there, by the
+ *   id of the view, when the browser's files are written
  */
 export function scriptsProof(tools, plan) {
-  /** @type {ScriptReason[][]} */
-  let reasons = [];
+  /** @type {Proved[]} */
+  let proved = [];
   /** @type {import('vite').Plugin} */
   const plugin = {
     name: 'fx:scripts',
@@ -23,8 +23,8 @@ export function scriptsProof(tools, plan) {
         const found = await this.resolve(specifier, importer);
         return found === null || found.external ? undefined : found.id;
       });
-      reasons = await proof.ofViews();
+      proved = await proof.proved();
     },
   };
-  return { plugin, reasons: () => reasons };
+  return { plugin, proved: () => proved };
 }

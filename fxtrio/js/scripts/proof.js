@@ -12,10 +12,13 @@ import path from 'node:path';
 import { OF_LIBRARY } from '../worker/library.js';
 import { isPageFile } from '../vite/page-file.js';
 import { codeReasons, isLibrary } from './code.js';
+import { islandReasons } from './island-code.js';
+import { islandsOf } from './islands.js';
 import { ALL, Module } from './module.js';
 
 /** @typedef {import('../check/names.js').Tools} Tools */
 /** @typedef {import('../vite/plan.js').Plan} Plan */
+/** @typedef {import('../vite/plan.js').IslandProblem} IslandProblem */
 /** @typedef {import('../vite/plan.js').ScriptReason} ScriptReason */
 /** @typedef {(specifier: string, importer: string) => Promise<string | undefined>} Resolve */
 
@@ -31,9 +34,28 @@ const LARGEST_OF_PACKAGES = 64 * 1024;
 const DIVIDED = /"(browser|node|worker|workerd|edge-light)"\s*:/;
 
 /**
- * A module and the files that its imports lead to.
+ * A module and the files that its imports lead to; those of which only islands show something are
+ * not among `imports`, since pages do not load them.
  *
- * @typedef {{ module: Module, imports: Map<string, string>, reasons: ScriptReason[] }} Known
+ * @typedef {object} Known
+ * @property {Module} module
+ * @property {Map<string, string>} imports
+ * @property {ScriptReason[]} reasons
+ * @property {Island[]} islands
+ */
+/**
+ * An island: its place, the file and the name of its component, and when it is loaded.
+ *
+ * @typedef {{ path: string, line: number, column: number, file: string, name: string, when: string }} Island
+ */
+/**
+ * What a view is made of: why it needs scripts, its islands, and what these lack.
+ *
+ * @typedef {object} Proved
+ * @property {ScriptReason[]} reasons
+ * @property {Island[]} islands
+ * @property {IslandProblem[]} mistakes in the code of islands, which does not work there
+ * @property {IslandProblem[]} doubts about it
  */
 
 export class Proof {
@@ -57,29 +79,55 @@ export class Proof {
    * @returns {Promise<ScriptReason[][]>}
    */
   async ofViews() {
+    return (await this.proved()).map(({ reasons }) => reasons);
+  }
+
+  /**
+   * Return what is proved of each view.
+   *
+   * @returns {Promise<Proved[]>}
+   */
+  async proved() {
     const { plan } = this;
     for (const source of plan.modules) await this.#read(`${plan.root}/${source}`);
-    const reasons = new Map(plan.modules.map((source) => [source, this.#closure(source)]));
+    const files = new Map(plan.modules.map((source) => [source, this.#filesOf(source)]));
+    const islands = [...this.#known.values()].flatMap((known) => known?.islands ?? []);
+    for (const { file } of islands) await this.#read(file, true); // after all that pages load
     return plan.views.map(({ module, layouts }) => {
       const sources = [...layouts.map(([source]) => source), module];
-      const all = sources.flatMap((source) => reasons.get(source) ?? []);
-      return [...new Map(all.map((one) => [JSON.stringify(one), one])).values()];
+      const all = [...new Set(sources.flatMap((source) => files.get(source) ?? []))];
+      const known = all.flatMap((file) => this.#known.get(file) ?? []);
+      const reasons = all.flatMap((file) => this.#reasonsOf(file));
+      const shown = known.flatMap((one) => one.islands);
+      return { reasons: unique(reasons), islands: shown, ...islandReasons(this, all, shown) };
     });
+  }
+
+  /**
+   * Return a module that has been read.
+   *
+   * @param {string} file
+   */
+  knownOf(file) {
+    return this.#known.get(file) ?? undefined;
   }
 
   /**
    * Read a module of the project, and all that it leads to.
    *
    * @param {string} file
+   * @param {boolean} [isOfIsland] whether only islands need it: packages are not looked at then
    */
-  async #read(file) {
-    if (this.#known.has(file)) return;
+  async #read(file, isOfIsland = false) {
+    if (this.#known.has(file) || (isOfIsland && file.includes('/node_modules/'))) return;
     this.#known.set(file, null);
     const module = this.#parse(file);
     if (module === null) return;
     /** @type {Known} */
-    const known = { module, imports: new Map(), reasons: [] };
+    const known = { module, imports: new Map(), reasons: [], islands: [] };
     this.#known.set(file, known);
+    const { sites } = islandsOf(module.program, (name) => module.importOf(name));
+    const alone = isOfIsland ? new Set() : onlyInIslands(module, sites);
     for (const { specifier, place } of importsOf(module)) {
       if (isLibrary(specifier) || isAsset(specifier)) continue;
       /** @param {string} cause */
@@ -89,8 +137,13 @@ export class Proof {
         add(`an import of '${specifier}'`);
         continue;
       }
+      for (const { element, name, when } of sites.filter((one) => one.specifier === specifier)) {
+        const at = { path: module.path, ...module.placeOf(element) };
+        known.islands.push({ ...at, file: found, name, when });
+      }
+      if (alone.has(specifier)) continue;
       known.imports.set(specifier, found);
-      await this.#read(found);
+      await this.#read(found, isOfIsland);
       if (this.#known.get(found) === null) add(`an import of '${specifier}'`);
     }
   }
@@ -122,26 +175,32 @@ export class Proof {
   }
 
   /**
-   * Return the reasons of a page file and of all that it imports.
+   * Return the files of a page file and of all that it imports.
    *
    * @param {string} source
-   * @returns {ScriptReason[]}
    */
-  #closure(source) {
-    const waiting = [`${this.plan.root}/${source}`];
-    const seen = new Set(waiting);
-    /** @type {ScriptReason[]} */
-    const reasons = [];
-    for (const file of waiting) {
-      const known = this.#known.get(file);
-      if (!known) continue;
-      reasons.push(...known.reasons, ...this.#own(file, known));
-      for (const next of known.imports.values()) {
-        if (!seen.has(next)) waiting.push(next);
-        seen.add(next);
-      }
+  #filesOf(source) {
+    return this.filesFrom(`${this.plan.root}/${source}`);
+  }
+
+  /**
+   * Return a file, and all that it leads to.
+   *
+   * @param {string} file
+   * @returns {string[]}
+   */
+  filesFrom(file) {
+    const files = new Set([file]);
+    for (const one of files) {
+      for (const next of this.#known.get(one)?.imports.values() ?? []) files.add(next);
     }
-    return reasons;
+    return [...files];
+  }
+
+  /** @param {string} file @returns {ScriptReason[]} */
+  #reasonsOf(file) {
+    const known = this.#known.get(file);
+    return known ? [...known.reasons, ...this.#own(file, known)] : [];
   }
 
   /** @type {Map<string, ScriptReason[]>} */
@@ -171,24 +230,68 @@ export class Proof {
    * @param {string} importer
    * @param {string} specifier
    * @param {string} name
-   * @param {number} [depth] of exports that lead to others
    * @returns {import('./module.js').Meaning}
    */
-  #meaning(importer, specifier, name, depth = 0) {
-    /** @type {import('./module.js').Meaning} */
-    const unknown = { kind: 'unknown' };
+  #meaning(importer, specifier, name) {
+    return this.declared(importer, specifier, name).meaning;
+  }
+
+  /**
+   * Return what a module exports under a name, and which module declares it under which name.
+   *
+   * @param {string} importer
+   * @param {string} specifier
+   * @param {string} name
+   * @param {number} [depth] of exports that lead to others
+   * @returns {{ meaning: import('./module.js').Meaning, file: string, name: string }}
+   */
+  declared(importer, specifier, name, depth = 0) {
+    /** @type {{ meaning: import('./module.js').Meaning, file: string, name: string }} */
+    const unknown = { meaning: { kind: 'unknown' }, file: '', name };
     const file = this.#known.get(importer)?.imports.get(specifier);
     const known = file === undefined ? undefined : this.#known.get(file);
     if (!known || file === undefined || name === ALL || depth > 20) return unknown;
-    const found = known.module.exports.get(name);
-    if (found !== undefined && found.kind !== 'import') return found;
-    if (found !== undefined) return this.#meaning(file, found.specifier, found.name, depth + 1);
+    const meaning = known.module.exports.get(name);
+    if (meaning !== undefined && meaning.kind !== 'import') return { meaning, file, name };
+    if (meaning !== undefined) {
+      return this.declared(file, meaning.specifier, meaning.name, depth + 1);
+    }
     for (const passed of known.module.passedOn) {
-      const other = this.#meaning(file, passed, name, depth + 1);
-      if (other.kind !== 'unknown') return other;
+      const other = this.declared(file, passed, name, depth + 1);
+      if (other.meaning.kind !== 'unknown') return other;
     }
     return unknown;
   }
+}
+
+/** @param {ScriptReason[]} reasons */
+function unique(reasons) {
+  return [...new Map(reasons.map((one) => [JSON.stringify(one), one])).values()];
+}
+
+/**
+ * Return the modules of which a module shows components in islands, and nothing anywhere else.
+ *
+ * @param {Module} module
+ * @param {import('./islands.js').Site[]} sites
+ * @returns {Set<string>} specifiers
+ */
+function onlyInIslands(module, sites) {
+  const shown = new Set(sites.map(({ tag }) => tag.name));
+  const alone = new Set(sites.map(({ specifier }) => specifier));
+  for (const node of module.program.body) {
+    if (!alone.has(node.source?.value)) continue;
+    const isShown =
+      node.type === 'ImportDeclaration' &&
+      node.specifiers.length > 0 &&
+      node.specifiers.every((/** @type {any} */ { local }) =>
+        module
+          .variableOf(local)
+          ?.references.every((/** @type {any} */ { identifier }) => shown.has(identifier)),
+      );
+    if (!isShown) alone.delete(node.source.value);
+  }
+  return alone;
 }
 
 /** Whether a specifier is that of a file without code. @param {string} specifier */

@@ -14,6 +14,7 @@ import * as head from '../client/head/component.js';
 import * as hooks from '../client/navigation/hooks.js';
 import * as font from '../client/view/font.js';
 import * as image from '../client/view/image.js';
+import * as island from '../client/view/islands/island.js';
 import * as link from '../client/navigation/link.js';
 import * as loader from '../client/navigation/use-loader.js';
 import * as navigation from '../client/navigation/navigate.js';
@@ -38,6 +39,7 @@ export const written = {
   prefetch: navigation.prefetch,
   refresh: navigation.refresh,
   ActionFailure: actions.ActionFailure as unknown as (typeof Declared)['ActionFailure'],
+  Island: island.Island as (typeof Declared)['Island'],
   useAction: actions.useAction as unknown as (typeof Declared)['useAction'],
   useAuth: auth.useAuth as unknown as (typeof Declared)['useAuth'],
   useLoader: loader.useLoader,

@@ -1,6 +1,6 @@
 /** What was written, by source: the URLs of each module, and of each view what it needs. Pure. */
 
-import { CLIENT_ENTRY } from './entries.js';
+import { CLIENT_ENTRY, ISLANDS_ENTRY } from './entries.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').ViewPlan} ViewPlan */
@@ -27,21 +27,32 @@ import { CLIENT_ENTRY } from './entries.js';
  * @returns {{ entry: FileAssets, files: Record<string, FileAssets> }}
  */
 export function collectAssets(plan, output) {
-  const chunks = /** @type {Chunk[]} */ (output.filter((file) => file.type === 'chunk'));
-  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
-  const byModule = new Map(chunks.map((chunk) => [chunk.facadeModuleId ?? '', chunk]));
-  const start = `\0${CLIENT_ENTRY}`;
-  const runtime = chunks.find(({ moduleIds }) => moduleIds?.includes(start));
-  /** @param {string} id */
-  const assets = (id) => {
-    const chunk = id === start ? runtime : byModule.get(id);
-    if (chunk === undefined) throw new Error(`${id} has no chunk of its own.`);
-    return assetsOf(chunk, byName, plan.base);
-  };
+  const assets = fileAssets(plan, output);
   /** @type {Record<string, FileAssets>} */
   const files = {};
   for (const source of plan.modules) files[source] = assets(`${plan.root}/${source}`);
-  return { entry: assets(start), files };
+  return { entry: assets(`\0${CLIENT_ENTRY}`), files };
+}
+
+/**
+ * Return a function that returns the URLs of an entry.
+ *
+ * @param {Pick<Plan, 'base'>} plan
+ * @param {readonly (Chunk | { type: 'asset' })[]} output
+ * @returns {(id: string) => FileAssets}
+ */
+export function fileAssets(plan, output) {
+  const chunks = /** @type {Chunk[]} */ (output.filter((file) => file.type === 'chunk'));
+  const byName = new Map(chunks.map((chunk) => [chunk.fileName, chunk]));
+  const byModule = new Map(chunks.map((chunk) => [chunk.facadeModuleId ?? '', chunk]));
+  const starts = [`\0${CLIENT_ENTRY}`, `\0${ISLANDS_ENTRY}`];
+  return (id) => {
+    const chunk = starts.includes(id)
+      ? chunks.find(({ moduleIds }) => moduleIds?.includes(id))
+      : byModule.get(id);
+    if (chunk === undefined) throw new Error(`${id} has no chunk of its own.`);
+    return assetsOf(chunk, byName, plan.base);
+  };
 }
 
 /**

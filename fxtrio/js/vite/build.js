@@ -13,17 +13,22 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { loadTools } from '../check/checker.js';
 import { fontsPlugin } from '../fonts/plugin.js';
 import { Pictures } from '../pictures/plugin.js';
+import { islandsPlugin, keyOf } from '../scripts/islands-plugin.js';
 import { scriptsProof } from '../scripts/plugin.js';
-import { clientOf, collectAssets } from './assets.js';
+import { clientOf, collectAssets, fileAssets } from './assets.js';
 import { makeConfig } from './config.js';
 import { documentPlugins } from './documents.js';
-import { BUILD_ID } from './entries.js';
+import { BUILD_ID, ISLANDS_ENTRY } from './entries.js';
 import { reactHome } from './packages.js';
 import { flatten, problemsOf } from './problems.js';
 import { Stylesheets } from './stylesheets.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').Result} Result */
+/**
+ * @typedef {Pick<import('./plan.js').Built,
+ *   'islands' | 'islandsEntry' | 'islandMistakes' | 'islandDoubts'>} IslandResult
+ */
 
 /**
  * Warnings that tell a user nothing: `"use client"` means nothing here, and is welcome; how
@@ -49,10 +54,13 @@ async function build(plan) {
     const logger = quietLogger(vite, warnings);
     const made = [pictures.plugin(true), fontsPlugin(plan)];
     const documents = [...(await documentPlugins(plan.root)), ...made];
-    const proof = scriptsProof(await loadTools(plan.toolchain), plan);
-    const proved = plan.mode === 'production' ? [proof.plugin] : [];
+    const tools = await loadTools(plan.toolchain);
+    const proof = scriptsProof(tools, plan);
+    const islands = islandsPlugin(tools, plan, client);
+    const proved = plan.mode === 'production' ? [proof.plugin, islands.plugin] : [];
     const beside = [sheets.plugin, ...proved];
-    const known = { client, home, logger, parse: vite.parseSync, documents, beside };
+    const hasIslands = islands.isFound;
+    const known = { client, home, logger, parse: vite.parseSync, documents, beside, hasIslands };
     const builder = await vite.createBuilder(makeConfig(plan, known));
     const { client: browser, ssr } = builder.environments;
     const built = await Promise.allSettled([builder.build(browser), builder.build(ssr)]);
@@ -62,8 +70,11 @@ async function build(plan) {
       return { ok: false, problems: problemsOf({ errors: failures }, plan, vite.parseSync) };
     }
     const [written] = built.map((one) => (one.status === 'fulfilled' ? one.value : null));
-    const finished = await finish(plan, /** @type {any} */ (written).output, [...warnings]);
-    return { ...finished, scripts: proof.reasons() };
+    const views = proof.proved();
+    const { output } = /** @type {any} */ (written);
+    const finished = await finish(plan, output, [...warnings]);
+    const scripts = views.map(({ reasons }) => reasons);
+    return { ...finished, scripts, ...islandAssets(plan, output, views, hasIslands()) };
   } catch (error) {
     return { ok: false, problems: problemsOf(error, plan, vite.parseSync) };
   } finally {
@@ -77,7 +88,7 @@ async function build(plan) {
  * @param {Plan} plan
  * @param {any[]} output of the browser's build
  * @param {string[]} warnings
- * @returns {Promise<Omit<import('./plan.js').Built, 'scripts'>>}
+ * @returns {Promise<Omit<import('./plan.js').Built, 'scripts' | keyof IslandResult>>}
  */
 async function finish(plan, output, warnings) {
   const bundle = path.join(plan.staging, 'ssr', 'server.mjs');
@@ -90,6 +101,33 @@ async function finish(plan, output, warnings) {
   const assets = collectAssets(plan, output);
   const clients = plan.views.map((view) => clientOf(view, plan, assets, buildId));
   return { ok: true, buildId, ...assets, clients, warnings };
+}
+
+/**
+ * Return what brings islands to life, and of each view its islands with their files.
+ *
+ * @param {Plan} plan
+ * @param {any[]} output of the browser's build
+ * @param {import('../scripts/plugin.js').Proved[]} views
+ * @param {boolean} hasIslands
+ * @returns {IslandResult}
+ */
+function islandAssets(plan, output, views, hasIslands) {
+  const islandMistakes = views.flatMap(({ mistakes }) => mistakes);
+  const islandDoubts = views.flatMap(({ doubts }) => doubts);
+  const told = { islandMistakes, islandDoubts };
+  if (!hasIslands) return { islands: [], islandsEntry: null, ...told };
+  const assets = fileAssets(plan, output);
+  const entry = assets(`\0${ISLANDS_ENTRY}`);
+  const shared = new Set([entry.module, ...entry.preload]);
+  const islands = views.map(({ islands: shown }) =>
+    shown.map(({ file, name, path: source, line, column, when }) => {
+      const { module, preload } = assets(file);
+      const files = [module, ...preload.filter((url) => !shared.has(url))];
+      return { path: source, line, column, when, key: keyOf(plan, file, name), files };
+    }),
+  );
+  return { islands, islandsEntry: entry, ...told };
 }
 
 /**

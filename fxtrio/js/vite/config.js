@@ -3,7 +3,7 @@
 import path from 'node:path';
 
 import { isOfLibrary } from '../worker/library.js';
-import { CLIENT_ENTRY, SERVER_ENTRY } from './entries.js';
+import { CLIENT_ENTRY, ISLANDS_ENTRY, SERVER_ENTRY } from './entries.js';
 import { foreignPlugin } from './foreign.js';
 import { packagesPlugin } from './packages.js';
 import { mayInline, pagesPlugin } from './pages.js';
@@ -13,6 +13,9 @@ import { builtPathsPlugin } from './stylesheets.js';
 
 /** The chunk of what every page needs and starts with: React, and fxtrio's client. */
 const RUNTIME = 'runtime';
+
+/** The chunk of what pages load for islands: React, and what brings them to life. */
+const ISLANDS = 'islands';
 
 /** What only an app needs that is served below a path. */
 const BELOW = /\/base\/(attributes|elements|html)\.js$/;
@@ -29,9 +32,11 @@ const TARGET = 'es2022';
  * @param {typeof import('vite').parseSync} options.parse
  * @param {import('vite').Plugin[]} options.documents what makes modules of documents, pictures and fonts
  * @param {import('vite').Plugin[]} options.beside what looks at modules and changes none
+ * @param {() => boolean} options.hasIslands whether a page has islands; known when modules are read
  * @returns {import('vite').InlineConfig}
  */
-export function makeConfig(plan, { client, home, logger, parse, documents, beside }) {
+export function makeConfig(plan, options) {
+  const { client, home, logger, parse, documents, beside, hasIslands } = options;
   const production = plan.mode === 'production';
   return {
     root: plan.root,
@@ -61,7 +66,7 @@ export function makeConfig(plan, { client, home, logger, parse, documents, besid
     ],
     build: { assetsInlineLimit: mayInline, reportCompressedSize: false, emptyOutDir: false },
     environments: {
-      client: { consumer: 'client', build: clientBuild(plan, client, production) },
+      client: { consumer: 'client', build: clientBuild(plan, client, production, hasIslands) },
       ssr: {
         consumer: 'server',
         resolve: { noExternal: true },
@@ -75,9 +80,10 @@ export function makeConfig(plan, { client, home, logger, parse, documents, besid
  * @param {Plan} plan
  * @param {string} client
  * @param {boolean} production
+ * @param {() => boolean} hasIslands
  * @returns {import('vite').BuildEnvironmentOptions}
  */
-function clientBuild(plan, client, production) {
+function clientBuild(plan, client, production, hasIslands) {
   return {
     outDir: path.join(plan.staging, 'client'),
     assetsDir: '',
@@ -93,6 +99,16 @@ function clientBuild(plan, client, production) {
         ...names(),
         codeSplitting: {
           groups: [
+            {
+              // Pages with scripts need all of it, and get it in one request where no page has less.
+              name: () => (hasIslands() ? ISLANDS : null),
+              debugName: ISLANDS,
+              priority: 1,
+              test: (id) =>
+                isOfLibrary(id) ||
+                id === `\0${ISLANDS_ENTRY}` ||
+                id.startsWith(`${client}/view/base/jsx`),
+            },
             {
               name: RUNTIME,
               test: (id) =>

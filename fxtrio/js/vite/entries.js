@@ -4,6 +4,8 @@
 
 export const CLIENT_ENTRY = 'virtual:fx/client';
 export const SERVER_ENTRY = 'virtual:fx/server';
+/** What pages without scripts load for their islands. */
+export const ISLANDS_ENTRY = 'virtual:fx/islands';
 
 /** Stands for the id of the build until everything that it depends on is there. */
 export const BUILD_ID = '__FX__BUILD_ID__';
@@ -28,6 +30,19 @@ export function clientEntry(plan, client, below) {
   return [
     `import { start } from ${JSON.stringify(`${client}/start.js`)};`,
     `void start({ base: ${JSON.stringify(baseOf(plan))}, below: ${load} });`,
+  ].join('\n');
+}
+
+/**
+ * @param {Plan} plan
+ * @param {string} client folder of the client runtime
+ * @param {string} below as of `clientEntry`
+ */
+export function islandsEntry(plan, client, below) {
+  const load = `() => import(/* @vite-ignore */ import.meta.ROLLUP_FILE_URL_${below})`;
+  return [
+    `import { startIslands } from ${JSON.stringify(`${client}/view/islands/hydrate.js`)};`,
+    `startIslands({ base: ${JSON.stringify(baseOf(plan))}, below: ${load} });`,
   ].join('\n');
 }
 

@@ -6,9 +6,24 @@
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
-import { CLIENT_ENTRY, clientEntry, SERVER_ENTRY, serverEntry } from './entries.js';
+import {
+  CLIENT_ENTRY,
+  clientEntry,
+  ISLANDS_ENTRY,
+  islandsEntry,
+  SERVER_ENTRY,
+  serverEntry,
+} from './entries.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
+
+/** What browsers start with. */
+const STARTS = new Map([
+  [`\0${CLIENT_ENTRY}`, clientEntry],
+  [`\0${ISLANDS_ENTRY}`, islandsEntry],
+]);
+
+const BELOW = { type: /** @type {const} */ ('chunk'), name: 'below' };
 
 const SERVER_CODE = /\.(fxl|pyi?)$/;
 
@@ -22,13 +37,10 @@ const SERVER_CODE = /\.(fxl|pyi?)$/;
  * @returns {import('vite').Plugin}
  */
 export function pagesPlugin(plan, client) {
-  const start = `\0${CLIENT_ENTRY}`;
+  /** @type {string | undefined} */
+  let reference;
   const server = () => serverEntry(plan, `${path.posix.dirname(client)}/render`);
-  const below = {
-    type: /** @type {const} */ ('chunk'),
-    id: `${client}/view/base/elements.js`,
-    name: 'below',
-  };
+  const below = { ...BELOW, id: `${client}/view/base/elements.js` };
   const modules = new Set(plan.modules);
   return {
     name: 'fx:pages',
@@ -46,8 +58,10 @@ export function pagesPlugin(plan, client) {
     load: {
       filter: { id: /^\0virtual:fx\/|\.(fxl|md|pyi?)(\?|$)/ },
       async handler(id) {
-        if (id === start) {
-          return { code: clientEntry(plan, client, this.emitFile(below)), moduleType: 'js' };
+        const start = STARTS.get(id);
+        if (start !== undefined) {
+          reference ??= this.emitFile(below);
+          return { code: start(plan, client, reference), moduleType: 'js' };
         }
         if (id === `\0${SERVER_ENTRY}`) return { code: server(), moduleType: 'js' };
         const cause = refusal(plan, modules, id);
@@ -60,8 +74,9 @@ export function pagesPlugin(plan, client) {
     generateBundle(_options, bundle) {
       for (const file of Object.values(bundle)) {
         // Documents name the chunk that has the module, and not the one that only imports it.
-        const isFacade = file.type === 'chunk' && file.facadeModuleId === start;
-        if (isFacade && !file.moduleIds.includes(start)) delete bundle[file.fileName];
+        if (file.type !== 'chunk') continue;
+        const start = file.facadeModuleId ?? '';
+        if (STARTS.has(start) && !file.moduleIds.includes(start)) delete bundle[file.fileName];
       }
       const leaked = Object.values(bundle).find(
         (file) => file.type === 'asset' && SERVER_CODE.test(file.fileName),

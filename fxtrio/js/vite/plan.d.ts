@@ -49,6 +49,27 @@ export interface ScriptReason {
   cause: string;
 }
 
+/** An island of a view. */
+export interface IslandUse {
+  /** Place of the `<Island>`. */
+  path: string;
+  line: number;
+  column: number;
+  when: string;
+  /** Of its component: `path#name`. */
+  key: string;
+  /** URLs: its module, and what that imports besides what all islands load. */
+  files: string[];
+}
+
+export interface IslandProblem {
+  path: string;
+  line: number;
+  column: number;
+  message: string;
+  remedy: string;
+}
+
 export interface Problem {
   path: string;
   line: number;
@@ -65,6 +86,13 @@ export interface Built {
   clients: Record<string, unknown>[];
   /** By view id: none for a view that needs no scripts. */
   scripts: ScriptReason[][];
+  /** By view id; empty for an app without islands. */
+  islands: IslandUse[][];
+  /** What brings islands to life; null for an app without. */
+  islandsEntry: FileAssets | null;
+  /** What does not work in islands, and what may not. */
+  islandMistakes: IslandProblem[];
+  islandDoubts: IslandProblem[];
   warnings: string[];
 }
 

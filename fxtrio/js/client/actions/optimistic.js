@@ -1,8 +1,8 @@
 /** `optimistic` of `useAction`: the page's data as a call that is under way will leave it. */
 
-import { startTransition, useCallback, useEffect, useOptimistic, useRef } from 'react';
+import { startTransition, useCallback, useContext, useEffect, useOptimistic, useRef } from 'react';
 
-import { useRoute } from '../contexts.js';
+import { IslandContext, useRoute } from '../contexts.js';
 import { useLoaded } from '../view/data.js';
 
 /**
@@ -10,6 +10,8 @@ import { useLoaded } from '../view/data.js';
  *
  * @typedef {Record<string, any> | ((data: any, payload: any) => Record<string, any>)} Change
  */
+
+const NOTHING = Object.freeze({ data: null });
 
 /**
  * Return the data that the component has, with the changes of all calls under way, and a function
@@ -24,7 +26,9 @@ import { useLoaded } from '../view/data.js';
  */
 export function useOptimisticData(caller, change) {
   const { runtime } = useRoute(caller);
-  const { data } = useLoaded(caller);
+  // An island has no data of the page, and needs none for calls without a change.
+  const isWithout = useContext(IslandContext) && change === undefined;
+  const { data } = isWithout ? NOTHING : useLoaded(caller);
   const [expected, expect] = useOptimistic(data, changed);
   const latest = useRef(change);
   useEffect(() => {

@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo } from 'react';
 
-import { stateOf, UNKNOWN } from './auth-store.js';
+import { AuthStore, stateOf, UNKNOWN } from './auth-store.js';
 import { useRoute } from '../contexts.js';
 import { invalidate } from '../navigation/invalidate.js';
 import { useStore } from '../store.js';
@@ -15,9 +15,9 @@ export function useAuth() {
   const { state, runtime } = useRoute('useAuth');
   const { user: given } = state;
   const rendered = useMemo(() => (given === undefined ? UNKNOWN : stateOf(given)), [given]);
-  const { status, user, error } = useStore(runtime?.auth ?? null, rendered);
+  const { status, user, error } = useStore(storeOf(runtime), rendered);
   useEffect(() => {
-    void runtime?.auth.ensure();
+    void storeOf(runtime)?.ensure();
   }, [runtime]);
   const actions = useMemo(() => actionsOf(runtime), [runtime]);
   const isAuthenticated = status === 'signed-in';
@@ -32,7 +32,7 @@ function actionsOf(runtime) {
    */
   const post = async (name, payload) => {
     if (runtime === null) throw new Error('useAuth: call it in the browser only.');
-    const result = await runtime.auth.post(name, payload);
+    const result = await storeOf(runtime).post(name, payload);
     if (result.ok && name !== 'register') {
       invalidate(runtime);
       await runtime.router.refresh();
@@ -46,6 +46,23 @@ function actionsOf(runtime) {
     logoutEverywhere: () => post('logout-all', {}),
     register,
     signup: register,
-    refresh: async () => runtime?.auth.refresh(),
+    refresh: async () => storeOf(runtime)?.refresh(),
   };
+}
+
+/**
+ * Return the store of an app. One for islands has none before it is asked for.
+ *
+ * @template {import('../runtime.js').Runtime | null} App
+ * @param {App} runtime
+ * @returns {App extends null ? null : AuthStore}
+ */
+function storeOf(runtime) {
+  if (runtime === null) return /** @type {any} */ (null);
+  runtime.auth ??= new AuthStore({
+    fetch: window.fetch.bind(window),
+    base: runtime.base,
+    cookies: () => document.cookie,
+  });
+  return /** @type {any} */ (runtime.auth);
 }

@@ -5,6 +5,7 @@ import { createElement, useEffect } from 'react';
 import { useRoute } from '../contexts.js';
 import { Head } from './component.js';
 import { useLatest } from '../latest.js';
+import { Scripts } from './scripts.js';
 
 /**
  * @typedef {object} ScriptProps
@@ -31,6 +32,7 @@ export function Script({ strategy = 'afterInteractive', ...props }) {
     return createElement(Head, null, element);
   }
   if (runtime === null) return null;
+  runtime.scripts ??= new Scripts(document, runtime.nonce); // islands have none before
   return createElement(LiveScript, { ...props, children, scripts: runtime.scripts, strategy });
 }
 

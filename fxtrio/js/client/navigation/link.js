@@ -30,7 +30,7 @@ export function Link({ href, prefetch = 'hover', replace, scroll, ...rest }) {
   const target = withBase(href, base);
   const current = isSamePath(target, state.requestedPath, base) && !/[?#]/.test(href);
   const anchor = { 'aria-current': current ? /** @type {const} */ ('page') : undefined, ...rest };
-  if (runtime === null) {
+  if (runtime === null || runtime.isIsland) {
     const isPage = rest.download === undefined && rest.target === undefined && !current;
     const isWanted = state.page.scripts === false && prefetch !== false && isPage;
     const mark = isWanted && isOfPages(target, base) ? { 'data-fx-prefetch': '' } : null;

@@ -2,7 +2,7 @@
 
 import { useCallback, useMemo } from 'react';
 
-import { useRoute } from '../contexts.js';
+import { usePage } from '../contexts.js';
 import { NO_PAGE, WAITING } from './loads.js';
 import { useStore } from '../store.js';
 
@@ -16,7 +16,7 @@ import { useStore } from '../store.js';
  * @returns {import('./loads.js').Loaded & { refresh: () => Promise<void> }}
  */
 export function useLoader(path) {
-  const { runtime } = useRoute('useLoader');
+  const { runtime } = usePage('useLoader');
   const load = useMemo(() => {
     if (runtime === null || path === null) return null;
     const url = runtime.router.resolve(path);

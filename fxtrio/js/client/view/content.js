@@ -2,7 +2,7 @@
 
 import { createElement } from 'react';
 
-import { useRoute } from '../contexts.js';
+import { usePage } from '../contexts.js';
 
 /**
  * @typedef {{ level: number, id: string, text: string }} Heading
@@ -16,7 +16,7 @@ import { useRoute } from '../contexts.js';
  * @returns {Content | null}
  */
 export function useContent() {
-  return contentOf(useRoute('useContent').parts);
+  return contentOf(usePage('useContent').parts);
 }
 
 /**
@@ -26,7 +26,7 @@ export function useContent() {
  * @param {{ label?: string, className?: string }} props `label` names it for screen readers
  */
 export function Toc({ label = 'On this page', className = 'toc' }) {
-  const content = contentOf(useRoute('Toc').parts);
+  const content = contentOf(usePage('Toc').parts);
   const groups = content === null ? [] : groupsOf(content.headings);
   if (groups.length === 0) return null;
   const items = groups.map(([first, ...inner]) =>

@@ -2,7 +2,7 @@
 
 import { useContext } from 'react';
 
-import { DataContext, LevelContext, useRoute } from '../contexts.js';
+import { DataContext, LevelContext, usePage } from '../contexts.js';
 import { layoutProps } from './tree.js';
 
 /**
@@ -30,7 +30,7 @@ export function useLayoutData() {
  * @returns {{ data: any, layoutData: any }}
  */
 export function useLoaded(caller) {
-  const { state } = useRoute(caller);
+  const { state } = usePage(caller);
   const level = useContext(LevelContext);
   const given = useContext(DataContext);
   if (given !== null) return given;

@@ -2,7 +2,7 @@
 
 import { createElement } from 'react';
 
-import { DataContext, useRoute } from '../contexts.js';
+import { DataContext, usePage } from '../contexts.js';
 import { pageProps } from './tree.js';
 
 /**
@@ -13,7 +13,7 @@ import { pageProps } from './tree.js';
  * @returns {import('react').ReactNode}
  */
 export function Slot({ name, children = null, ...rest }) {
-  const { state, parts } = useRoute('Slot');
+  const { state, parts } = usePage('Slot');
   const filled = parts.page.slots?.[name];
   if (filled === undefined || filled === null) return children;
   const node =

@@ -12,15 +12,26 @@ const SETTLED_MS = 1000;
  */
 export function watchChange(document, report) {
   const root = document.getElementById('fx-root');
-  const before = root?.innerHTML ?? '';
+  const before = htmlOf(root);
   const url = document.URL;
   return () => {
     setTimeout(() => {
       if (before === '' || document.URL !== url) return;
-      const change = changeOf(before, root?.innerHTML ?? '');
+      const change = changeOf(before, htmlOf(root));
       if (change !== '') report(change);
     }, SETTLED_MS);
   };
+}
+
+/**
+ * Return the HTML of an element, but for islands: a build lets scripts change these.
+ *
+ * @param {Element | null} element
+ */
+function htmlOf(element) {
+  const copy = /** @type {Element | undefined} */ (element?.cloneNode(true));
+  for (const island of copy?.querySelectorAll('[data-fx-island]') ?? []) island.textContent = '';
+  return copy?.innerHTML ?? '';
 }
 
 /**

@@ -8,6 +8,7 @@ from html import escape
 import attrs
 
 from fxtrio.manifest import Assets, View
+from fxtrio.serve.pages.html.island_loader import ISLAND, loader_of
 from fxtrio.serve.pages.html.own_document import message_document
 from fxtrio.ssr.frames import Rendered
 from fxtrio.status import phrase_of
@@ -57,6 +58,9 @@ class DocumentFrame:
 
     scripts: bool = True
     """Whether the document of a render has scripts, and the payload that they read."""
+
+    loader: bytes = b""
+    """The script that loads islands, for a document without others; empty without islands."""
 
     def shell(self, first: Rendered) -> bytes:
         """Return the document of a streamed page up to the end of its first part."""
@@ -111,10 +115,12 @@ class DocumentFrame:
         opening, head, to_root = self._around(head)
         if not self.scripts and html:
             parts = (opening, viewport, head, self.styles, to_root, html, b"</div>")
-            rules = b""
-            if _PREFETCHED in html:
-                rules = _RULES % (b' nonce="%b"' % nonce if nonce else b"")
-            return b"".join((*parts, rules, b"</body></html>"))
+            allowed = b' nonce="%b"' % nonce if nonce else b""
+            rules = _RULES % allowed if _PREFETCHED in html else b""
+            loader = b""
+            if self.loader and ISLAND in html:
+                loader = b'<script type="module"%b>%b</script>' % (allowed, self.loader)
+            return b"".join((*parts, rules, loader, b"</body></html>"))
         return b"".join(
             (
                 opening,
@@ -161,9 +167,11 @@ def document_frame(view: View, assets: Assets, *, lang: str, nonce: bytes) -> Do
     links += f'<script type="module" src="{escape(assets.entry)}"></script>'
     spoken = escape(lang).encode()
     opening = b'<!DOCTYPE html><html lang="%b">%b' % (spoken, _HEAD)
-    return DocumentFrame(
-        spoken, opening, links.encode(), styles.encode(), nonce, scripts=view.scripts
-    )
+    loader = b""
+    if not view.scripts and "islands" in view.client:
+        loader = loader_of(assets.islands)
+    texts = (spoken, opening, links.encode(), styles.encode(), nonce)
+    return DocumentFrame(*texts, scripts=view.scripts, loader=loader)
 
 
 def _modules(view: View) -> Sequence[str]:

@@ -1,0 +1,122 @@
+/**
+ * The islands of a page without scripts: each is rendered alone, as browsers hydrate it, when the
+ * page around it is there.
+ */
+
+import { randomUUID } from 'node:crypto';
+
+import { createElement } from 'react';
+
+import { IslandContext, LevelContext, RouteContext } from '../client/contexts.js';
+import { nameOf } from '../client/view/islands/json.js';
+import { keyOf } from '../client/view/islands/registry.js';
+import { cutRoot, STAND_IN } from './root.js';
+
+/** @typedef {import('../client/view/islands/island.js').Child} Child */
+/** @typedef {import('../client/types.js').State} State */
+/** @typedef {import('../client/contexts.js').Route} Route */
+/** @typedef {{ hoisted: string, inside: string, behind: string }} Cut */
+
+/** Stands for the HTML of an island until that is rendered. No page knows it. */
+const MARK = randomUUID();
+const MARKS = new RegExp(`<!--${MARK} (\\d+)-->`, 'g');
+
+const NOTHING = Object.freeze({});
+const NO_PARTS = Object.freeze({ page: NOTHING, layouts: [], loading: null });
+
+/** Collects the islands of one render. */
+export class RenderedIslands {
+  /** @type {import('react').ReactElement[]} */
+  #found = [];
+  #state;
+
+  /** @param {State} state of a page without scripts */
+  constructor(state) {
+    this.#state = state;
+  }
+
+  /**
+   * @param {Child} child
+   * @param {import('../client/view/islands/island.js').When} when
+   */
+  add(child, when) {
+    const { page, params } = this.#state;
+    const key = keyOf(child.type) ?? '';
+    const [module, ...preload] = page.islands?.[key] ?? [];
+    if (module === undefined) {
+      throw new Error(
+        `<Island>: <${nameOf(child.type)}> is no component that the build has found in an ` +
+          '<Island>. Import it from a file of its own, and write it as the child.',
+      );
+    }
+    const number = this.#found.length;
+    const props = JSON.stringify(child.props);
+    this.#found.push(createElement(child.type, JSON.parse(props)));
+    const given = {
+      when,
+      module,
+      name: key.slice(key.lastIndexOf('#') + 1),
+      id: idOf(number),
+      props: JSON.parse(props),
+      ...(preload.length > 0 && { preload }),
+      ...(Object.keys(params ?? NOTHING).length > 0 && { params }),
+      ...(page.base !== undefined && { base: page.base }),
+    };
+    return {
+      'data-fx-island': JSON.stringify(given),
+      dangerouslySetInnerHTML: { __html: `<!--${MARK} ${number}-->` },
+    };
+  }
+
+  /**
+   * Put the HTML of all islands into a page.
+   *
+   * @param {Cut} cut
+   * @param {Route} route of the page
+   * @param {(element: import('react').ReactElement, prefix: string) => string | Promise<string>} render
+   * @returns {Cut | Promise<Cut>}
+   */
+  fill(cut, route, render) {
+    if (this.#found.length === 0) return cut;
+    const state = { ...this.#state, props: { data: NOTHING, layoutData: NOTHING } };
+    const own = { ...route, state, parts: NO_PARTS, islands: null };
+    const texts = this.#found.map((child, number) =>
+      render(treeOf(child, /** @type {any} */ (own)), idOf(number)),
+    );
+    const late = texts.some((one) => typeof one !== 'string');
+    return late
+      ? Promise.all(texts).then((all) => joined(cut, all))
+      : joined(cut, /** @type {string[]} */ (texts));
+  }
+}
+
+/** @param {number} number of an island in its page */
+function idOf(number) {
+  return `i${number}-`;
+}
+
+/**
+ * @param {import('react').ReactElement} child
+ * @param {Route} route
+ */
+function treeOf(child, route) {
+  const alone = createElement(IslandContext, { value: true }, child);
+  const level = route.state.page.layouts.length;
+  const levelled = createElement(LevelContext, { value: level }, alone);
+  return createElement(STAND_IN, null, createElement(RouteContext, { value: route }, levelled));
+}
+
+/**
+ * @param {Cut} cut
+ * @param {string[]} texts of the islands
+ * @returns {Cut}
+ */
+function joined({ hoisted, inside, behind }, texts) {
+  const parts = texts.map(cutRoot);
+  return {
+    hoisted: hoisted + parts.map((one) => one.hoisted).join(''),
+    inside: inside.replace(MARKS, (_, number) => parts[Number(number)].inside),
+    // React's script for forms is the same in each.
+    behind: [...new Set([behind, ...parts.map((one) => one.behind)])].join(''),
+  };
+}
