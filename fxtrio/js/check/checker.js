@@ -17,7 +17,7 @@ import { undefinedNames, withoutTypes } from './names.js';
 import { endpointOf, nextMistakes } from './next.js';
 import { propertyMistakes } from './properties.js';
 import { importedFiles, importedModules, unreached } from './reach.js';
-import { importsByName, islandsOf } from '../scripts/islands.js';
+import { islandMistakes } from '../scripts/islands.js';
 import { signaturesOf } from './signatures.js';
 import { importMistakes } from './specifiers.js';
 import { tailwindMistakes } from './tailwind.js';
@@ -137,12 +137,11 @@ function lookInto(tools, root, declared, file) {
  * @param {File} file
  */
 function mistakesOf({ signatures }, program, file) {
-  const { mistakes } = islandsOf(program, importsByName(program));
   return [
     ...usageMistakes(program, file),
     ...propertyMistakes(program, signatures),
     ...nextMistakes(program, file.path),
-    ...mistakes.map((one) => ({ ...one, certain: true })),
+    ...islandMistakes(program),
   ];
 }
 

@@ -74,6 +74,16 @@ export function importsByName(program) {
   return (name) => (name.type === 'JSXIdentifier' ? names.get(name.name) : undefined);
 }
 
+/**
+ * Return the mistakes of a module, all of which keep a build from working.
+ *
+ * @param {Node} program
+ */
+export function islandMistakes(program) {
+  const { mistakes } = islandsOf(program, importsByName(program));
+  return mistakes.map((one) => ({ ...one, certain: true }));
+}
+
 /** @param {any} found what a tag means, or imports */
 export function isIsland(found) {
   return found?.specifier === 'fx/client' && found.name === 'Island';
