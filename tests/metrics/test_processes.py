@@ -13,7 +13,7 @@ from trio.testing import MockClock
 
 from fx.testing import open_app
 from fxtrio.plugins.metrics.app_state import LoopDelay
-from fxtrio.plugins.metrics.listener import MOST, run_listener
+from fxtrio.plugins.metrics.listener import HEAD, LIMIT, MOST, run_listener
 from fxtrio.plugins.metrics.plugin import PUBLISHED, Metrics
 from fxtrio.plugins.metrics.snapshot import Family, Sampled, Snapshot, add_up, as_text
 from fxtrio.plugins.metrics.worker_files import MetricsFolderUnusable, open_worker_files
@@ -136,12 +136,15 @@ async def test_a_scrape_that_fails_or_stalls_leaves_the_listener_as_it_is(
         stalled = [await trio.open_tcp_stream("127.0.0.1", port) for _ in range(MOST)]
         for stream in stalled[: MOST // 2]:  # half of them ask and do not read
             await stream.send_all(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n")
-        whole = await scrape()  # once the others are out of time
+        began = trio.current_time()
+        whole = await scrape()  # once those are out of time that have not asked
+        waited = trio.current_time() - began
         for stream in stalled:
             await stream.aclose()
         nursery.cancel_scope.cancel()
 
     assert failed.startswith(b"HTTP/1.1 500 ")
     assert b"without a name" not in failed
+    assert HEAD <= waited < LIMIT
     assert whole.startswith(b"HTTP/1.1 200 ") and whole.endswith(b"x")
     assert "the metrics cannot be read" in caplog.text

@@ -22,6 +22,9 @@ MOST = 8
 LIMIT = 10.0
 """How long a connection may last (seconds)."""
 
+HEAD = 2.0
+"""How long its request may take to arrive (seconds)."""
+
 RETRY = 1.0
 """Time between two attempts to listen (seconds)."""
 
@@ -100,12 +103,24 @@ async def _converse(
         slots.release()
 
 
+async def _read_request(
+    connection: h11.Connection, stream: trio.SocketStream
+) -> h11.Request | None:
+    """Return the request; None where there is none, or it does not arrive in time."""
+    with trio.move_on_after(HEAD):
+        while not isinstance(event := connection.next_event(), h11.Request):
+            if event is not h11.NEED_DATA:
+                return None
+            connection.receive_data(await stream.receive_some())
+        return event
+    return None
+
+
 async def _answer(stream: trio.SocketStream, path: str, answer: Answer) -> None:
     connection = h11.Connection(h11.SERVER, max_incomplete_event_size=16 * 1024)
-    while not isinstance(event := connection.next_event(), h11.Request):
-        if event is not h11.NEED_DATA:
-            return
-        connection.receive_data(await stream.receive_some())
+    event = await _read_request(connection, stream)
+    if event is None:
+        return
     asked = event.target.partition(b"?")[0].decode("latin-1")
     if asked != path:
         status, body = 404, f"Metrics are at {path}.\n".encode()
