@@ -65,6 +65,22 @@ def test_what_is_kept_is_bounded() -> None:
     assert (len(newest["parts"]), newest["omitted"]) == (300, 700)
 
 
+def test_a_socket_that_makes_other_queries_for_hours_keeps_so_many_of_them() -> None:
+    spans, timings = listened()
+    with spans.open_root("request", "WEBSOCKET /") as root:
+        for number in range(1000):
+            with span("query", f"select a{number}"):
+                pass
+            with span("query", "select first"):
+                pass
+
+    assert root is not None
+    timing = timings.of(root)
+    assert timing is not None
+    assert len(timing.queries) == 300
+    assert timing.repeated()[0]["count"] == 1000
+
+
 def test_the_page_shows_parts_beside_each_other_and_escapes_names() -> None:
     spans, timings = listened()
     with spans.open_root("request", "GET /<b>"), span("loader", "<script>"):

@@ -19,7 +19,7 @@ _REQUESTS = 200
 """Requests and jobs that are kept (count)."""
 
 _PARTS = 300
-"""Parts of one that are kept; further ones are counted (count)."""
+"""Parts of one that are kept, and different queries; further parts are counted (count)."""
 
 _IN_HEADER = 24
 """Parts that `Server-Timing` names: browsers and proxies bound their headers (count)."""
@@ -111,8 +111,9 @@ class Timings:
         timing = self.of(span)
         if timing is None:
             return
-        if span.kind == "query":
-            timing.queries[span.name, span.place] += 1
+        query = span.name, span.place
+        if span.kind == "query" and (query in timing.queries or len(timing.queries) < _PARTS):
+            timing.queries[query] += 1
         if len(timing.parts) < _PARTS:
             timing.parts.append(span)
         else:
