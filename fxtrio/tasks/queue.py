@@ -40,7 +40,7 @@ from fxtrio.tasks.deferred_jobs import HeldJobs, holding
 from fxtrio.tracebacks import trimmed
 
 P = ParamSpec("P")
-Job = tuple[Context, Callable[..., object], tuple[Any, ...], dict[str, Any]]
+QueuedCall = tuple[Context, Callable[..., object], tuple[Any, ...], dict[str, Any]]
 """Context variables, callable, and what to call it with."""
 
 _TURN = 0.001
@@ -134,8 +134,8 @@ class TaskQueue:
     capacity: int = attrs.field(validator=attrs.validators.ge(1))
     workers: int = attrs.field(validator=attrs.validators.ge(1))
 
-    _send: trio.MemorySendChannel[Job] = attrs.field(init=False)
-    _receive: trio.MemoryReceiveChannel[Job] = attrs.field(init=False)
+    _send: trio.MemorySendChannel[QueuedCall] = attrs.field(init=False)
+    _receive: trio.MemoryReceiveChannel[QueuedCall] = attrs.field(init=False)
     _thread: int = attrs.field(init=False, factory=threading.get_ident)
     _token: trio.lowlevel.TrioToken = attrs.field(
         init=False, factory=trio.lowlevel.current_trio_token
@@ -153,7 +153,7 @@ class TaskQueue:
     _cancelled: int = attrs.field(init=False, default=0)
 
     def __attrs_post_init__(self) -> None:
-        self._send, self._receive = trio.open_memory_channel[Job](self.capacity)
+        self._send, self._receive = trio.open_memory_channel[QueuedCall](self.capacity)
 
     def __repr__(self) -> str:
         return f"<TaskQueue {self.statistics()}>"
@@ -205,7 +205,7 @@ class TaskQueue:
         except trio.RunFinishedError:
             raise TaskQueueNotRunning(name_of(func)) from None
 
-    def _take(self, job: Job) -> None:
+    def _take(self, job: QueuedCall) -> None:
         """Let a job wait for a worker, or give it to one that is idle."""
         try:
             self._send.send_nowait(job)
@@ -316,7 +316,7 @@ class TaskQueue:
                 await trio.lowlevel.checkpoint()
                 turn_ends = now() + _TURN
 
-    def _begin(self, job: Job) -> tuple[Coroutine[Any, Any, object], Any] | None:
+    def _begin(self, job: QueuedCall) -> tuple[Coroutine[Any, Any, object], Any] | None:
         """Run a job until it ends or waits; return what waits, and the trap it waits in."""
         context, func, args, kwargs = job
         try:
@@ -333,7 +333,9 @@ class TaskQueue:
             self._account(job, error)
         return None
 
-    async def _finish(self, job: Job, coroutine: Coroutine[Any, Any, object], trap: Any) -> None:
+    async def _finish(
+        self, job: QueuedCall, coroutine: Coroutine[Any, Any, object], trap: Any
+    ) -> None:
         """Run the rest of a job that waits."""
         try:
             await drive(job[0], coroutine, trap)
@@ -341,7 +343,7 @@ class TaskQueue:
         except BaseException as error:
             self._account(job, error)
 
-    def _account(self, job: Job, error: BaseException) -> None:
+    def _account(self, job: QueuedCall, error: BaseException) -> None:
         """Log how a job ended; raise what is a cancellation, to let it reach its scope.
 
         Where no scope around is cancelled, a `Cancelled` has no scope to reach: it is an error.
