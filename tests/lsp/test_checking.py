@@ -14,7 +14,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.checks.checking import Checking
 from fxtrio.tools.lsp.documents.documents import Documents
 from fxtrio.tools.lsp.documents.page import PageView
-from fxtrio.tools.lsp.documents.page_cache import Views
+from fxtrio.tools.lsp.documents.page_cache import PageCache
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 
 PAGE = "export default function Page() {\n  return useAction('a');\n}\n"
@@ -44,7 +44,7 @@ async def test_a_mistake_that_two_checks_find_is_shown_once(
 
     checking = Checking(
         documents,
-        Views(documents),
+        PageCache(documents),
         cast("Analyst", _Analyst()),
         publish=publish,
         check_whole=nothing,

@@ -10,7 +10,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.answers.features import LONGEST_HOVER, Answers
 from fxtrio.tools.lsp.answers.hover import STARTING
 from fxtrio.tools.lsp.documents.documents import Documents
-from fxtrio.tools.lsp.documents.page_cache import Views
+from fxtrio.tools.lsp.documents.page_cache import PageCache
 from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 from fxtrio.tools.lsp.project_index import ProjectIndex
@@ -28,9 +28,9 @@ async def test_a_hover_says_that_types_are_being_read(
         raise AssertionError
 
     documents, analyst = Documents(), Analyst(print)
-    views, knowledge = Views(documents), ProjectIndex(print, take)
+    pages, knowledge = PageCache(documents), ProjectIndex(print, take)
     others = DelegatedServers(print, knowledge)
-    answers = Answers(documents, views, analyst, knowledge, others)
+    answers = Answers(documents, pages, analyst, knowledge, others)
     document = documents.take(TextDocument((tmp_path / "a.fxl").as_uri(), PAGE, 1))
     assert document is not None
 

@@ -25,7 +25,7 @@ from fxtrio.tools.lsp.checks.checking import Checking
 from fxtrio.tools.lsp.checks.live_types import LiveTypes
 from fxtrio.tools.lsp.checks.project_check import check_whole
 from fxtrio.tools.lsp.documents.documents import Document, Documents, file_of
-from fxtrio.tools.lsp.documents.page_cache import Views
+from fxtrio.tools.lsp.documents.page_cache import PageCache
 from fxtrio.tools.lsp.documents.positions import Position, position_in
 from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
@@ -75,15 +75,15 @@ class EditorSession:
         self.documents = Documents()
         self.analyst = Analyst(self.report)
         self._questions = Questions()
-        self.views = Views(self.documents)
+        self.pages = PageCache(self.documents)
         self._knowledge = ProjectIndex(self.report, self._take)
         self._others = DelegatedServers(self.report, self._knowledge)
         self._answers = Answers(
-            self.documents, self.views, self.analyst, self._knowledge, self._others
+            self.documents, self.pages, self.analyst, self._knowledge, self._others
         )
         self.checking = Checking(
             self.documents,
-            self.views,
+            self.pages,
             self.analyst,
             publish=self._publish,
             check_whole=self._check_whole,
@@ -92,7 +92,7 @@ class EditorSession:
         )
         self._prettier = WarmPrettier(self.report)
         self._prepared = PreparedFormats(
-            self.documents, self.views.root_of, self._wait_idle, self._prepare_format
+            self.documents, self.pages.root_of, self._wait_idle, self._prepare_format
         )
         self._options = Options()
         self._watches = False
@@ -119,9 +119,9 @@ class EditorSession:
                 nursery.start_soon(self._watch, name="lsp.watch")
 
     async def _format(self, document: Document, report: Callable[[str], None]) -> Any:
-        root, static = self.views.root_of(document.file), not self._options.imports
+        root, static = self.pages.root_of(document.file), not self._options.imports
         run = self._prettier.format
-        await self.views.of(document)  # so that the page is divided into its halves once
+        await self.pages.of(document)  # so that the page is divided into its halves once
         return await formatting_edits(document, root, report, static=static, run=run)
 
     async def _prepare_format(self, document: Document) -> Any:
@@ -224,7 +224,7 @@ class EditorSession:
         def closed(params: types.DidCloseTextDocumentParams) -> None:
             file = self.documents.closed(params.text_document.uri)
             if file is not None:
-                self.views.forget(file)
+                self.pages.forget(file)
                 self.checking.changed(file)
 
         @feature(types.TEXT_DOCUMENT_DID_SAVE)
@@ -232,7 +232,7 @@ class EditorSession:
             file = file_of(params.text_document.uri)
             if file is not None:
                 # Other files are seen only where the editor tells of them.
-                self._refresh(self.views.root_of(file), pages_only=self._watches)
+                self._refresh(self.pages.root_of(file), pages_only=self._watches)
 
         @feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
         def files_changed(params: types.DidChangeWatchedFilesParams) -> None:
@@ -241,7 +241,7 @@ class EditorSession:
             by_root = defaultdict[Path, list[Path]](list)
             for file in files:
                 if file is not None:
-                    by_root[self.views.root_of(file)].append(file)
+                    by_root[self.pages.root_of(file)].append(file)
             for root, found in by_root.items():
                 self._others.files_changed(root, found)
                 if self.checking.knows(root):
@@ -264,7 +264,7 @@ class EditorSession:
         workspace = self.server.workspace
         uris = [one.uri for one in workspace.folders.values()] or [workspace.root_uri or ""]
         found = {file for uri in uris if (file := file_of(uri)) is not None}
-        self.views.folders = tuple(
+        self.pages.folders = tuple(
             sorted(found, key=lambda folder: len(folder.parts), reverse=True)
         )
 
@@ -276,7 +276,7 @@ class EditorSession:
         if document is None:
             return
         self._uris[document.file] = uri
-        root = self.views.root_of(document.file)
+        root = self.pages.root_of(document.file)
         if not self.checking.knows(root):
             self._refresh(root)
         self.checking.changed(document.file)

@@ -8,7 +8,7 @@ from typing import Any
 
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.tools.lsp.documents.page import PageView
-from fxtrio.tools.lsp.documents.page_cache import Views, read_text_of
+from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
 from fxtrio.tools.lsp.documents.positions import Range
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 
@@ -119,11 +119,11 @@ def _matches(query: str, name: str) -> bool:
     return all(one in letters for one in query.lower())
 
 
-class ProjectViews:
+class ProjectPages:
     """Pages of projects as they lie on the disk, read again where their text has changed."""
 
-    def __init__(self, views: Views) -> None:
-        self._views = views
+    def __init__(self, pages: PageCache) -> None:
+        self._pages = pages
         self._cached: dict[str, tuple[str, PageView]] = {}
 
     async def of(self, root: Any, sources: list[str]) -> dict[str, PageView]:
@@ -134,7 +134,7 @@ class ProjectViews:
             text = await read_text_of(file)
             key = str(file)
             if self._cached.get(key, ("",))[0] != text:
-                self._cached[key] = text, await self._views.look(file, text)
+                self._cached[key] = text, await self._pages.look(file, text)
             if key in self._cached:
                 found[source] = self._cached[key][1]
         return found

@@ -10,7 +10,7 @@ import trio
 
 from fxtrio.tools.lsp.answers.completion import completions
 from fxtrio.tools.lsp.answers.document_symbols import (
-    ProjectViews,
+    ProjectPages,
     document_symbols,
     project_symbols,
 )
@@ -40,7 +40,7 @@ from fxtrio.tools.lsp.answers.symbols import ActionThing, Setting, Thing, thing_
 from fxtrio.tools.lsp.documents.documents import Document, Documents
 from fxtrio.tools.lsp.documents.name_ranges import is_typed_dict
 from fxtrio.tools.lsp.documents.page import PageView
-from fxtrio.tools.lsp.documents.page_cache import Views, read_text_of
+from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
 from fxtrio.tools.lsp.documents.positions import Places, Position, places_of
 from fxtrio.tools.lsp.documents.virtual_document import language_at, project
 from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
@@ -58,17 +58,17 @@ class Answers:
     def __init__(
         self,
         documents: Documents,
-        views: Views,
+        pages: PageCache,
         analyst: Analyst,
         knowledge: ProjectIndex,
         others: DelegatedServers,
     ) -> None:
         self._documents = documents
-        self._views = views
+        self._pages = pages
         self._analyst = analyst
         self._knowledge = knowledge
         self._others = others
-        self._saved = ProjectViews(views)
+        self._saved = ProjectPages(pages)
 
     async def completion(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return what may be written at a position."""
@@ -89,7 +89,7 @@ class Answers:
 
     async def resolve(self, document: Document, item: dict[str, Any]) -> dict[str, Any]:
         """Return an item of a completion with all that is known of it."""
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         found = None if view is None else await self._others.resolve(view, item)
         if view is None or found is None:
             return item
@@ -123,7 +123,7 @@ class Answers:
         self, document: Document, position: Position
     ) -> dict[str, Any] | None:
         """Return why nothing is known of a name yet; None where there is no name."""
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         if view is None or not word_at(view.places, position):
             return None
         # Python code has no server of fxtrio's own to wait for.
@@ -196,7 +196,7 @@ class Answers:
 
     async def close_tag(self, document: Document, position: Position) -> str | None:
         """Return what closes the tag that was just written in front of a position."""
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         return None if view is None else await self._analyst.closing(view, position)
 
     async def closing_edits(
@@ -210,13 +210,13 @@ class Answers:
 
     async def linked_names(self, document: Document, position: Position) -> dict[str, Any] | None:
         """Return the names of the two tags of an element, which are changed together."""
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         found = None if view is None else await self._analyst.linked(view, position)
         return None if found is None else {"ranges": found}
 
     async def outline(self, document: Document) -> list[dict[str, Any]]:
         """Return what a page declares."""
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         return [] if view is None else await document_symbols(view, self._analyst)
 
     async def search(self, query: str) -> list[dict[str, Any]]:
@@ -234,7 +234,7 @@ class Answers:
         self, document: Document, diagnostics: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
         """Return edits that remove diagnostics of a file."""
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         if view is None:
             return []
         return await trio.to_thread.run_sync(quick_fixes, view, document.uri, diagnostics)
@@ -242,7 +242,7 @@ class Answers:
     async def _attribute_edits(self, name: str, site: NamingPlace, new: str) -> Edits:
         """Return the edits of Python code that rename an attribute of a class."""
         document = self._documents.get(site.file)
-        view = None if document is None else await self._views.of(document)
+        view = None if document is None else await self._pages.of(document)
         edit = None
         if view is not None and is_typed_dict(view.checked.python, site.range["start"]["line"]):
             raise request_failed(
@@ -265,13 +265,13 @@ class Answers:
         self, method: str, document: Document, position: Position, back: MapResult, **more: Any
     ) -> Any:
         """Return what the server of the language at a position answers; None without one."""
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         if view is None:
             return None
         return await self._others.ask(method, view, position, back, **more)
 
     async def _setting(self, document: Document) -> Setting | None:
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         if view is None:
             return None
         await self._knowledge.wait_first(view.root)
@@ -306,7 +306,7 @@ class Answers:
         if document is not None:
             return await self._setting(document)
         text = await read_text_of(file)
-        return self._setting_of(await self._views.look(file, text)) if text else None
+        return self._setting_of(await self._pages.look(file, text)) if text else None
 
     async def _uses(self, view: PageView, name: str) -> tuple[Use, ...]:
         return await self._analyst.uses(view, name=name) or ()

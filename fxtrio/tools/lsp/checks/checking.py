@@ -19,7 +19,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.checks.diagnostics import diagnostic_of, moved
 from fxtrio.tools.lsp.documents.documents import PAGE_SUFFIX, Document, Documents
 from fxtrio.tools.lsp.documents.page import PageView
-from fxtrio.tools.lsp.documents.page_cache import Views, read_text_of
+from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
 from fxtrio.tools.lsp.documents.positions import Places, places_of
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 
@@ -72,7 +72,7 @@ class Checking:
     def __init__(
         self,
         documents: Documents,
-        views: Views,
+        pages: PageCache,
         analyst: Analyst,
         *,
         publish: Publish,
@@ -81,7 +81,7 @@ class Checking:
         wait_for_turn: Callable[[], Awaitable[None]],
     ) -> None:
         self._documents = documents
-        self._views = views
+        self._pages = pages
         self._analyst = analyst
         self._publish = publish
         self._check_whole = check_whole
@@ -163,7 +163,7 @@ class Checking:
         if document is None:
             await self._publish_closed(file)
             return
-        view = await self._views.of(document)
+        view = await self._pages.of(document)
         if view is None:
             return
         self._typed[file] = view  # meanwhile
@@ -229,11 +229,11 @@ class Checking:
                 await self._publish_closed(file)
 
     def _is_page_of(self, file: Path, root: Path) -> bool:
-        return file.suffix == PAGE_SUFFIX and self._views.root_of(file) == root
+        return file.suffix == PAGE_SUFFIX and self._pages.root_of(file) == root
 
     async def _saved_state(self, root: Path, file: Path, found: list[Problem]) -> _Saved:
         text = await read_text_of(file)
-        view = await self._views.look(file, text)
+        view = await self._pages.look(file, text)
         alone = {problem.head for problem in await self._alone(view)}
         others = tuple(one for one in found if one.head not in alone)
         types = frozenset(self._kinds.get(root, {}).get("types", ()))
@@ -241,7 +241,7 @@ class Checking:
 
     async def _publish_closed(self, file: Path) -> None:
         """Publish what the last whole check has found in a file that is not open."""
-        found = self._whole.get(self._views.root_of(file), {}).get(file, [])
+        found = self._whole.get(self._pages.root_of(file), {}).get(file, [])
         for known in (self._saved, self._live, self._looked):
             known.pop(file, None)
         places = places_of(await read_text_of(file))

@@ -19,7 +19,7 @@ class _CachedPage:
     view: PageView
 
 
-class Views:
+class PageCache:
     """Analyses of the open pages; those of closed ones are dropped."""
 
     def __init__(self, documents: Documents) -> None:
