@@ -83,55 +83,70 @@ def import_remedy(name: str) -> str:
     return f"Write 'from {HOMES[name]} import {name}'"
 
 
-_BROKEN = tuple(
-    (re.compile(message), remedy)
-    for message, remedy in (
-        (r"'([(\[{])' was never closed", "Write the bracket that closes {0!r}"),
-        (r"unmatched '(.)'", "Remove {0!r}, or write the bracket that it closes"),
-        (
-            r"parenthesis '(.)' does not match opening parenthesis '(.)'",
-            "Close {1!r} before {0!r}, or replace one of the two",
-        ),
-        (r"unterminated triple-quoted", "Write three quotes where the string ends"),
-        (r"unterminated (f-)?string", "Close the string; write a quote inside it as \\' or \\\""),
-        (r"expected an indented block", "Indent the lines below it, or write 'pass' there"),
-        (r"unindent does not match", "Begin the line below one of the lines above it"),
-        (r"unexpected indent", "Remove the spaces at the beginning of the line"),
-        (r"tabs and spaces", "Indent with spaces only"),
-        (r"expected '(except)' or '(finally)' block", "Write '{0} …:' or '{1}:' below the 'try'"),
-        (r"^expected '(.+?)'", "Write {0!r} here"),
-        (r"':' expected after dictionary key", "Write ': value' after the key"),
-        (r"forgot a comma", "Write a comma between the two"),
-        (r"[Mm]aybe you meant '(==|:=)'", "Write {0!r}, or assign in a line above"),
-        (r"from \.\.\. import", "Write 'from module import name'"),
-        (r"Did you mean (print|exec)\(", "Write {0}(…)"),
-        (r"Did you mean (.+?)\??$", "Write {0}"),
-        (r"cannot (assign to|delete) ", "Put a name, an attribute or an item there"),
-        (r"starred expression", "Write it in a list or in a call, as in [*items]"),
-        (r"'(break|continue)'.* (?:outside|not properly in) loop", "Move {0!r} into a loop"),
-        (r"^'(return|yield.*?)' outside function", "Move {0!r} into a function"),
-        (r"outside async function", "Write 'async def' for the function around it"),
-        (r"Generator expression must be", "Put the generator in brackets of its own"),
-        (r"positional argument follows", "Move arguments without a name to the front"),
-        (r"argument repeated", "Remove one of the two"),
-        (r"duplicate argument '(.+)'", "Rename or remove one parameter {0!r}"),
-        (
-            r"(non-default|without a default).* follows",
-            "Move parameters with a default to the end, or write '*' between the two",
-        ),
-        (r"line continuation", "Remove the backslash, or what follows it in the line"),
-        (r"(non-printable|invalid) character", "Type the character again, with a plain keyboard"),
-        (
-            r"invalid (decimal|hexadecimal|octal|binary) literal",
-            "A name begins with a letter or '_'",
-        ),
-        (r"leading zeros", "Remove the zeros, or write '0o' for an octal number"),
-        (r"only contain ASCII", "Write a string, and call '.encode()' on it"),
-        (r"f-string: .*(empty|valid) expression", "Write a value between the braces"),
-        (r"f-string: .*expecting '}'", "Write '}' after the value"),
-        (r"(global|nonlocal) declaration", "Move the declaration to the top of the function"),
-        (r"nested too deeply", "Move a part of it to a function or a variable"),
-    )
+_BROKEN = (
+    (re.compile(r"'([(\[{])' was never closed"), "Write the bracket that closes {0!r}"),
+    (re.compile(r"unmatched '(.)'"), "Remove {0!r}, or write the bracket that it closes"),
+    (
+        re.compile(r"parenthesis '(.)' does not match opening parenthesis '(.)'"),
+        "Close {1!r} before {0!r}, or replace one of the two",
+    ),
+    (re.compile(r"unterminated triple-quoted"), "Write three quotes where the string ends"),
+    (
+        re.compile(r"unterminated (f-)?string"),
+        "Close the string; write a quote inside it as \\' or \\\"",
+    ),
+    (re.compile(r"expected an indented block"), "Indent the lines below it, or write 'pass' there"),
+    (re.compile(r"unindent does not match"), "Begin the line below one of the lines above it"),
+    (re.compile(r"unexpected indent"), "Remove the spaces at the beginning of the line"),
+    (re.compile(r"tabs and spaces"), "Indent with spaces only"),
+    (
+        re.compile(r"expected '(except)' or '(finally)' block"),
+        "Write '{0} …:' or '{1}:' below the 'try'",
+    ),
+    (re.compile(r"^expected '(.+?)'"), "Write {0!r} here"),
+    (re.compile(r"':' expected after dictionary key"), "Write ': value' after the key"),
+    (re.compile(r"forgot a comma"), "Write a comma between the two"),
+    (re.compile(r"[Mm]aybe you meant '(==|:=)'"), "Write {0!r}, or assign in a line above"),
+    (re.compile(r"from \.\.\. import"), "Write 'from module import name'"),
+    (re.compile(r"Did you mean (print|exec)\("), "Write {0}(…)"),
+    (re.compile(r"Did you mean (.+?)\??$"), "Write {0}"),
+    (re.compile(r"cannot (assign to|delete) "), "Put a name, an attribute or an item there"),
+    (re.compile(r"starred expression"), "Write it in a list or in a call, as in [*items]"),
+    (
+        re.compile(r"^'(break|continue)' (?:outside|not properly in) loop"),
+        "Move {0!r} into a loop",
+    ),
+    (re.compile(r"^'(return|yield.*?)' outside function"), "Move {0!r} into a function"),
+    (re.compile(r"outside async function"), "Write 'async def' for the function around it"),
+    (re.compile(r"Generator expression must be"), "Put the generator in brackets of its own"),
+    (re.compile(r"positional argument follows"), "Move arguments without a name to the front"),
+    (re.compile(r"argument repeated"), "Remove one of the two"),
+    (re.compile(r"duplicate argument '(.+)'"), "Rename or remove one parameter {0!r}"),
+    (
+        re.compile(r"^(?:non-default argument|parameter without a default) follows"),
+        "Move parameters with a default to the end, or write '*' between the two",
+    ),
+    (re.compile(r"line continuation"), "Remove the backslash, or what follows it in the line"),
+    (
+        re.compile(r"(non-printable|invalid) character"),
+        "Type the character again, with a plain keyboard",
+    ),
+    (
+        re.compile(r"invalid (decimal|hexadecimal|octal|binary) literal"),
+        "A name begins with a letter or '_'",
+    ),
+    (re.compile(r"leading zeros"), "Remove the zeros, or write '0o' for an octal number"),
+    (re.compile(r"only contain ASCII"), "Write a string, and call '.encode()' on it"),
+    (
+        re.compile(r"^f-string: (?:empty expression|valid expression)"),
+        "Write a value between the braces",
+    ),
+    (re.compile(r"^f-string: expecting.* '}'"), "Write '}' after the value"),
+    (
+        re.compile(r"(global|nonlocal) declaration"),
+        "Move the declaration to the top of the function",
+    ),
+    (re.compile(r"nested too deeply"), "Move a part of it to a function or a variable"),
 )
 """Messages of Python's parser, of all its versions, and what to do; values are those in groups."""
 
