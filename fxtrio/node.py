@@ -27,6 +27,8 @@ ALLOWED = frozenset(
     {
         "APPDATA",
         "COMSPEC",
+        "GOGC",  # TypeScript is a Go program: how much memory it may take to need less time
+        "GOMEMLIMIT",
         "HOME",
         "LANG",
         "LANGUAGE",

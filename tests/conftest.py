@@ -54,6 +54,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_configure() -> None:
     """Let processes of fxtrio be forked, those without mark ``own_interpreter``."""
     forked.install()
+    os.environ.setdefault("GOGC", "400")  # for TypeScript: a seventh less work
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.node import NodeMissing, find_node
+from fxtrio.node import NodeMissing, find_node, tool_environment
 
 
 def make_program(path: Path, prints: str) -> Path:
@@ -98,3 +98,13 @@ def test_a_node_that_does_not_start_is_rejected(path_folder: Path) -> None:
     with pytest.raises(NodeMissing) as caught:
         find_node()
     assert caught.value.rejected == (f"{broken} does not start",)
+
+
+def test_tools_get_what_bounds_their_memory_and_nothing_that_loads_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("GOGC", "GOMEMLIMIT", "GODEBUG", "NODE_OPTIONS", "LD_PRELOAD"):
+        monkeypatch.setenv(name, "0")
+    given = tool_environment()
+    assert given.keys() & {"GOGC", "GOMEMLIMIT"} == {"GOGC", "GOMEMLIMIT"}
+    assert not given.keys() & {"GODEBUG", "NODE_OPTIONS", "LD_PRELOAD"}
