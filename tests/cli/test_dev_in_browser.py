@@ -139,6 +139,48 @@ def test_a_page_that_a_build_would_send_without_scripts_must_not_change_with_the
 
 
 @pytest.mark.shared_dev
+def test_an_island_is_a_part_of_its_page_that_takes_updates(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    (project / "components/tally.jsx").write_text(
+        "import { useEffect, useState } from 'react';\n\n"
+        "export default function Tally({ at }) {\n  const [count, setCount] = useState(0);\n"
+        "  useEffect(() => setCount((one) => one || (at ?? 5)), [at]);\n"
+        "  return <button onClick={() => setCount(count + 1)}>{`Tally ${count}`}</button>;\n}\n"
+    )
+    page_file = project / "pages/isle.fxl"
+    page_file.write_text(
+        "import { Island } from 'fx/client';\nimport Tally from '../components/tally';\n\n"
+        'export default () => <main><Island when="visible"><Tally /></Island></main>;\n'
+    )
+    (project / "pages/nested-isle.fxl").write_text(
+        "export default () => <p><Part /></p>;\nconst Part = () => <h2>Part</h2>;\n"
+    )
+    visitor = visit(browser)
+    page = visitor.page
+    page.goto(f"{server.url}/isle")
+    button = page.locator("main fx-island button")
+    expect(button).to_have_text("Tally 5")
+    button.click()
+    expect(button).to_have_text("Tally 6")
+
+    tally = project / "components/tally.jsx"
+    tally.write_text(tally.read_text().replace("Tally ${", "Count ${"))
+    expect(button).to_have_text("Count 6")
+    page.goto(f"{server.url}/nested-isle")
+    wait_for(server, "pages/nested-isle.fxl: 'fx build' sends this page without scripts")
+    assert "pages/isle.fxl: 'fx build'" not in server.output()
+    assert [one for one in visitor.complaints if "isle" not in one and "h2" not in one] == []
+
+    page_file.write_text(page_file.read_text().replace("<Tally />", "<Tally at={new Map()} />"))
+    page.goto(f"{server.url}/isle")
+    wait_for(server, "the property 'at' of <Tally> is a Map, which is not JSON")
+    page_file.write_text(page_file.read_text().replace("<Tally at={new Map()} />", "<b>No</b>"))
+    wait_for(server, "<b> in an <Island> is not imported from a file")
+    page_file.unlink()
+
+
+@pytest.mark.shared_dev
 def test_the_starter_works_without_complaints_of_the_browser(
     browser: Browser, server: Server
 ) -> None:
