@@ -10,7 +10,7 @@ import { createElement } from 'react';
 import { IslandContext, LevelContext, RouteContext } from '../client/contexts.js';
 import { nameOf } from '../client/view/islands/json.js';
 import { keyOf } from '../client/view/islands/registry.js';
-import { cutRoot, STAND_IN } from './root.js';
+import { cutRoot, STAND_IN, withLastTitle } from './root.js';
 
 /** @typedef {import('../client/view/islands/island.js').Child} Child */
 /** @typedef {import('../client/types.js').State} State */
@@ -114,7 +114,7 @@ function treeOf(child, route) {
 function joined({ hoisted, inside, behind }, texts) {
   const parts = texts.map(cutRoot);
   return {
-    hoisted: hoisted + parts.map((one) => one.hoisted).join(''),
+    hoisted: withLastTitle(hoisted + parts.map((one) => one.hoisted).join('')),
     inside: inside.replace(MARKS, (_, number) => parts[Number(number)].inside),
     // React's script for forms is the same in each.
     behind: [...new Set([behind, ...parts.map((one) => one.behind)])].join(''),

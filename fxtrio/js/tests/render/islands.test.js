@@ -1,0 +1,116 @@
+/** Islands of a page without scripts: each rendered alone, in its place. */
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { createContext, createElement, lazy, memo, useContext, useId } from 'react';
+
+import { Island, useData } from '../../client/index.js';
+import { register } from '../../client/view/islands/registry.js';
+import { render } from '../rendering.js';
+import { makeState } from '../states.js';
+
+const Theme = createContext('light');
+
+const Inner = memo(() => createElement('b', { id: useId() }, useContext(Theme)));
+const Titled = (/** @type {any} */ { text }) => [
+  createElement('title', { key: 't' }, text),
+  createElement('form', { key: 'f', action: () => {} }),
+];
+const Late = lazy(async () => ({ default: () => createElement('i', null, 'late') }));
+const Asking = () => createElement('i', null, useData().a);
+const Unknown = () => null;
+for (const [name, component] of Object.entries({ Inner, Titled, Late, Asking })) {
+  register(() => component, `ui/parts.jsx#${name}`);
+}
+
+/**
+ * Render a page of islands.
+ *
+ * @param {any[]} children of one island each
+ * @param {any} [more] of the page's info
+ */
+function islands(children, more = {}) {
+  const keys = ['Inner', 'Titled', 'Late', 'Asking'].map((name) => `ui/parts.jsx#${name}`);
+  const files = Object.fromEntries(keys.map((key) => [key, ['/_fx/parts.js', '/_fx/more.js']]));
+  const page = () =>
+    createElement(
+      Theme,
+      { value: 'dark' },
+      createElement('p', { id: useId() }),
+      ...children.map((child) => createElement(Island, { when: 'idle', children: child })),
+    );
+  const state = makeState();
+  return render(page, { page: { ...state.page, scripts: false, islands: files, ...more } });
+}
+
+test('an island has ids of its own, and no context of the page', () => {
+  const { html } = islands([createElement(Inner), createElement(Inner)]);
+
+  assert.deepEqual(html.match(/<b id="[^"]*">\w+/g), [
+    '<b id="_i0-R_0_">light',
+    '<b id="_i1-R_0_">light',
+  ]);
+  assert.match(html, /<fx-island style="display:contents" data-fx-island="[^"]*"><b/);
+  const [, given] = /data-fx-island="([^"]*)"/.exec(html) ?? [];
+  assert.deepEqual(JSON.parse(given.replaceAll('&quot;', '"')), {
+    when: 'idle',
+    module: '/_fx/parts.js',
+    name: 'Inner',
+    id: 'i0-',
+    props: {},
+    preload: ['/_fx/more.js'],
+  });
+});
+
+test('what React hoists and appends goes where it goes for a page', () => {
+  const children = [1, 2].map((text) => createElement(Titled, { text: `Title ${text}` }));
+  const { head, html } = islands(children);
+
+  assert.deepEqual(head.match(/<title>[^<]*/g), ['<title>Title 2']);
+  assert.doesNotMatch(html, /<title/);
+  assert.equal(html.split('<script').length, 2); // React's for forms, once
+  assert.ok(html.indexOf('<script') > html.lastIndexOf('</fx-island>'));
+});
+
+test('an island that waits is waited for', async () => {
+  const { html } = await islands([createElement(Late), createElement(Inner)]);
+
+  assert.match(html, /<i>late<\/i>/);
+  assert.match(html, /<b id="_i1-R_0_">light/);
+});
+
+test('an app that is served below a path has it in islands', () => {
+  const { html } = islands([createElement(Inner)], { base: '/sub' });
+
+  assert.match(html, /&quot;base&quot;:&quot;\/sub&quot;/);
+});
+
+for (const [child, cause] of /** @type {[any, RegExp][]} */ ([
+  [createElement(Unknown), /<Unknown> is no component that the build has found/],
+  [createElement('p'), /its child is one component/],
+  [null, /its child is one component/],
+  [createElement(Titled, { text: [NaN] }), /the property 'text.0' of <Titled> is NaN/],
+  [createElement(Titled, { text: new Date(0) }), /'text' of <Titled> is a Date, which is not JSON/],
+  [createElement(Titled, { run: () => 1 }), /'run' of <Titled> is a function/],
+  [createElement(Titled, { icon: createElement('b') }), /'icon' of <Titled> is an element/],
+  [createElement(Asking), /useData: works in pages and layouts, and not in an <Island>/],
+])) {
+  test(`${cause} is told`, () => {
+    assert.throws(() => islands([child]), cause);
+  });
+}
+
+test('in a page with scripts an island is a part of it', () => {
+  const page = () =>
+    createElement(
+      Theme,
+      { value: 'dark' },
+      createElement(Island, { as: 'td', className: 'a', children: createElement(Inner) }),
+    );
+
+  assert.match(
+    render(page).html,
+    /^<td class="a" data-fx-island=""><b id="_R_\w*_">dark<\/b><\/td>$/,
+  );
+});
