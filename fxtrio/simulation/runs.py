@@ -132,8 +132,7 @@ class Runner:
         plan = FaultPlan(self.options.faults, str(seed), variant.without)
         scheduler = Scheduler(self._strategy(seed, variant), limit=variant.ordered_from)
         clock, trace = MockClock(autojump_threshold=0), Trace(scheduler) if traced else None
-        visitors: list[str] = []
-        rejections: list[NotSimulated] = []
+        visitors, rejections = list[str](), list[NotSimulated]()
         error: BaseException | None = None
         threads = Threads(plan.delay)
         chance = Chance(trace.count, self.app.sources()) if trace and watched else None
