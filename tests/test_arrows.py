@@ -89,7 +89,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"asgi_entry", "tools/types"}),
     frozenset({"tools/openapi"}),
     frozenset({"app"}),
-    frozenset({"export", "server/supervise", "tools/lsp"}),
+    frozenset({"export", "standalone", "server/supervise", "tools/lsp"}),
     frozenset({"develop"}),
     frozenset({"cli", "testing"}),
     frozenset({"simulation"}),
@@ -116,6 +116,7 @@ SHARED_BY_COMPILE = {
 MAY_COMPILE = {
     "simulation",
     "export",
+    "standalone",
     "compile",
     "develop",
     "tools/project_checks",

@@ -39,15 +39,37 @@ if TYPE_CHECKING:
     callback=lambda _context, _option, text: None if text is None else _size(text),
     help="Fail if a page loads more JavaScript and CSS than this, compressed (100kB).",
 )
+@click.option(
+    "--standalone",
+    metavar="OUT",
+    type=click.Path(path_type=Path),
+    help="Also write a folder that runs the app with Python alone.",
+)
+@click.option(
+    "--include",
+    metavar="PATTERN",
+    multiple=True,
+    help="Further files of the project for --standalone, such as 'data/*.csv'.",
+)
 @json_option
-def command(root: Path, analyze: bool, budget: int | None, as_json: bool) -> None:
+def command(
+    root: Path,
+    analyze: bool,
+    budget: int | None,
+    standalone: Path | None,
+    include: tuple[str, ...],
+    as_json: bool,
+) -> None:
     """Build the project for production, into .fx/build.
 
     The new build replaces the old one in the last step: if the build
     fails, the old one remains.
     """
     load_env_files(root)
-    build = run_build(root, load_config(root), budget=budget, quiet=as_json)
+    config = load_config(root)
+    build = run_build(root, config, budget=budget, quiet=as_json)
+    if standalone is not None:
+        _write_standalone(root.resolve(), config, build, standalone.absolute(), include, as_json)
     weights = weigh_pages(build.folder, build.manifest) if analyze else []
     if as_json:
         summary = {"folder": str(build.folder), "buildId": build.manifest.build_id}
@@ -58,6 +80,20 @@ def command(root: Path, analyze: bool, budget: int | None, as_json: bool) -> Non
         console().print(_table(weights))
     built = counted(len(build.manifest.routes), "page")
     print_done(f"Built {built} into {shown_path(build.folder)}.")
+
+
+def _write_standalone(
+    root: Path, config: Config, build: Build, folder: Path, include: tuple[str, ...], quiet: bool
+) -> None:
+    # Only for some builds.
+    from fxtrio.standalone.write import write_standalone
+
+    written = write_standalone(root, config, build.manifest, folder, include=include)
+    if not quiet:
+        packages = counted(len(written.packages), "package")
+        files = counted(len(written.files), "Python file")
+        told = f"{files} of the project and {packages}"
+        print_done(f"Wrote {shown_path(folder)}, with {told}.")
 
 
 def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) -> Build:

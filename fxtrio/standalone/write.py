@@ -1,0 +1,234 @@
+"""`write_standalone`: a build in, a folder out that is served by Python alone.
+
+It has the build, the files of the project that it needs, the installed packages, and a script that
+starts it. The app is imported from there before the folder takes its place, so that a missing file
+is found now and not on the server. Called by `fx build`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import attrs
+
+from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
+from fxtrio.config import Config
+from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.manifest import FOLDERS, Manifest
+from fxtrio.standalone.imported import follow_imports
+from fxtrio.standalone.packages import copy_package, copy_uninstalled, needed_packages
+
+MARK = ".fx-standalone"
+"""The file by which a folder is known to be such a build, which another one may replace."""
+
+_BESIDE = ("fx.config.json", "app.py", "migrations", "content")
+"""Files and folders of a project that an app reads while it runs, if they are there."""
+
+_NOT_SERVED = shutil.ignore_patterns("ui", "__pycache__")
+
+_LONGEST_CHECK = 120
+"""Time in which the app must have been imported (seconds)."""
+
+_RAISED = re.compile(r"[A-Za-z_][\w.]*: ")
+"""The line of a traceback that names the exception; notes may stand behind it."""
+
+_SCRIPT = '''\
+#!/usr/bin/env python3
+"""Run a command of fxtrio for the app in this folder: `python run.py serve --host 0.0.0.0`."""
+
+import os
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+BUILT = {version!r}
+
+if sys.version_info[:2] != BUILT:
+    made, runs = (".".join(map(str, one)) for one in (BUILT, sys.version_info[:2]))
+    sys.exit(f"run.py: built for Python {{made}}, and this is {{runs}}. Build it with {{runs}}.")
+sys.path[0] = str(HERE / "packages")
+others = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if one]
+os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([sys.path[0], *others]))
+os.chdir(HERE / "app")
+
+if sys.argv[1:] == ["--check"]:  # which also writes the bytecode of all that is imported
+    import fxtrio.cli.group
+    import fxtrio.cli.serve
+    import fxtrio.server.supervise.server_process
+    from fxtrio import create_app
+
+    create_app(HERE / "app")
+else:
+    os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
+    sys.dont_write_bytecode = True
+    from fxtrio.cli import main
+
+    main()
+'''
+
+
+class StandaloneFailed(FxtrioError):
+    """The app cannot be imported from its standalone folder, or the folder is none of its own."""
+
+    def __init__(self, place: str, cause: str, remedy: str) -> None:
+        super().__init__(f"{place}: {cause}. {remedy}.")
+        self.place = place
+        self.cause = cause
+
+
+@attrs.frozen
+class Standalone:
+    """A folder that was written."""
+
+    folder: Path
+    files: tuple[str, ...]
+    """Python files of the project, relative to it, in order."""
+
+    packages: tuple[str, ...]
+    """``name==version`` of each."""
+
+
+def require_replaceable(folder: Path, root: Path) -> None:
+    """Raise StandaloneFailed unless ``folder`` may be replaced: new, empty, or such a build."""
+    remedy = "Name a new folder, such as 'dist'"
+    if root.is_relative_to(folder):
+        raise StandaloneFailed(shown_path(folder), "holds the project", remedy)
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        raise StandaloneFailed(shown_path(folder), "is not a folder", remedy)
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
+        cause = "has files that 'fx build --standalone' has not written"
+        raise StandaloneFailed(shown_path(folder), cause, f"{remedy}, or empty it")
+
+
+def write_standalone(
+    root: Path, config: Config, manifest: Manifest, folder: Path, *, include: Sequence[str] = ()
+) -> Standalone:
+    """Write the standalone form of the build in ``root`` into ``folder``, which it replaces.
+
+    Both are absolute. ``include`` are patterns of further files, relative to the project. Raises
+    StandaloneFailed and OSError; ``folder`` stays as it was then.
+    """
+    require_replaceable(folder, root)
+    build = root / FOLDERS["production"]
+    imported = follow_imports(root, _starts(root, build, manifest), _modules(config))
+    staging = make_staging(folder)
+    try:
+        app, target = staging / "app", staging / "packages"
+        shutil.copytree(build, app / FOLDERS["production"], ignore=_NOT_SERVED)
+        for source in {*imported.files, *_others(root, config, manifest, include)}:
+            if folder not in source.parents and build not in source.parents:
+                _copy(source, app / source.relative_to(root))
+        target.mkdir(parents=True)
+        packages = needed_packages(imported.packages)
+        for package in packages:
+            copy_package(package, target)
+        copy_uninstalled(sorted(imported.packages), target)
+        named = tuple(f"{one.name}=={one.version}" for one in packages)
+        (staging / "requirements.lock").write_text("\n".join([*named, ""]))
+        script = _SCRIPT.format(version=tuple(sys.version_info[:2]))
+        (staging / "run.py").write_text(script)
+        (staging / MARK).touch()
+        _check(staging)
+        put_in_place(staging, folder)
+    finally:
+        remove(staging)
+    files = sorted(file.relative_to(root).as_posix() for file in imported.files)
+    return Standalone(folder, tuple(one for one in files if not one.startswith(".fx")), named)
+
+
+def _starts(root: Path, build: Path, manifest: Manifest) -> Iterator[Path]:
+    """Yield the files that the framework imports by itself."""
+    for module in manifest.modules.values():
+        if module.code is not None:
+            yield build / module.code
+    for source in (
+        *(route.source for route in manifest.api),
+        *(module.source for module in manifest.actions),
+        *manifest.llms.values(),
+    ):
+        yield root / source
+    if (root / "app.py").is_file():
+        yield root / "app.py"
+
+
+def _modules(config: Config) -> Iterator[str]:
+    """Yield the modules that the settings name."""
+    named = [*config.middleware, *(plugin.name for plugin in config.plugins)]
+    for hooks in attrs.asdict(config.route_middleware).values():
+        named += hooks if isinstance(hooks, list | tuple) else ()
+    for name in named:
+        yield name.replace(":", ".")
+
+
+def _others(
+    root: Path, config: Config, manifest: Manifest, include: Iterable[str]
+) -> Iterator[Path]:
+    """Yield the files that are read while the app runs."""
+    for source in manifest.markdown.values():
+        yield root / source
+    for name in (*_BESIDE, config.public_dir):
+        path = root / name
+        if path.is_file():
+            yield path
+        else:
+            yield from (file for file in path.rglob("*") if _is_copied(file))
+    for pattern in include:
+        found = [file for file in root.glob(pattern) if _is_copied(file)]
+        for folder in [one for one in root.glob(pattern) if one.is_dir()]:
+            found += [file for file in folder.rglob("*") if _is_copied(file)]
+        if not found:
+            raise StandaloneFailed("--include", f"{pattern!r} names no file", "Correct it")
+        yield from found
+
+
+def _is_copied(file: Path) -> bool:
+    return file.is_file() and "__pycache__" not in file.parts and "node_modules" not in file.parts
+
+
+def _copy(source: Path, place: Path) -> None:
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copyfile(source, place)
+
+
+def _check(staging: Path) -> None:
+    """Import the app in a process that has nothing else. Raises StandaloneFailed."""
+    with TemporaryDirectory(prefix="fxtrio-standalone-") as home:
+        kept = ("PATH", "LANG", "SYSTEMROOT", "TZ")
+        environment = {name: os.environ[name] for name in kept if name in os.environ}
+        environment |= {name: value for name, value in os.environ.items() if name[:3] == "FX_"}
+        environment |= {"HOME": home, "FX_MODE": "production"}
+        environment.setdefault("FX_SECRET_KEY", "0" * 64)
+        run = [sys.executable, "-S", str(staging / "run.py"), "--check"]
+        try:
+            done = subprocess.run(
+                run, env=environment, capture_output=True, timeout=_LONGEST_CHECK, text=True
+            )
+        except subprocess.TimeoutExpired:
+            cause = f"importing the app has taken more than {_LONGEST_CHECK} seconds"
+            raise StandaloneFailed(
+                "app", cause, "Do that work in the lifespan of a plugin"
+            ) from None
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it has failed"]
+        raised = [line for line in lines if _RAISED.match(line)] or lines
+        cause = f"it cannot be imported from the standalone folder: {raised[-1].rstrip('.')}"
+        remedy = "If a file of the project is missing, name it with --include"
+        place = _place(lines, staging)
+        raise StandaloneFailed(place, cause, remedy)
+
+
+def _place(lines: Sequence[str], staging: Path) -> str:
+    """Return the last line of the project that a traceback names."""
+    inside = f'  File "{staging / "app"}{os.sep}'
+    for line in reversed(lines):
+        if line.startswith(inside):
+            path, _, rest = line.removeprefix(inside).partition('", line ')
+            return f"{path}:{rest.partition(',')[0]}"
+    return "app"

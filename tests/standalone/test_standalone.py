@@ -1,0 +1,92 @@
+"""A build with all that it needs: which files, and what is missing."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fxtrio.compile.build import compile_server
+from fxtrio.config import load_config
+from fxtrio.standalone.imported import follow_imports
+from fxtrio.standalone.packages import needed_packages
+from fxtrio.standalone.write import Standalone, StandaloneFailed, write_standalone
+from tests.trees import PAGE, write_tree
+
+FILES = {
+    "app.py": "from fxtrio import create_app\n",
+    "hooks.py": "import shop.rules\n\nasync def look(request):\n    pass\n",
+    "shop/__init__.py": "",
+    "shop/rules.py": "from . import prices\nfrom .names import NAME\n",
+    "shop/names.py": "import json\nimport msgspec\nNAME = 'a'\n",
+    "shop/prices.py": "",
+    "shop/unused.py": "",
+    "plugins.py": "NAMES = ['shop.unused']\n",
+    "public/icon.svg": "<svg/>",
+    "pages/index.fxl": f"from shop.names import NAME\n\n{PAGE}",
+    "pages/api/feed.py": "import shop\n\nasync def get(request):\n    return {}\n",
+}
+
+
+def write(root: Path, files: dict[str, str], *include: str) -> Standalone:
+    write_tree(root, files)
+    config = load_config(root, route_middleware={"pages": ["hooks:look"]})
+    build = root / ".fx" / "build"
+    build.mkdir(parents=True, exist_ok=True)
+    manifest = compile_server(root, config, build, mode="production")
+    return write_standalone(root, config, manifest, root.parent / "out", include=include)
+
+
+def test_imports_are_followed_within_the_project_and_no_further(tmp_path: Path) -> None:
+    write_tree(tmp_path, FILES)
+
+    found = follow_imports(tmp_path, [tmp_path / "app.py"], ["hooks.look", "missing.module"])
+
+    names = sorted(file.relative_to(tmp_path).as_posix() for file in found.files)
+    assert names == [
+        *("app.py", "hooks.py", "shop/__init__.py", "shop/names.py", "shop/prices.py"),
+        "shop/rules.py",
+    ]
+    assert found.packages == {"fxtrio", "msgspec", "missing"}
+
+
+def test_packages_come_with_what_they_require() -> None:
+    names = {package.name.lower() for package in needed_packages(["httpx"])}
+
+    assert {"fxtrio", "trio", "starlette", "httpx", "httpcore", "h11"} <= names
+    assert "pytest" not in names
+
+
+def test_the_folder_runs_the_app_without_any_other_package(tmp_path: Path) -> None:
+    written = write(tmp_path / "app", FILES, "plugins.py")
+    folder = tmp_path / "out"
+
+    assert "shop/rules.py" in written.files and "shop/unused.py" not in written.files
+    assert (folder / "app/public/icon.svg").is_file() and (folder / "app/plugins.py").is_file()
+    assert not (folder / "app/shop/unused.py").exists()
+    assert "trio==" in (folder / "requirements.lock").read_text()
+    run = [sys.executable, "-S", str(folder / "run.py"), "--version"]
+    done = subprocess.run(run, capture_output=True, text=True, env={}, check=True)
+    assert done.stdout.startswith("fx, version")
+
+
+def test_a_file_that_is_missing_is_found_and_the_folder_stays(tmp_path: Path) -> None:
+    late = f"import importlib\nimportlib.import_module('shop.unused')\n\n{PAGE}"
+    folder = tmp_path / "out"
+    folder.mkdir()
+    (folder / ".fx-standalone").touch()
+
+    with pytest.raises(StandaloneFailed, match=r"pages/index\.fxl.*No module named 'shop\.unused'"):
+        write(tmp_path / "app", {**FILES, "pages/index.fxl": late})
+
+    assert [path.name for path in folder.iterdir()] == [".fx-standalone"]
+
+
+def test_other_folders_are_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "letter.txt").touch()
+
+    with pytest.raises(StandaloneFailed, match="has files that"):
+        write(tmp_path / "app", FILES)
