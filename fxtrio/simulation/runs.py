@@ -142,8 +142,7 @@ class Runner:
             enter(seeded(str(seed)))
             enter(ordered_by(scheduler))
             enter(threads_by(threads.start, threads.send))
-            shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
-            enter(replaced(shared))
+            enter(replaced(MessageStore(plan, scheduler) if self.options.processes > 1 else None))
             calendar = enter(open_calendar())
             enter(rejecting(rejections.append, threads.is_starting))
             main = _Main(

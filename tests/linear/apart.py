@@ -66,7 +66,6 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.build.background_typecheck:BackgroundTypecheck.look_later",
         "develop.build.background_lint:BackgroundLint.look_later",
         "develop.build.outlines:Outlines.seen_otherwise",
-        "develop.build.page_cache:PageFiles.read",
         "develop.build.page_cache:PageFiles.read_now",
         "develop.reload.file_snapshot:SeenFiles._of_files",
         "develop.reload.file_snapshot:_walk",
