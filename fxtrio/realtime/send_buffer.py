@@ -150,6 +150,8 @@ class Outbox:
         """Wait a moment for room; False when the client took nothing for ``patience`` seconds."""
         if self._ending or (len(self._frames) < self.capacity and self.unsent < self.most):
             return True
+        # The second limit is for a client that takes a little each time: it has never taken nothing
+        # for long, and would hold up the channel for ever.
         limit = min(self._taken_at + patience, self._frames[0].published_at + LAG)
         now = trio.current_time()
         if now >= limit:

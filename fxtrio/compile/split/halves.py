@@ -76,9 +76,13 @@ def _split(text: str, path: str) -> Sections:
         splitting = _Splitting(source, switch=_switch(text))
         marker = splitting.run()
         if marker is not None:
+            # A marker behind UI code. Above it lines were assigned by what they look like, which
+            # a marker overrules: the file is read again, this time without guesses.
             splitting = _Splitting(source, switch=marker)
             splitting.run()
         sections = splitting.finish()
+    # Git's markers are nonsense in both languages, and so are two versions of one statement: they
+    # are reported in place of all that follows from them.
     if sections.problems and (conflicts := conflicts_in(source)):
         blank = "\n" * text.count("\n")
         return Sections(blank, blank, exports_default=False, problems=tuple(conflicts))

@@ -16,6 +16,8 @@ import attrs
 from fxtrio.compile.split.brackets import PYTHON_IN_CODE, BracketKind
 from fxtrio.compile.split.jsx_elements import JsxReader
 
+# Repetitions are possessive (`*+`): none gives back what it has read, or a hostile text would be
+# read once for each of its characters.
 _WORD = r"(?:[^\x00-\"%-@\[-^`{-\x7f]|\\u)[^\x00-\#%-/:-@\[\]^`{-\x7f]*+"
 _TEMPLATE = r"[^`\\$]*+(?:(?:\\[\s\S]|\$(?!\{))[^`\\$]*+)*+"
 _CODE = re.compile(
@@ -138,7 +140,7 @@ class Scanner(JsxReader):
         if word == "export" and not self.stack:
             self.exports.append(offset)
         self.operand = word not in _OPERAND_FOLLOWS
-        if not (word == "await" and self.last == "for"):
+        if not (word == "await" and self.last == "for"):  # ``for await (``: the bracket of a loop
             self.last = word
 
     def _newline(self) -> Stop | None:
@@ -146,6 +148,7 @@ class Scanner(JsxReader):
         if not self.stack:
             return Stop(offset, self.last in _ENDS_EXPRESSION_NEVER)
         text = self.source.text
+        # The first letter is looked at first: this is asked of each line inside of brackets.
         if text[offset : offset + 1] in ("a", "d", "f") and PYTHON_IN_CODE.match(text, offset):
             self.never_closed(offset)
             return Stop(offset, within_expression=False)
@@ -170,6 +173,8 @@ class Scanner(JsxReader):
             return False
         kind = self.stack.pop().kind
         self.last = bracket
+        # Behind a block or ``if (…)`` a slash begins a regular expression, and ``<`` an element;
+        # behind every other bracket they divide and compare.
         self.operand = kind is not BracketKind.BLOCK and kind is not BracketKind.CONTROL
         return kind is not BracketKind.INSERTION and kind is not BracketKind.EXPRESSION
 

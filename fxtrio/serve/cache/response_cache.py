@@ -135,7 +135,7 @@ class ResponseCache:
         try:
             await revalidation.wait()
         finally:
-            if revalidation.abandoned:
+            if revalidation.abandoned:  # it is cancelled, so the next request must not join it
                 self._forget(revalidation)
         stored = revalidation.audience.response
         if stored is None:
@@ -244,6 +244,8 @@ class ResponseCache:
             before.retry = now + min(RETRY, terms.revalidate)
         elif response is None:
             self._warn(revalidation)
+            # Without this each request of a page that depends on its visitor would first wait for
+            # a shared render, and get nothing of it.
             store.put(key, HitForPass(terms.page, terms.route, now + terms.revalidate))
         elif not audience.degraded:
             store.drop(key)  # the page no longer exists

@@ -89,7 +89,7 @@ class WsStream:
             if not transport.write_now(protocol.send(message)):
                 self._streak = 0
                 await transport.flush()
-            if transport.broken:
+            if transport.broken:  # writing does not raise, it only finds out
                 raise ClientDisconnected
             self._streak += 1
             if self._streak > _GREEDY:
@@ -141,7 +141,7 @@ class WsStream:
             return
         await self._close(protocol, 1011 if failed else 1000, "")
         await self._ahead.stop()
-        self._receiving = True
+        self._receiving = True  # for good: `tick` must not start the other reader again
         # Reading goes on until the client's close frame: closing a socket with unread data would
         # send a reset, which may destroy our last messages before the client has read them.
         with trio.move_on_after(self._limits.websocket_close):

@@ -64,7 +64,7 @@ class Flow:
 
     def statement(self, node: ast.stmt) -> bool:
         """Read a statement; return whether what follows is reached."""
-        read = _READERS.get(type(node))
+        read = _READERS.get(type(node))  # none: ``pass``, ``global``, … change no value
         return True if read is None else read(self, node)
 
     def finish(self, *, reached: bool) -> Value:
@@ -219,6 +219,7 @@ class Flow:
 
     def _with(self, node: ast.With | ast.AsyncWith) -> bool:
         before = fork(self.scope.names)
+        # What a manager does when it is entered and left is not read, and may change what it holds.
         for one in node.items:
             value = value_of(one.context_expr, self.scope)
             if one.optional_vars is not None:
