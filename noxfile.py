@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nox
 from nox.command import CommandFailed
@@ -370,7 +371,7 @@ def ci(session: nox.Session) -> None:
     with _files_in_memory(session), ThreadPoolExecutor() as pool:
         found = {"js": pool.submit(_passes, _js, session)}
         session.install("-e", ".[dev]")
-        for check in (_lint, _types, _vscode):
+        for check in (_lint, _types, _vscode, _package):
             found[check.__name__.strip("_")] = pool.submit(_passes, check, session)
         # From here on they have the cores that the rest leaves them: what waits, or has one thread.
         on_others = pool.submit(_passes, partial(_on_others_first, there), session)
@@ -382,6 +383,43 @@ def ci(session: nox.Session) -> None:
             failed.append("the tests on other Pythons")
     if failed:
         session.error(f"the tests passed, but not {', '.join(failed)}")
+
+
+@nox.session
+def package(session: nox.Session) -> None:
+    """Install the wheel in a fresh environment on each Python, the sdist on this; print sizes."""
+    session.install("-e", ".[dev]")
+    _package(session)
+
+
+def _package(session: nox.Session) -> None:
+    with TemporaryDirectory(prefix="fxtrio-package-") as folder:
+        dist = Path(folder) / "dist"
+        session.run("python", "-m", "hatchling", "build", "-d", str(dist), silent=True)
+        (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
+        for version in (THIS_PYTHON, *_others_there()):
+            for built in (wheel, sdist) if version == THIS_PYTHON else (wheel,):
+                size = _installed(
+                    session, version, built, Path(folder) / f"{version}{built.suffix}"
+                )
+                session.log(f"Python {version}, {built.name}: {size / 1e6:.0f} MB are installed")
+
+
+def _installed(session: nox.Session, version: str, built: Path, environment: Path) -> int:
+    """Install a distribution in a new environment, run its command, and return the size (bytes)."""
+    python = find_python(version) or sys.executable
+    inner = str(environment / "bin" / "python")
+    if shutil.which("uv"):
+        session.run("uv", "venv", "-q", "-p", python, str(environment), external=True)
+        install = ("uv", "pip", "install", "-q", "--python", inner)
+    else:
+        session.run(python, "-m", "venv", str(environment), external=True)
+        install = (inner, "-m", "pip", "--disable-pip-version-check", "install", "-q")
+    session.run(*install, str(built), external=True)
+    project = str(environment / "project")
+    session.run(str(environment / "bin" / "fx"), "init", project, external=True, silent=True)
+    files = environment.rglob("*")
+    return sum(file.lstat().st_size for file in files if not file.is_symlink() and file.is_file())
 
 
 def _program(session: nox.Session, module: str) -> None:
