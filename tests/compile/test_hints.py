@@ -219,3 +219,8 @@ def test_python_that_does_not_parse_comes_with_a_remedy_of_its_own(code: str, re
 
     assert first.startswith("pages/index.fxl:")
     assert f". {remedy}" in first
+
+
+def test_an_f_string_whose_value_has_no_end_is_a_problem() -> None:
+    found = problems_of('x = f"{a"\n')
+    assert found[0].endswith("Write '}' after the value.")

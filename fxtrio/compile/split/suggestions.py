@@ -141,7 +141,7 @@ _BROKEN = (
         re.compile(r"^f-string: (?:empty expression|valid expression)"),
         "Write a value between the braces",
     ),
-    (re.compile(r"^f-string: expecting.* '}'"), "Write '}' after the value"),
+    (re.compile(r"^f-string: expecting.* '}'"), "Write '}}' after the value"),
     (
         re.compile(r"(global|nonlocal) declaration"),
         "Move the declaration to the top of the function",
