@@ -45,6 +45,11 @@ class JsxReader(Brackets):
     _last_closing: dict[str, int] | None = attrs.field(init=False, default=None)
     """Name to offset of the last closing tag with that name; filled when first needed."""
 
+    @property
+    def looked_beyond(self) -> bool:
+        """Whether something was decided by what follows anywhere in the text."""
+        return self._last_closing is not None
+
     def enter_element(self, offset: int) -> bool:
         """Open the element that starts at ``offset``; False when no element starts there."""
         text = self.source.text

@@ -10,6 +10,7 @@ import ast
 
 from fxtrio.compile.check.names import bindings
 from fxtrio.compile.split import language_detection
+from fxtrio.compile.split.known_statements import StatementReader
 from fxtrio.compile.split.language_detection import Sign
 from fxtrio.compile.split.python_reader import (
     broken,
@@ -29,6 +30,7 @@ class UiReader:
 
     def __init__(self, walk: Walk) -> None:
         self.scanner = Scanner(walk.source)
+        self._reader = StatementReader(self.scanner)
         self.statements: list[tuple[int, int]] = []
         """Start and end of what may be a statement: a line that no operator continues."""
 
@@ -54,7 +56,7 @@ class UiReader:
                 return python
         within = self._within_expression
         self.scanner.offset = offset
-        stop = self.scanner.next_line()
+        stop = self._reader.next_line()
         end = len(walk.text) if stop is None else stop.offset
         self._within_expression = stop is not None and stop.within_expression
         walk.ui_names |= bindings.bound_by_ui(walk.text[offset:end])
