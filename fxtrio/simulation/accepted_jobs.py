@@ -1,4 +1,7 @@
-"""Which durable jobs an app has accepted: `enqueue` has returned, and their rows were committed."""
+"""Which durable jobs an app has accepted: `enqueue` has returned, and their rows were committed.
+
+What became of them is in the database: `read_jobs`.
+"""
 
 from __future__ import annotations
 
@@ -8,18 +11,44 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
+import attrs
+
 from fxtrio.jobs.store import JobStore
 
 _add, _purge = JobStore.add, JobStore.purge
 
 
+@attrs.define(eq=False)
+class AcceptedJobs:
+    """The durable jobs that processes have accepted, and how long these could run them."""
+
+    names: dict[int, str] = attrs.field(factory=dict)
+    """By number."""
+
+    ready: tuple[float, float] | None = None
+    """From when until when a process had a free worker (seconds since 1970); None for never."""
+
+
+@attrs.frozen
+class StoredJob:
+    """A job in the database."""
+
+    state: str
+    due: float
+    """When it is to run (seconds since 1970)."""
+
+    paused: bool
+    """Whether its queue is."""
+
+
 @contextmanager
-def recorded_jobs() -> Iterator[dict[int, str]]:
-    """Return the names of all jobs that are accepted in the block, by their number.
+def recorded_jobs() -> Iterator[AcceptedJobs]:
+    """Return the jobs that are accepted in the block.
 
     Meanwhile no process deletes jobs that have ended.
     """
-    accepted: dict[int, str] = {}
+    accepted = AcceptedJobs()
+    names = accepted.names
 
     async def add(
         self: JobStore, *, name: str, after: Callable[[], None], **row: Any
@@ -31,12 +60,12 @@ def recorded_jobs() -> Iterator[dict[int, str]]:
             nonlocal committed
             committed = True
             if number is not None:
-                accepted[number] = name
+                names[number] = name
             after()
 
         number = await _add(self, name=name, after=after_commit, **row)
         if committed and number is not None:  # without a transaction around it
-            accepted[number] = name
+            names[number] = name
         return number
 
     async def purge(self: JobStore, state: str, before: float) -> int:
@@ -50,7 +79,11 @@ def recorded_jobs() -> Iterator[dict[int, str]]:
         store.add, store.purge = _add, _purge
 
 
-def read_states(file: Path) -> dict[int, str]:
-    """Return the state of each job in a database, by its number."""
+def read_jobs(file: Path) -> dict[int, StoredJob]:
+    """Return the jobs in a database, by their number."""
+    paused = "queue in (select queue from fx_paused)"
     with closing(sqlite3.connect(file)) as database:
-        return dict(database.execute("select id, state from fx_jobs"))
+        rows = database.execute(f"select id, state, due, {paused} from fx_jobs")
+        return {
+            number: StoredJob(state, due, bool(is_paused)) for number, state, due, is_paused in rows
+        }

@@ -7,14 +7,14 @@ import os
 import re
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import trio
 
 from fxtrio.send_budget import process_unsent
-from fxtrio.simulation.accepted_jobs import read_states
+from fxtrio.simulation.accepted_jobs import AcceptedJobs, StoredJob, read_jobs
 from fxtrio.simulation.bounds import Bounds
 from fxtrio.simulation.ledger import read_committed
 from fxtrio.simulation.servers.connection import Connection, describe
@@ -24,6 +24,9 @@ _OWN_TASKS = frozenset({"<init>", "entry_queue_task", "task"})
 _TRIOS = ("trio._", "<TrioToken")
 _TASKS, _JOBS = "fx.tasks", "fx.jobs"
 _DESCRIPTORS = "/dev/fd"
+_PATIENCE = 60.0
+"""How long a durable job may be due while a worker is free (seconds): housekeeping may be slow."""
+
 _DROPPED = re.compile(r"\((\d+)\)")
 
 
@@ -37,11 +40,11 @@ def check(
     file: Path,
     before: Counter[str],
     bounds: Bounds,
-    accepted: Mapping[int, str],
+    accepted: AcceptedJobs,
 ) -> None:
     """Look at what processes have left behind. Raises InvariantBroken.
 
-    ``before`` are the `open_files` of the beginning, ``accepted`` the names of durable jobs.
+    ``before`` are the `open_files` of the beginning, ``accepted`` the durable jobs.
     """
     found = [
         *_tasks(),
@@ -150,17 +153,26 @@ def _named(record: logging.LogRecord) -> int:
 
 
 def _durable_jobs(
-    accepted: Mapping[int, str], records: Sequence[logging.LogRecord], file: Path
+    accepted: AcceptedJobs, records: Sequence[logging.LogRecord], file: Path
 ) -> Iterable[str]:
-    """Each durable job that was accepted ran, waits in the database, or is named in the log."""
-    states = read_states(file) if accepted else {}
+    """Each durable job that was accepted ran, waits for its time, or is named in the log."""
+    jobs = read_jobs(file) if accepted.names else {}
     messages = [record.getMessage() for record in records if record.name == _JOBS]
-    for number, name in accepted.items():
-        state, job = states.get(number), f"Job {name} ({number})"
-        if state is None:
+    for number, name in accepted.names.items():
+        stored, job = jobs.get(number), f"Job {name} ({number})"
+        if stored is None:
             yield f"{job} was accepted, and is not in the database."
-        elif state == "failed" and not any(text.startswith(job) for text in messages):
+        elif stored.state == "failed" and not any(text.startswith(job) for text in messages):
             yield f"{job} has failed, and is not in the log."
+        elif (waited := _waited(stored, accepted.ready)) > _PATIENCE:
+            yield f"{job} has waited for {waited:.0f} s, while a process had a free worker."
+
+
+def _waited(stored: StoredJob, ready: tuple[float, float] | None) -> float:
+    """Return how long a job was due and could have run (seconds)."""
+    if stored.state != "waiting" or stored.paused or ready is None:
+        return 0.0
+    return ready[1] - max(stored.due, ready[0])
 
 
 def _transactions(processes: Sequence[Process], file: Path) -> Iterable[str]:

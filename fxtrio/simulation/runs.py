@@ -15,7 +15,7 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.serve.request.model.validate import forget_models
-from fxtrio.simulation.accepted_jobs import recorded_jobs
+from fxtrio.simulation.accepted_jobs import AcceptedJobs, recorded_jobs
 from fxtrio.simulation.bounds import Bounds
 from fxtrio.simulation.checks import check, open_files
 from fxtrio.simulation.engine.randomness import START, Calendar, open_calendar, seeded
@@ -39,6 +39,9 @@ Scenario = Callable[..., Awaitable[object]]
 LIMIT = 3600.0
 """How long a run may last (seconds of the virtual clock)."""
 
+
+_LEAP = 5.0
+"""More than passes at once while a process looks at its durable jobs (seconds)."""
 
 _LINGER = 10.0
 """How long tasks of the framework may outlast the app that they were begun for (seconds)."""
@@ -181,7 +184,7 @@ class Runner:
         return ByPriority.started(random, depth=options.depth, length=options.length)
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class _Main:
     """The main task of a run."""
 
@@ -195,10 +198,11 @@ class _Main:
     _clock: MockClock
     _visitors: list[str]
     _records: list[logging.LogRecord]
-    _accepted: dict[int, str]
-    """The names of the durable jobs that were accepted, by their number."""
-
+    _accepted: AcceptedJobs
     _bounds: Bounds = attrs.field(factory=Bounds)
+    _now: float = 0.0
+    _leapt: float = 0.0
+    """When more time than that passed at once, in which nothing could run."""
 
     async def run(self) -> None:
         """Start the app, run the scenario, shut the app down, and look at what is left."""
@@ -248,14 +252,27 @@ class _Main:
         try:
             with trio.fail_after(LIMIT):
                 await runner.scenario(world, **runner.options.arguments)
+            self._note_readiness(servers)
             await servers.stop()
         finally:
             self._scheduler.release()  # tasks of killed processes can end now
         return servers
 
     def _on_turn(self) -> None:
-        self._calendar.move_to(START + self._clock.current_time())
+        now = self._clock.current_time()
+        if now != self._now:
+            if now - self._now > _LEAP:
+                self._leapt = now
+            self._now = now
+            self._calendar.move_to(START + now)
         self._bounds.look()
+
+    def _note_readiness(self, servers: Servers) -> None:
+        """Note since when a process could have run the durable jobs that are due."""
+        free = [one.began for one in servers.all if not one.killed and one.has_free_worker]
+        if free:
+            since = max(min(free), self._leapt)
+            self._accepted.ready = START + since, START + self._now
 
 
 def only(error: BaseException) -> BaseException:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from fx.testing import World
 from fxtrio.db.engine import Result
@@ -53,6 +54,7 @@ def _tidied() -> Iterator[None]:
         ("exceed_an_outbox", "the messages for a member of 'news' are 3, and may be 2 at most"),
         ("lose_a_durable_job", r"Job work\.mail \(1\) was accepted, and is not in the database"),
         ("hide_a_durable_job_that_fails", r"work\.break_down \(1\) has failed, and is not in the"),
+        ("exceed_the_number_of_jobs", r"the jobs that wait are \d+, and may be 1 at most"),
         ("undo_and_succeed", "was answered with 200, and its transaction is not in the database"),
     ],
 )
@@ -72,8 +74,12 @@ def test_a_transaction_that_failed_and_is_committed_is_found(
     require_found("fail", "was answered with 409, and its transaction is in the database")
 
 
-def require_found(action: str, found: str) -> None:
-    """Run one action of the app. The simulation fails with ``found``."""
+def test_a_durable_job_that_nobody_runs_is_found() -> None:
+    require_found("run_no_durable_job", r"has waited for 7\d s, while a process had a free", 70)
+
+
+def require_found(action: str, found: str, seconds: float = 0) -> None:
+    """Run one action of the app, and wait. The simulation fails with ``found``."""
 
     async def act(world: World) -> None:
         client = world.client()
@@ -82,6 +88,7 @@ def require_found(action: str, found: str) -> None:
             visitors.start_soon(
                 partial(client.post, content=content), client.action_url("/", action)
             )
+        await trio.sleep(seconds)
 
     run = Runner(act, prepared_app(CARELESS, {}), Options(faults=NO_FAULTS)).run(0)
     with pytest.raises(InvariantBroken, match=found):

@@ -44,6 +44,9 @@ class Process:
     accepts: bool = False
     """Whether it takes new connections."""
 
+    began: float = 0.0
+    """When it did so first (seconds since the run began)."""
+
     ended: trio.Event = attrs.field(factory=trio.Event)
     """It was killed, or has ended."""
 
@@ -76,6 +79,14 @@ class Process:
         assert self.app is not None
         handle: App = self.app.state.fx
         return handle
+
+    @property
+    def has_free_worker(self) -> bool:
+        """Whether it would run a durable job of any queue now."""
+        jobs = self.handle.jobs
+        if jobs is None or not self.accepts or jobs.queues:
+            return False
+        return jobs.statistics().running < jobs.workers
 
     async def run(self, *, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED) -> None:
         """Run until `shut_down` or `kill`."""
@@ -136,7 +147,7 @@ class Process:
             async with trio.open_nursery() as nursery:
                 self._nursery, self._context = nursery, copy_context()
                 task_status.started()
-                self.accepts = True
+                self.accepts, self.began = True, trio.current_time()
                 await self._stop.wait()
                 nursery.cancel_scope.deadline = trio.current_time() + GRACE
 
