@@ -51,6 +51,8 @@ ON_EACH = (
     "tests/realtime",
     "tests/routes",
     "tests/serve",
+    "tests/simulation/test_engine.py",
+    "tests/simulation/test_trio_internals.py",
     "tests/test_task_threads.py",
     "tests/test_tasks.py",
 )

@@ -7,6 +7,11 @@ import attrs
 JOBS = "test_invariants.test_jobs_that_were_accepted_run_or_are_named"
 TRANSACTIONS = "test_invariants.test_acknowledged_transactions_are_in_the_database"
 MEMBERS = "test_invariants.test_members_get_what_was_published_while_they_were_there_in_order"
+GIVEN_UP = "test_invariants.test_a_value_that_a_generator_has_given_up_is_not_sent"
+LEAVING = "test_invariants.test_a_member_that_leaves_waits_for_nothing"
+TURNS = "test_invariants.test_each_transaction_has_its_turn"
+KILLED = "test_channels.test_members_of_a_killed_process_leave_a_channel_that_goes_on"
+SHARED = "test_accounts.test_a_session_that_several_use_is_over_for_all_of_them"
 STREAMS = "test_invariants.test_streams_end_with_their_readers"
 SLOW_READERS = "test_channels.test_a_slow_reader_misses_nothing_or_is_closed_with_1013"
 CUT_OFF = "test_channels.test_no_message_is_lost_between_processes_that_are_cut_off"
@@ -90,7 +95,7 @@ MUTANTS = (
         "realtime.send_buffer",
         "            self._room.unpark_all()\n            self._wake()\n",
         "            self._room.unpark_all()\n",
-        MEMBERS,
+        LEAVING,
     ),
     Mutant(
         "dropped messages still count as unsent",
@@ -155,7 +160,7 @@ MUTANTS = (
         "realtime.stores.store_presence",
         "                await self._sweep()\n",
         "                pass\n",
-        PRESENCE,
+        KILLED,
     ),
     Mutant(
         "outdated data is cached",
@@ -208,7 +213,7 @@ MUTANTS = (
         "        if not (self._first.unpark() or self._queue.unpark()):\n"
         "            self._lent -= 1\n",
         "        self._lent -= 1\n",
-        "test_invariants.test_transactions_wait_for_each_other",
+        TURNS,
     ),
     Mutant(
         "an atomic job ends in a transaction of its own",
@@ -269,7 +274,7 @@ MUTANTS = (
         "plugins.auth.sessions.session_cache",
         "        if looked_up is not None and forgotten == self._forgotten:",
         "        if looked_up is not None:",
-        SESSIONS,
+        SHARED,
     ),
     Mutant(
         "two changes replace the same password",
@@ -335,6 +340,6 @@ MUTANTS = (
         "serve.event_streams.generated",
         "        self._wake_generator()\n        return batch\n",
         "        return batch\n",
-        STREAMS,
+        GIVEN_UP,
     ),
 )

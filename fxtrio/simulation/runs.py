@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shutil
 from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -14,7 +13,6 @@ import attrs
 import trio
 from trio.testing import MockClock
 
-from fxtrio.serve.request.model.validate import forget_models
 from fxtrio.simulation.accepted_jobs import AcceptedJobs, recorded_jobs
 from fxtrio.simulation.bounds import Bounds
 from fxtrio.simulation.checks import check, open_files
@@ -150,7 +148,7 @@ class Runner:
             enter(rejecting(rejections.append, threads.is_starting))
             main = _Main(
                 *(self, seed, variant, folder, plan, scheduler, calendar, clock, visitors),
-                *(log.records, enter(recorded_jobs())),
+                *(log.records, enter(recorded_jobs()), shared),
             )
             if chance is not None:
                 enter(chance.watching())
@@ -160,8 +158,7 @@ class Runner:
                 error = only(caught)
         if keep and error is None:
             self.app.keep_database(folder)
-        shutil.rmtree(folder, ignore_errors=True)
-        forget_models()
+        self.app.forget_run(folder)
         return Run(
             seed=seed,
             error=rejections[0] if rejections else error,
@@ -199,6 +196,7 @@ class _Main:
     _visitors: list[str]
     _records: list[logging.LogRecord]
     _accepted: AcceptedJobs
+    _store: MessageStore | None
     _bounds: Bounds = attrs.field(factory=Bounds)
     _now: float = 0.0
     _leapt: float = 0.0
@@ -236,6 +234,7 @@ class _Main:
             random,
             nursery,
             runner.options.processes,
+            self._store,
         )
         self._bounds.processes = servers.all
         await servers.start()

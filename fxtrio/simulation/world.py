@@ -135,7 +135,7 @@ def _errors(group: BaseExceptionGroup[SocketClosed]) -> list[SocketClosed]:
     return found
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class World:
     """One run of a simulation. Given to the test by `simulate`."""
 
@@ -153,6 +153,9 @@ class World:
     """Visitors that do not come, since a test was shortened."""
 
     _visitors: list[str] = attrs.field(factory=list)
+
+    def __repr__(self) -> str:
+        return f"<World of seed {self.seed}>"
 
     def client(self) -> Client:
         """Return a client with cookies of its own.

@@ -26,6 +26,7 @@ from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.engine.strategies import ByPriority, InOrder, Shuffled, Strategy
 from fxtrio.simulation.engine.threads import Threads
 from fxtrio.simulation.engine.trio_internals import ordered_by, threads_by
+from fxtrio.simulation.faults import FaultPlan, Faults
 
 
 def run(main: Callable[[], Awaitable[object]], strategy: Strategy) -> tuple[object, Scheduler]:
@@ -61,6 +62,17 @@ def test_shuffled_orders_differ_by_seed_and_repeat() -> None:
     assert len(set(orders)) > 25
     # Also those that batches alone do not give: two steps of one task before another's first.
     assert any(str(order).startswith(("aa", "bb", "cc")) for order in orders)
+
+
+def test_a_seed_means_the_same_on_each_python() -> None:
+    def orders(strategy: Callable[[Random], Strategy]) -> list[object]:
+        return [run(letters, strategy(Random(f"{seed} schedule 0")))[0] for seed in range(4)]
+
+    assert orders(Shuffled) == ["abcacb", "bcaacb", "abcbac", "abccba"]
+    by_priority = orders(lambda random: ByPriority.started(random, depth=3, length=10))
+    assert by_priority == ["accbba", "aabbcc", "aaccbb", "aaccbb"]
+    plan = FaultPlan(Faults(slow_call=0.5), "1", calm=False)
+    assert [plan.delay() for _ in range(4)] == [(0, 3.337), (3, 0.0), (3, 4.322), (1, 0.058)]
 
 
 def test_the_digest_is_that_of_the_order() -> None:

@@ -62,6 +62,7 @@ def test_a_lost_update_is_shortened_to_two_payments(strategy: StrategyName) -> N
     assert "from 6 visitors" in note
     assert "to 2, 0 and" in note
     assert "pages/index.fxl:7 read" in note
+    assert "s  the test: " in note
     assert "-k lose_an_update" in note
 
 

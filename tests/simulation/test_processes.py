@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import pytest
 import trio
 
@@ -52,6 +53,20 @@ def test_a_handler_can_be_slow_at_a_checkpoint(tmp_path: Path) -> None:
     )
     runs = [run(tmp_path / "noted", slow, seed=seed) for seed in range(20)]
     assert any("note_later (1) waited for" in one.text for found in runs for one in found.faults)
+
+
+async def publish_some(world: World) -> None:
+    async with world.visitors() as visitors:
+        for _ in range(3):
+            visitors.start_soon(world.client().action, "/topic", "publish")
+
+
+def test_a_process_can_be_cut_off_the_store_that_it_reached_from_the_start() -> None:
+    faults = attrs.evolve(NO_FAULTS, store=1)
+    runner = Runner(publish_some, prepared_app(HUB, {}), Options(faults=faults, processes=2))
+    runs = [runner.run(seed) for seed in range(10)]
+    assert [run.error for run in runs] == [None] * 10
+    assert any("cut off the store" in one.text for found in runs for one in found.faults)
 
 
 async def read_until_killed(world: World) -> None:

@@ -45,7 +45,8 @@ class Trace(trio.abc.Instrument):
         if not place:
             return
         process = task.context.get(current_process)
-        name = task.name if process is None else f"{task.name} in {process.name}"
+        own = "the test" if task.name.endswith("._Main.run") else task.name
+        name = own if process is None else f"{own} in {process.name}"
         self.last.append(Step(len(self.names), trio.current_time(), name, place))
 
     def count(self) -> int:

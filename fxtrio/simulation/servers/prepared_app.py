@@ -23,6 +23,7 @@ from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.manifest import Manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.serve.request.bodies import starlette_bodies
+from fxtrio.serve.request.model.validate import forget_models
 from fxtrio.serve.request.response import starlette_files
 from fxtrio.simulation.engine.randomness import START
 from fxtrio.simulation.ledger import create_table
@@ -96,6 +97,11 @@ class PreparedApp:
             self._database = self.folder / "migrated.db"
             shutil.copy(found, self._database)
             create_table(self._database)
+
+    def forget_run(self, folder: Path) -> None:
+        """Remove the folder of a run, and what the framework remembers of its classes."""
+        shutil.rmtree(folder, ignore_errors=True)
+        forget_models()
 
     def sources(self) -> dict[str, str]:
         """Return the Python of all page files that were imported, by path."""

@@ -17,6 +17,7 @@ from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.faults import FaultPlan, some_steps
 from fxtrio.simulation.servers.prepared_app import PreparedApp
 from fxtrio.simulation.servers.process import Process, current_process, is_frozen
+from fxtrio.simulation.servers.store import MessageStore
 
 _TROUBLE_WITHIN = 5000
 """The step, since the first visitor came, at which a process ends, at most (count)."""
@@ -39,6 +40,9 @@ class Servers:
     _random: Random
     _nursery: trio.Nursery
     _count: int = 1
+    _store: MessageStore | None = None
+    """What the processes share, if there are several."""
+
     _slots: list[Process] = attrs.field(factory=list)
     all: list[Process] = attrs.field(factory=list)
     """Every process of the run, in the order of their starts."""
@@ -115,6 +119,8 @@ class Servers:
                     self._begin_replacing(slot)
 
             self._scheduler.call_in(steps, trouble)
+        if self._store is not None:
+            self._store.plan_cuts()
         self._plan_jump()
         self._plan_stall()
         yield

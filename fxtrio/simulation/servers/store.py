@@ -71,6 +71,26 @@ class MessageStore:
             kept.popleft()
         return ident
 
+    def plan_cuts(self) -> None:
+        """Let processes be cut off at any step from now on, as the seed decides."""
+        for link in self.links:
+            self.plan_cut(link)
+
+    def plan_cut(self, link: StoreLink) -> None:
+        """Let a connection break at any step, or not."""
+        plan = self._plan
+        name = plan.next_name("link")
+        random = plan.draw(name, plan.faults.store)
+        if random is None:
+            return
+
+        def cut() -> None:
+            if link in self.links and not plan.calm:
+                plan.note(name, "a process was cut off the store")
+                link.cut()
+
+        self._scheduler.call_in(some_steps(random, _CUT_WITHIN), cut)
+
     @asynccontextmanager
     async def _open(self, history: int) -> AsyncIterator[Backend]:
         yield SimulatedBackend(self, self._plan, self._scheduler, history)
@@ -143,17 +163,8 @@ class SimulatedBackend:
         await self._travel()
         send, receive = trio.open_memory_channel[tuple[str, Ident | None, bytes | None]](10_000)
         link = StoreLink("only", self._plan, set(names), send, receive)
-        name = self._plan.next_name("link")
-        random = self._plan.draw(name, self._plan.faults.store)
-        if random is not None:
-
-            def cut() -> None:
-                if link in self._store.links:
-                    self._plan.note(name, "a process was cut off the store")
-                    link.cut()
-
-            self._scheduler.call_in(some_steps(random, _CUT_WITHIN), cut)
         self._store.links.append(link)
+        self._store.plan_cut(link)
         try:
             yield link
         finally:

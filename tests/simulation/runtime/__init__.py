@@ -4,5 +4,8 @@ from __future__ import annotations
 
 from tests.short import amount
 
-SEEDS = amount(20, long=50)
-"""Of each test, beside those that have failed once; `nox -s simulate` runs 100,000."""
+SEEDS = amount(120, short=20, long=200)
+"""Of each test, beside those that have failed once: a minute of CPU time for all of them together.
+
+`nox -s simulate` runs 100,000.
+"""

@@ -96,6 +96,35 @@ async def test_a_session_is_over_after_logout_and_after_another_password(world: 
         assert await log_in(world.client(), SECOND) == 200
 
 
+@simulate(ROOT, seeds=SEEDS, faults=Faults(leave=0, kill=0, shutdown=0, jump=0))
+async def test_a_session_that_several_use_is_over_for_all_of_them(world: World) -> None:
+    over = False
+    await join(world)
+    first = world.client()
+    assert await log_in(first, FIRST) == 200
+
+    async def look() -> None:
+        client = world.client()
+        client.cookies.update(first.cookies)
+        for _ in range(6):
+            was_over = over
+            signed_in = await is_signed_in(client)
+            assert not (was_over and signed_in)
+            await trio.sleep(world.random.random() / 50)
+
+    async def log_out() -> None:
+        nonlocal over
+        await trio.sleep(world.random.random() / 10)
+        began = trio.current_time()
+        status = (await first.post(LOGOUT)).status
+        over = status == 200 and trio.current_time() - began < LIMIT
+
+    async with world.visitors() as visitors:
+        for _ in range(3):
+            visitors.start_soon(look)
+        visitors.start_soon(log_out)
+
+
 ONLY_ORDER = Faults(leave=0, slow_reader=0, slow_call=0, slow_task=0, kill=0, shutdown=0, jump=0)
 
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import attrs
 import trio
 
 from fx.testing import Faults, World, simulate
+from fxtrio.simulation.faults import NO_FAULTS
 from fxtrio.testing.socket import SocketClosed
 from tests.simulation.runtime import SEEDS
 
@@ -124,6 +126,28 @@ async def members_seen(world: World, name: str) -> list[str]:
 
 
 ENDING = Faults(kill=0.3, shutdown=0.2)
+LEASE = 150
+"""After how long nobody sees members of a process that was killed (seconds)."""
+
+
+@simulate(ROOT, seeds=SEEDS, processes=2, faults=attrs.evolve(NO_FAULTS, kill=0.9))
+async def test_members_of_a_killed_process_leave_a_channel_that_goes_on(world: World) -> None:
+    async def keep() -> None:
+        async with world.client().websocket("/room?name=keeper") as socket:
+            await socket.receive_json()
+            await trio.sleep(LEASE)
+            await socket.send_text("who")
+            assert (await socket.receive_json())["members"] == ["keeper"]
+
+    async def visit() -> None:
+        async with world.client().websocket("/room?name=visitor") as socket:
+            await socket.receive_json()
+            await trio.sleep(10)
+
+    async with world.visitors() as visitors:
+        visitors.start_soon(keep)
+        for _ in range(3):
+            visitors.start_soon(visit)
 
 
 @simulate(ROOT, seeds=SEEDS, also=[327, 604, 1076], processes=2, faults=ENDING)

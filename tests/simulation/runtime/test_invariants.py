@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import attrs
 import trio
 
 from fx.testing import ConnectionLost, Faults, World, simulate
+from fxtrio.simulation.faults import NO_FAULTS
 from fxtrio.testing.socket import SocketClosed
 from tests.simulation.runtime import SEEDS
 
@@ -111,6 +113,22 @@ async def test_streams_end_with_their_readers(world: World) -> None:
     assert (await data(world))["streams"] == 0
 
 
+@simulate(LIMITS, seeds=SEEDS, faults=Faults(slow_reader=0.5, kill=0, shutdown=0))
+async def test_a_value_that_a_generator_has_given_up_is_not_sent(world: World) -> None:
+    async def read() -> None:
+        got: list[int] = []
+        given_up: list[int] = []
+        async with world.client().stream_action("/", "count_in_time", {"value": 12}) as values:
+            async for one in values:
+                got.append(one["value"])
+                given_up = one["given_up"]
+        assert not set(got) & set(given_up)
+
+    async with world.visitors() as visitors:
+        for _ in range(3):
+            visitors.start_soon(read)
+
+
 ENDING = Faults(kill=0.2, shutdown=0.2, leave=0)
 
 
@@ -142,6 +160,38 @@ async def test_messages_reach_the_members_of_both_processes_in_order(world: Worl
         for _ in range(3):
             visitors.start_soon(listen)
         visitors.start_soon(publish)
+
+
+ONLY_ORDER = attrs.evolve(NO_FAULTS, leave=0.2)
+
+
+@simulate(COUNTER, seeds=SEEDS, faults=ONLY_ORDER)
+async def test_each_transaction_has_its_turn(world: World) -> None:
+    async def add() -> None:
+        assert (await world.client().action("/", "add", {"value": 1})).status == 200
+
+    async with world.visitors() as visitors:
+        for _ in range(6):
+            visitors.start_soon(add)
+    assert world.clock.monotonic() < 10  # nobody had to wait for a timeout
+
+
+@simulate(MESSAGES, seeds=SEEDS, faults=ONLY_ORDER)
+async def test_a_member_that_leaves_waits_for_nothing(world: World) -> None:
+    async def come_and_go() -> None:
+        async with world.client().websocket("/") as socket:
+            await socket.receive_json()
+            began = world.clock.monotonic()
+            await socket.send_text("leave")
+            while "left" not in await socket.receive_json():
+                pass
+            assert world.clock.monotonic() - began < 1
+
+    async with world.visitors() as visitors:
+        for _ in range(3):
+            visitors.start_soon(come_and_go)
+        for number in range(3):
+            await world.client().action("/", "send_news", {"value": number})
 
 
 @simulate(COUNTER, seeds=SEEDS, faults=Faults(kill=0, shutdown=0, jump=0, slow_task=0))
