@@ -143,7 +143,8 @@ class Runner:
             enter(seeded(str(seed)))
             enter(ordered_by(scheduler))
             enter(threads_by(threads.start, threads.send))
-            enter(replaced(MessageStore(plan, scheduler) if self.options.processes > 1 else None))
+            shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
+            enter(replaced(shared))
             calendar = enter(open_calendar())
             enter(rejecting(rejections.append, threads.is_starting))
             main = _Main(
