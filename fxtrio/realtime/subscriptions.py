@@ -66,6 +66,10 @@ class Topics:
         """Return the channels that have subscribers."""
         return list(self._topics)
 
+    def counts(self) -> dict[str, int]:
+        """Return how many subscribers each channel has (count)."""
+        return {name: len(topic.subscribers) for name, topic in self._topics.items()}
+
     def subscribers(self, name: str) -> list[Subscriber]:
         """Return the subscribers of a channel, in the order they joined."""
         topic = self._topics.get(name)

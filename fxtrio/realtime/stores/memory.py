@@ -77,14 +77,13 @@ class MemoryBroker:
 
     def subscriptions(self) -> dict[str, int]:
         """Return how many subscribers each channel has in this process."""
-        topics = self._topics
-        return {name: len(topics.subscribers(name)) for name in topics.names()}
+        return self._topics.counts()
 
     def statistics(self) -> BrokerStatistics:
         """Return the present counts."""
-        names = self._topics.names()
+        counts = self._topics.counts()
         return BrokerStatistics(
-            channels=len(names),
-            subscriptions=sum(len(self._topics.subscribers(name)) for name in names),
+            channels=len(counts),
+            subscriptions=sum(counts.values()),
             published=self._published,
         )
