@@ -41,6 +41,32 @@ class FxtrioError(_Copied):
     """The base of all errors below; the command line prints it without a traceback."""
 
 
+class AssetInvalid(FxtrioError):
+    """The base of errors about a picture or a font, which the bundler reports with its place."""
+
+    def __init__(self, cause: str, remedy: str) -> None:
+        """Both are without a full stop."""
+        super().__init__(f"{cause}. {remedy}.")
+        self.cause = cause
+        self.remedy = remedy
+
+    @property
+    def problem(self) -> dict[str, str]:
+        """What the bundler gets."""
+        return {"message": self.cause, "remedy": self.remedy}
+
+
+def asset_extra_missing(extra: str) -> AssetInvalid:
+    """Return that assets need an extra, which is called as they are: ``fonts``."""
+    remedy = f"Run \"pip install 'fxtrio[{extra}]'\""
+    return AssetInvalid(f"{extra} need the extra {extra!r}", remedy)
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what a library has raised, without a full stop, for a message."""
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")[:200]
+
+
 class Busy(FxtrioError):
     """Something has as much to do as it can: the answer is a 503 with `Retry-After`."""
 

@@ -15,16 +15,13 @@ from typing import Any
 
 import attrs
 
-_MISSING = {
-    "message": "fonts need the extra 'fonts'",
-    "remedy": "Run \"pip install 'fxtrio[fonts]'\"",
-}
+from fxtrio.errors import asset_extra_missing
 
 
 def describe(root: Path, file: Path) -> dict[str, Any]:
     """Return what is known of the font in ``file``, of the project in ``root``."""
     if find_spec("fontTools") is None:
-        return {"problem": _MISSING}
+        return {"problem": asset_extra_missing("fonts").problem}
     from fxtrio.fonts.metrics import FontInvalid, read_font
 
     real = file.resolve()
@@ -33,7 +30,7 @@ def describe(root: Path, file: Path) -> dict[str, Any]:
             raise FontInvalid("it is outside of the project", "Copy it into the project")
         return {"font": attrs.asdict(read_font(real.read_bytes()))}
     except FontInvalid as error:
-        return {"problem": {"message": error.cause, "remedy": error.remedy}}
+        return {"problem": error.problem}
     except OSError as error:
         message = f"it cannot be read ({error.strerror})"
         return {"problem": {"message": message, "remedy": "Check its permissions"}}

@@ -10,7 +10,7 @@ import attrs
 import brotli
 from fontTools.ttLib import TTFont, TTLibError
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import AssetInvalid, first_line
 
 MOST_BYTES = 10_000_000
 """Of a font file: the largest with all Chinese characters have about this size."""
@@ -84,13 +84,8 @@ MONO = StandIn(
 )
 
 
-class FontInvalid(FxtrioError):
-    """A file cannot be used as a font. ``remedy`` says what to do, without a full stop."""
-
-    def __init__(self, cause: str, remedy: str) -> None:
-        super().__init__(f"{cause}. {remedy}.")
-        self.cause = cause
-        self.remedy = remedy
+class FontInvalid(AssetInvalid):
+    """A file cannot be used as a font."""
 
 
 @attrs.frozen
@@ -128,8 +123,7 @@ def read_font(data: bytes) -> Font:
         with TTFont(BytesIO(data), lazy=True) as font:
             return _font(font)
     except _BROKEN as error:
-        said = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")[:200]
-        raise FontInvalid(f"it is damaged ({said})", "Get the file again") from error
+        raise FontInvalid(f"it is damaged ({first_line(error)})", "Get the file again") from error
 
 
 def _font(font: Any) -> Font:

@@ -9,7 +9,7 @@ from io import BytesIO
 
 from PIL import Image, ImageCms, ImageOps, UnidentifiedImageError
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import AssetInvalid, first_line
 
 FORMATS = ("JPEG", "PNG", "WEBP", "AVIF", "GIF")
 """What is decoded: fewer decoders are fewer ways in for a damaged file."""
@@ -31,13 +31,8 @@ _ON_ITS_SIDE = range(5, 9)
 """Values of that EXIF tag with which width and height change places."""
 
 
-class PictureInvalid(FxtrioError):
-    """A file cannot be made a picture. ``remedy`` says what to do, without a full stop."""
-
-    def __init__(self, cause: str, remedy: str) -> None:
-        super().__init__(f"{cause}. {remedy}.")
-        self.cause = cause
-        self.remedy = remedy
+class PictureInvalid(AssetInvalid):
+    """A file cannot be made a picture."""
 
 
 @contextmanager
@@ -67,17 +62,13 @@ def open_picture(data: bytes, suffix: str) -> Iterator[Image.Image]:
             "it is not a JPEG, PNG, WebP, AVIF or GIF that can be read", "Save it as one of these"
         ) from None
     except _BROKEN as error:
-        raise PictureInvalid(f"it is damaged ({_first_line(error)})", "Save it again") from error
+        raise PictureInvalid(f"it is damaged ({first_line(error)})", "Save it again") from error
 
 
 def _too_large(size: str) -> PictureInvalid:
     return PictureInvalid(
         f"it has {size}; {MOST_PIXELS:,} pixels are allowed", "Save a smaller version"
     )
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")[:200]
 
 
 def upright_size(image: Image.Image) -> tuple[int, int]:

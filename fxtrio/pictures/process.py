@@ -26,16 +26,13 @@ from typing import TYPE_CHECKING, Any
 
 import attrs
 
+from fxtrio.errors import asset_extra_missing
+
 if TYPE_CHECKING:
     from fxtrio.pictures.store import PictureStore
 
 _MOST_THREADS = 4
 """Each holds a decoded picture, so this also bounds the memory."""
-
-_MISSING = {
-    "message": "pictures need the extra 'pictures'",
-    "remedy": "Run \"pip install 'fxtrio[pictures]'\"",
-}
 
 
 def main() -> None:
@@ -92,7 +89,7 @@ def _respond(opened: Callable[[], PictureStore | None], asked: dict[str, Any]) -
 def answer_to(store: PictureStore | None, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to one order, without its id."""
     if store is None:
-        return {"problem": _MISSING}
+        return {"problem": asset_extra_missing("pictures").problem}
     from fxtrio.build_folder import LinkInTheWay
     from fxtrio.pictures.pixels import PictureInvalid
 
@@ -101,7 +98,7 @@ def answer_to(store: PictureStore | None, asked: dict[str, Any]) -> dict[str, An
         picture = store.find(file, asked["most"], asked["make"])
         folder = str(store.folder_of(picture))
     except PictureInvalid as error:
-        return {"problem": {"message": error.cause, "remedy": error.remedy}}
+        return {"problem": error.problem}
     except LinkInTheWay as error:
         return {"problem": {"message": str(error).rstrip("."), "remedy": ""}}
     except OSError as error:

@@ -13,6 +13,8 @@ from fxtrio.testing.socket import SocketClosed, SocketRejected
 from tests.docs.pages import DOCS
 
 INTERNAL = {
+    # The base of PictureInvalid and FontInvalid, which have theirs.
+    "AssetInvalid",
     # Between the parts of a command; none leaves it.
     "ConnectionLost",
     "FrameInvalid",
