@@ -114,7 +114,6 @@ async def test_a_session_that_several_use_is_over_for_all_of_them(world: World) 
 
     async def log_out() -> None:
         nonlocal over
-        await trio.sleep(world.random.random() / 10)
         began = trio.current_time()
         status = (await first.post(LOGOUT)).status
         over = status == 200 and trio.current_time() - began < LIMIT
