@@ -21,11 +21,9 @@ SCHEMES: tuple[tuple[Literal["light", "dark"], int, tuple[str, ...]], ...] = (
     ("light", 1280, ()),
     ("light", 390, ()),
     ("dark", 390, COLOR_RULES),
+    ("dark", 1280, COLOR_RULES),
 )
-"""Color schemes, widths, and the rules that are applied in each; none stands for all.
-
-Dark colors are read once: no style sheet of the project has other colors for a wide page.
-"""
+"""Color schemes, widths, and the rules that are applied in each; none stands for all."""
 
 RUN = """
 (rules) => axe
