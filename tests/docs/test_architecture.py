@@ -114,6 +114,14 @@ def test_every_decision_is_listed_and_has_its_sections() -> None:
     assert lacking == []
 
 
+def test_no_two_decisions_have_one_number() -> None:
+    numbers = [int(file.name[:4]) for file in DECISIONS]
+    titles = [int(file.read_text().removeprefix("# ").partition(".")[0]) for file in DECISIONS]
+
+    assert len(set(numbers)) == len(numbers)
+    assert titles == numbers
+
+
 @pytest.mark.parametrize(
     ("change", "folders", "sign", "elsewhere"),
     [
