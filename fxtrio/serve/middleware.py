@@ -15,6 +15,7 @@ from fxtrio.serve.pages.html.document import error_document
 from fxtrio.serve.request.bodies.third_party_bodies import PlainOnly
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.response.error_response import UNEXPECTED
+from fxtrio.serve.request.response.response import with_cookies_private
 from fxtrio.serve.request.response.unwrap import require_status
 from fxtrio.tracebacks import trimmed
 
@@ -36,6 +37,8 @@ class ErrorResponses:
             nonlocal begun
             if message["type"] == "http.response.start":
                 require_status(message["status"], "middleware")
+                headers = with_cookies_private(message.get("headers", ()))
+                message = {**message, "headers": headers}
             begun = True
             await send(message)
 

@@ -125,6 +125,51 @@ async def test_hooks_and_settings_of_routes_still_apply(tmp_path: Path) -> None:
     assert answers[0].headers["cache-control"] == "public, max-age=9"
 
 
+COOKIES = """
+class Signing:
+    def __init__(self, app):
+        self.app = app
+
+    async def __call__(self, scope, receive, send):
+        async def signing(message):
+            if message["type"] == "http.response.start" and (b"x-new", b"1") in scope["headers"]:
+                headers = [*message["headers"], (b"set-cookie", b"session=mine")]
+                message = {**message, "headers": headers}
+            await send(message)
+
+        await self.app(dict(scope), receive, signing)
+"""
+
+
+async def test_a_response_is_not_public_once_middleware_has_put_a_cookie_on_it(
+    tmp_path: Path,
+) -> None:
+    cached = FILES["pages/live.fxl"].replace("@server", 'CACHE = {"revalidate": 60}\n\n@server')
+    files = {**FILES, "pages/cached.fxl": cached, "cookies.py": COOKIES}
+    settings: dict[str, Any] = {"csp": "off", "csrf": False, "middleware": ["cookies:Signing"]}
+    async with serving(tmp_path, files, **settings) as client:
+        known = {path: await client.get(path) for path in ("/", "/cached")}
+        new = {path: await client.get(path, headers={"x-new": "1"}) for path in known}
+        etag = new["/"].headers["etag"]
+        kept = await client.get("/", headers={"x-new": "1", "if-none-match": etag})
+
+    assert known["/"].headers["cache-control"] == "public, max-age=0, must-revalidate"
+    assert known["/cached"].headers["cache-control"].startswith("public, max-age=0, s-maxage=60")
+    for answer in (*new.values(), kept):
+        assert answer.headers["set-cookie"] == "session=mine"
+        assert answer.headers["cache-control"] == "private, no-cache"
+
+
+async def test_where_a_token_is_required_no_shared_cache_keeps_a_page_without_one(
+    tmp_path: Path,
+) -> None:
+    async with serving(tmp_path, FILES, csp="off", csrf={"mode": "strict"}) as client:
+        first, second = [await client.get("/") for _ in range(2)]
+
+    assert "set-cookie" in first.headers and "set-cookie" not in second.headers
+    assert second.headers["cache-control"] == "private, no-cache"
+
+
 def mistakes(**more: str) -> dict[str, str]:
     pages = {
         "cookie": "return {'html': request.cookies.get('a', '')}",

@@ -98,7 +98,8 @@ class StaticPage:
         """Return it for one visitor; 304 if the visitor's copy is current."""
         event, site = page.event, page.site
         own = event.draft.raw_headers
-        private = bool(own or site.hooks.pages)
+        # Where tokens are required, a copy without the cookie is of no use to others.
+        private = bool(own or site.hooks.pages) or site.config.csrf.mode == "strict"
         if self._drafted:
             names = {name for name, _ in own}
             own[:0] = [header for header in self._drafted if header[0] not in names]

@@ -86,6 +86,24 @@ def keep_private(headers: list[Header]) -> None:
             del headers[index]
 
 
+_BY_US = b"public, max-age=0,"
+"""What `Cache-Control` begins with where the runtime lets shared caches keep a page."""
+
+
+def with_cookies_private(headers: Iterable[Header]) -> Iterable[Header]:
+    """Return a response's headers, by which no shared cache keeps a page with a cookie.
+
+    Whoever asks such a cache next would get a cookie that middleware has set for somebody. A
+    policy of the application's is left as it is.
+    """
+    if all(name.lower() != b"set-cookie" for name, _ in headers):
+        return headers
+    found = [(bytes(name).lower(), bytes(value)) for name, value in headers]
+    if any(name == b"cache-control" and value.startswith(_BY_US) for name, value in found):
+        keep_private(found)
+    return found
+
+
 @lru_cache(256)
 def _private(policy: bytes) -> bytes:
     """Return a `Cache-Control` without the directives that allow shared caching."""
