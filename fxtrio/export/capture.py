@@ -28,7 +28,7 @@ _ASKING: dict[Representation, tuple[bytes, bytes]] = {
     "text": (b"accept", b"*/*"),
 }
 
-_UNANSWERED = "has no response, since a middleware calls neither the app nor 'send'"
+UNANSWERED = "has no response, since a middleware calls neither the app nor 'send'"
 
 _OWN_VARY = frozenset({NAVIGATION.decode(), "accept", "accept-encoding"})
 
@@ -83,7 +83,7 @@ async def capture(
     await app(_scope(place, path, representation, audience), receive, send)
     if not started:
         remedy = "Call the app, or send a response of its own"
-        return Captured(0, Headers(), b"", (Finding(source, f"{path} {_UNANSWERED}", remedy),))
+        return Captured(0, Headers(), b"", (Finding(source, f"{path} {UNANSWERED}", remedy),))
     headers = Headers(raw=list(started[0].get("headers", ())))
     body = b"".join(parts)
     status = started[0]["status"]

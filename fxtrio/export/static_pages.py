@@ -17,6 +17,7 @@ import attrs
 import msgspec
 import trio
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Message, Scope
 
 from fxtrio.app import Application, assemble, open_pool
@@ -28,6 +29,7 @@ from fxtrio.config import Config
 from fxtrio.context import entered
 from fxtrio.errors import FxtrioError
 from fxtrio.export.audience import ExportAudience
+from fxtrio.export.capture import UNANSWERED
 from fxtrio.export.errors import Finding
 from fxtrio.export.known_paths import known_paths
 from fxtrio.export.plan import Text, placed
@@ -50,6 +52,9 @@ _HOST = "static.fx.invalid"
 """The host of the requests: a page that shows it would show it to everybody."""
 
 _OR = "or remove STATIC"
+_OF_HOST = "the host of request.url, which is not known to a build"
+_REMEDY_OF_HOST = f"Write the host into a setting of your own, {_OR}"
+_OF_ID = "request.state.request_id, which differs between requests"
 
 
 class StaticFailed(FxtrioError):
@@ -67,6 +72,10 @@ class _Audience(ExportAudience):
     placeholder: bytes = b""
     reply: Answer | None = attrs.field(default=None, init=False)
     headers: tuple[tuple[bytes, bytes], ...] = attrs.field(default=(), init=False)
+    status: int = attrs.field(default=0, init=False)
+    """What middleware has made of the status; 0 where nothing was sent."""
+
+    request_id: str = attrs.field(default="", init=False)
 
     def connect(self, scope: Scope) -> Request:
         """Return a request of nobody, without a query: one with a query is not for this page."""
@@ -187,7 +196,7 @@ class _Rendering:
             return
         assert isinstance(html.reply, Reply)
         assert isinstance(payload.reply, Reply)
-        headers = tuple((name.decode(), value.decode()) for name, value in html.headers)
+        headers = tuple((_text(name), _text(value)) for name, value in html.headers)
         form = self._stored(html.reply.body)
         self.pages[path] = StoredPage(form, self._stored(payload.reply.body), headers)
 
@@ -214,9 +223,12 @@ class _Rendering:
         }
 
         async def send(message: Message) -> None:
-            """Drop what middleware has made of it."""
+            """Drop what middleware has made of it, but for the status."""
+            if message["type"] == "http.response.start":
+                audience.status = message["status"]
 
         await self.app(scope, _nothing, send)
+        audience.request_id = scope["state"].get("request_id", "")
         return audience
 
     def _stored(self, body: bytes) -> StoredForm:
@@ -255,17 +267,46 @@ def _reasons(audience: _Audience, path: str, place: str) -> Iterator[Finding]:
         cause = f"{reader} reads {', '.join(sorted(names))}, which differs between requests"
         remedy = "Let the hook decide by the path alone" if hook else "Load it in the browser"
         yield Finding(place, cause, f"{remedy}, {_OR}")
-    for name, _ in audience.headers:
+    yield from _wrong_headers(audience, place)
+    if audience.degraded:
+        yield Finding(place, f"{path} could not be rendered", "See the log above")
+    elif reply is None and not audience.status:
+        remedy = "Call the app, or send a response of its own"
+        yield Finding(place, f"{path} {UNANSWERED}", remedy)
+    elif reply is None:
+        cause = f"a middleware answers {path} with {audience.status} before the page"
+        yield Finding(place, cause, f"Let it pass requests for the host {_HOST}, {_OR}")
+    elif not isinstance(reply, Reply) or reply.status != 200:
+        yield _refusal(reply, path, place)
+    elif _HOST.encode() in reply.body:
+        yield Finding(place, f"the page shows {_OF_HOST}", _REMEDY_OF_HOST)
+    elif audience.request_id and audience.request_id.encode() in reply.body:
+        yield Finding(place, f"the page shows {_OF_ID}", f"Leave it out, {_OR}")
+
+
+def _refusal(reply: Answer, path: str, place: str) -> Finding:
+    """Return what a page answered instead of itself."""
+    status = getattr(reply, "status", None) or getattr(reply, "status_code", "nothing")
+    if isinstance(reply, Response) and "location" in reply.headers:
+        to = f"{path} redirects to {reply.headers['location']}"
+        return Finding(place, to, f"Return the page's values, {_OR}")
+    return Finding(place, f"{path} answers {status}", f"Repair what the log above names, {_OR}")
+
+
+def _wrong_headers(audience: _Audience, place: str) -> Iterator[Finding]:
+    """Yield each header that is not the same for everybody."""
+    for name, value in audience.headers:
         if name == b"set-cookie":
             yield Finding(place, "its response sets a cookie", f"Set it elsewhere, {_OR}")
         elif name == b"vary":
             yield Finding(place, "its response has the header Vary", f"Leave it out, {_OR}")
-    if audience.degraded:
-        yield Finding(place, f"{path} could not be rendered", "See the log above")
-    elif not isinstance(reply, Reply) or reply.status != 200:
-        status = getattr(reply, "status", None) or getattr(reply, "status_code", "nothing")
-        remedy = f"Repair what the log above names, {_OR}"
-        yield Finding(place, f"{path} answers {status}", remedy)
-    elif _HOST.encode() in reply.body:
-        cause = "the page shows the host of request.url, which is not known to a build"
-        yield Finding(place, cause, f"Write the host into a setting of your own, {_OR}")
+        elif _HOST.encode() in value:
+            yield Finding(place, f"its header {_text(name)} has {_OF_HOST}", _REMEDY_OF_HOST)
+        elif audience.request_id and audience.request_id.encode() in value:
+            cause = f"its header {_text(name)} has {_OF_ID}"
+            yield Finding(place, cause, f"Leave it out, {_OR}")
+
+
+def _text(data: bytes) -> str:
+    """Decode a header as HTTP/1.1 does: any bytes may be in it."""
+    return data.decode("latin-1")

@@ -37,7 +37,7 @@ class ErrorResponses:
             nonlocal begun
             if message["type"] == "http.response.start":
                 require_status(message["status"], "middleware")
-                headers = with_cookies_private(message.get("headers", ()))
+                headers = with_cookies_private(list(message.get("headers", ())))
                 message = {**message, "headers": headers}
             begun = True
             await send(message)

@@ -176,11 +176,13 @@ def mistakes(**more: str) -> dict[str, str]:
         "host": "return {'html': str(request.url)}",
         "sets": "request.state.response.set_cookie('a', 'b'); return {}",
         "fails": "raise LoaderError('no', 500)",
+        "id": "return {'html': request.state.request_id}",
+        "id_sent": "request.state.response.headers['x-a'] = request.state.request_id; return {}",
+        "link": "request.state.response.headers['link'] = f'<{request.url}>'; return {}",
+        "moved": "return redirect('/live')",
     }
-    code = {
-        name: f"STATIC = True\n@server\nasync def load(request):\n    {line}\n\n{PAGE}"
-        for name, line in pages.items()
-    }
+    start = "from fx.runtime import redirect\nSTATIC = True\n@server\nasync def load(request):\n"
+    code = {name: f"{start}    {line}\n\n{PAGE}" for name, line in pages.items()}
     code["cached"] = f'STATIC = True\nCACHE = {{"revalidate": 1}}\n\n{PAGE}'
     code["[unknown]"] = f"STATIC = True\n\n{PAGE}"
     return {**{f"pages/{name}.fxl": text for name, text in code.items()}, **more}
@@ -195,14 +197,68 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "Add 'async def paths()' that returns the parameters of each page, or remove STATIC.",
         "pages/cached.fxl: has STATIC and CACHE. "
         "Remove one of them: a static page stays as it is until the next build.",
-        "pages/cookie.fxl:3: its code, or a layout's, reads request.cookies, which differs between "
+        "pages/cookie.fxl:4: its code, or a layout's, reads request.cookies, which differs between "
         "requests. Load it in the browser, or remove STATIC.",
-        "pages/fails.fxl:3: /fails answers 500. Repair what the log above names, or remove STATIC.",
-        "pages/host.fxl:3: the page shows the host of request.url, which is not known to a build. "
+        "pages/fails.fxl:4: /fails answers 500. Repair what the log above names, or remove STATIC.",
+        "pages/host.fxl:4: the page shows the host of request.url, which is not known to a build. "
         "Write the host into a setting of your own, or remove STATIC.",
-        "pages/sets.fxl:3: its response sets a cookie. Set it elsewhere, or remove STATIC.",
+        "pages/id.fxl:4: the page shows request.state.request_id, which differs between requests. "
+        "Leave it out, or remove STATIC.",
+        "pages/id_sent.fxl:4: its header x-a has request.state.request_id, which differs between "
+        "requests. Leave it out, or remove STATIC.",
+        "pages/link.fxl:4: its header link has the host of request.url, which is not known to a "
+        "build. Write the host into a setting of your own, or remove STATIC.",
+        "pages/moved.fxl:4: /moved redirects to /live. Return the page's values, or remove STATIC.",
+        "pages/sets.fxl:4: its response sets a cookie. Set it elsewhere, or remove STATIC.",
     ]
     assert not (tmp_path / ".fx/build" / INDEX).exists()
+
+
+async def test_headers_may_have_any_bytes_that_http_has(tmp_path: Path) -> None:
+    line = "request.state.response.headers['x-place'] = 'café'"
+    page = (
+        f"STATIC = True\n@server\nasync def load(request):\n    {line}\n    return {{}}\n\n{PAGE}"
+    )
+    async with serving(tmp_path, {"pages/index.fxl": page}) as client:
+        answer = await client.get("/")
+
+    assert "etag" in answer.headers
+    assert answer.headers["x-place"] == "café"
+
+
+ANSWERING = """
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.responses import RedirectResponse
+
+def trusting(app):
+    return TrustedHostMiddleware(app, allowed_hosts=["example.com"])
+
+def signing_in(app):
+    return RedirectResponse("/login")
+
+def silent(app):
+    async def answer(scope, receive, send):
+        pass
+    return answer
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("trusting", "a middleware answers / with 400 before the page. Let it pass requests for"),
+        ("signing_in", "a middleware answers / with 307 before the page"),
+        ("silent", "/ has no response, since a middleware calls neither the app nor 'send'"),
+    ],
+)
+async def test_a_middleware_that_answers_in_place_of_a_page_is_named(
+    tmp_path: Path, name: str, cause: str
+) -> None:
+    files = {"pages/index.fxl": FILES["pages/index.fxl"], "around.py": ANSWERING}
+    with pytest.raises(StaticFailed) as caught:
+        await build(tmp_path, files, middleware=[f"around:{name}"])
+
+    assert cause in str(caught.value)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,9 @@ class StaticPage:
     def __init__(self, page: StoredPage, bodies: Sequence[int] | mmap.mmap) -> None:
         self._page = page
         self._bodies = bodies
-        self._drafted = [(name.encode(), value.encode()) for name, value in page.headers]
+        self._drafted = [
+            (name.encode("latin-1"), value.encode("latin-1")) for name, value in page.headers
+        ]
 
     def reply(self, page: PageEvent) -> Reply:
         """Return it for one visitor; 304 if the visitor's copy is current."""
