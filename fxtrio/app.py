@@ -231,7 +231,9 @@ class Application(Starlette):
             running = Running(
                 app, watchdog, background, renderer, bodies, streams, readiness, count, app.meter
             )
-            static = None if site.development else open_static_pages(self._build)
+            static = None
+            if not site.development:
+                static = open_static_pages(self._build, site.manifest.build_id, config)
             with self.lifetime.serving(running, cache, static):
                 try:
                     yield

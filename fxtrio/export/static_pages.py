@@ -37,7 +37,15 @@ from fxtrio.manifest import Manifest, PageRoute
 from fxtrio.routes.router import Router
 from fxtrio.secret_key import project_key
 from fxtrio.serve.cache.anonymous_request import AnonymousRequest
-from fxtrio.serve.cache.static_pages import BODIES, INDEX, Place, StoredForm, StoredPage
+from fxtrio.serve.cache.static_pages import (
+    BODIES,
+    INDEX,
+    Place,
+    StoredForm,
+    StoredIndex,
+    StoredPage,
+    settings_of,
+)
 from fxtrio.serve.pages.resources import Renderer
 from fxtrio.serve.request.audience import AUDIENCE
 from fxtrio.serve.request.client_protocol import NAVIGATION
@@ -123,7 +131,9 @@ async def write_static_pages(
     if rendering.findings:
         raise StaticFailed(tuple(sorted(dict.fromkeys(rendering.findings))))
     (build / BODIES).write_bytes(b"".join(rendering.parts))
-    (build / INDEX).write_bytes(msgspec.json.encode(dict(sorted(rendering.pages.items()))))
+    pages = dict(sorted(rendering.pages.items()))
+    index = StoredIndex(manifest.build_id, settings_of(config), pages)
+    (build / INDEX).write_bytes(msgspec.json.encode(index))
     return len(rendering.pages)
 
 

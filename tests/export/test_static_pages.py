@@ -62,6 +62,12 @@ async def build(root: Path, files: dict[str, str], **settings: Any) -> int:
 @asynccontextmanager
 async def serving(root: Path, files: dict[str, str], **settings: Any) -> AsyncIterator[Client]:
     await build(root, files, **settings)
+    async with opened(root, **settings) as client:
+        yield client
+
+
+@asynccontextmanager
+async def opened(root: Path, **settings: Any) -> AsyncIterator[Client]:
     config, folder = load_config(root, **settings), root / ".fx" / "build"
     manifest = load_manifest(folder)
     app = assemble(root, config, folder, manifest, open_renderer=open_data_renderer)
@@ -278,6 +284,44 @@ async def test_a_page_that_a_hook_may_refuse_is_not_static(
         )
 
     assert cause in str(caught.value)
+
+
+async def test_pages_of_another_build_or_other_settings_are_not_sent(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await build(tmp_path, FILES, csp="report-only")
+    found: dict[str, bool] = {}
+    for name, settings in (
+        ("same", {"csp": "enforce"}),
+        ("other", {"csp": "off", "lang": "de"}),
+    ):
+        caplog.clear()
+        async with opened(tmp_path, **settings) as client:
+            found[name] = "etag" in (await client.get("/")).headers
+        lines = [one.getMessage() for one in caplog.records if "static" in one.getMessage()]
+        assert lines == (
+            [
+                "static-pages.json: the static pages were built with other settings (csp, lang), "
+                "so they are rendered for each request. Run 'fx build' with the settings of now."
+            ]
+            if name == "other"
+            else []
+        )
+    index = tmp_path / ".fx/build" / INDEX
+    index.write_text(json.dumps({**json.loads(index.read_text()), "build_id": "former"}))
+    async with opened(tmp_path) as client:
+        found["former"] = "etag" in (await client.get("/")).headers
+
+    assert found == {"same": True, "other": False, "former": False}
+    assert "are of another build" in caplog.text
+
+
+async def test_an_app_starts_whose_static_pages_are_none(tmp_path: Path) -> None:
+    page = FILES["pages/posts/[slug].fxl"].replace('[{"slug": "a"}]', "[]")
+    async with serving(tmp_path, {"pages/[slug].fxl": page}) as client:
+        answer = await client.get("/b")
+
+    assert "<p>b</p>" in answer.text
 
 
 async def test_an_app_without_static_pages_is_not_imported(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ middleware, route settings and hooks do.
 
 from __future__ import annotations
 
+import logging
 import mmap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ import msgspec
 from fxtrio.asgi_extensions import SAME_FOR_ALL
 from fxtrio.compression.accept_encoding import Coding, read_accepted
 from fxtrio.compression.gzip_splice import STORED, StoredBody
+from fxtrio.config import Config
 from fxtrio.serve.cache.cached_response import matches
 from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.request.client_protocol import ONLY, PAYLOAD
@@ -28,6 +30,10 @@ from fxtrio.serve.request.response.response import (
     Reply,
     headers_of,
 )
+
+log = logging.getLogger("fx.serve")
+
+_UNUSED = "%s: the static pages %s, so they are rendered for each request. %s"
 
 INDEX = "static-pages.json"
 BODIES = "static-pages.bin"
@@ -65,6 +71,20 @@ class StoredPage(msgspec.Struct, frozen=True):
 
 StoredPages = dict[str, StoredPage]
 """By decoded path, without the base URL."""
+
+
+class StoredIndex(msgspec.Struct, frozen=True):
+    """The static pages of a build, and what they depend on besides the project's code."""
+
+    build_id: str
+    settings: dict[str, str]
+    pages: StoredPages
+
+
+def settings_of(config: Config) -> dict[str, str]:
+    """Return the settings that are in the bytes of each page, by the names in the file."""
+    nonces = "no nonces" if config.csp == "off" else "nonces"
+    return {"baseUrl": config.base_url, "csp": nonces, "lang": config.lang}
 
 
 class StaticPages:
@@ -150,16 +170,24 @@ class StaticPage:
         return bytes(self._bodies[place[0] : place[0] + place[1]])
 
 
-def open_static_pages(build: Path) -> StaticPages | None:
-    """Return the rendered pages of a build; None if it has none.
+def open_static_pages(build: Path, build_id: str, config: Config) -> StaticPages | None:
+    """Return the rendered pages of a build; None if it has none for these settings.
 
     The file of bodies stays mapped while its pages are used. Raises OSError.
     """
     try:
-        index = (build / INDEX).read_bytes()
+        index = msgspec.json.decode((build / INDEX).read_bytes(), type=StoredIndex)
     except FileNotFoundError:
         return None
-    pages = msgspec.json.decode(index, type=StoredPages)
-    with (build / BODIES).open("rb") as file:
-        bodies = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    return StaticPages(pages, bodies)
+    wanted = settings_of(config)
+    other = sorted(name for name in wanted if index.settings.get(name) != wanted[name])
+    if index.build_id != build_id:
+        log.warning(_UNUSED, INDEX, "are of another build", "Restart the server.")
+    elif other:
+        cause = f"were built with other settings ({', '.join(other)})"
+        log.warning(_UNUSED, INDEX, cause, "Run 'fx build' with the settings of now.")
+    elif index.pages:  # a file without bytes cannot be mapped
+        with (build / BODIES).open("rb") as file:
+            bodies = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return StaticPages(index.pages, bodies)
+    return None
