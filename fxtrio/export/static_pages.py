@@ -308,8 +308,9 @@ def _wrong_headers(audience: _Audience, place: str) -> Iterator[Finding]:
     for name, value in audience.headers:
         if name == b"set-cookie":
             yield Finding(place, "its response sets a cookie", f"Set it elsewhere, {_OR}")
-        elif name == b"vary":
-            yield Finding(place, "its response has the header Vary", f"Leave it out, {_OR}")
+        elif name in (b"vary", b"date", b"age"):
+            cause = f"its response has the header {_text(name).title()}"
+            yield Finding(place, cause, f"Leave it out, {_OR}")
         elif _HOST.encode() in value:
             yield Finding(place, f"its header {_text(name)} has {_OF_HOST}", _REMEDY_OF_HOST)
         elif audience.request_id and audience.request_id.encode() in value:

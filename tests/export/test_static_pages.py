@@ -185,6 +185,8 @@ def mistakes(**more: str) -> dict[str, str]:
         "id": "return {'html': request.state.request_id}",
         "id_sent": "request.state.response.headers['x-a'] = request.state.request_id; return {}",
         "link": "request.state.response.headers['link'] = f'<{request.url}>'; return {}",
+        "dated": "request.state.response.headers['date'] = 'now'; return {}",
+        "item": "return {'html': str(len(request['headers']))}",
         "moved": "return redirect('/live')",
     }
     start = "from fx.runtime import redirect\nSTATIC = True\n@server\nasync def load(request):\n"
@@ -205,6 +207,7 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "Remove one of them: a static page stays as it is until the next build.",
         "pages/cookie.fxl:4: its code, or a layout's, reads request.cookies, which differs between "
         "requests. Load it in the browser, or remove STATIC.",
+        "pages/dated.fxl:4: its response has the header Date. Leave it out, or remove STATIC.",
         "pages/fails.fxl:4: /fails answers 500. Repair what the log above names, or remove STATIC.",
         "pages/host.fxl:4: the page shows the host of request.url, which is not known to a build. "
         "Write the host into a setting of your own, or remove STATIC.",
@@ -212,6 +215,8 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "Leave it out, or remove STATIC.",
         "pages/id_sent.fxl:4: its header x-a has request.state.request_id, which differs between "
         "requests. Leave it out, or remove STATIC.",
+        "pages/item.fxl:4: its code, or a layout's, reads request.headers, which differs between "
+        "requests. Load it in the browser, or remove STATIC.",
         "pages/link.fxl:4: its header link has the host of request.url, which is not known to a "
         "build. Write the host into a setting of your own, or remove STATIC.",
         "pages/moved.fxl:4: /moved redirects to /live. Return the page's values, or remove STATIC.",
@@ -314,6 +319,33 @@ async def test_pages_of_another_build_or_other_settings_are_not_sent(
 
     assert found == {"same": True, "other": False, "former": False}
     assert "are of another build" in caplog.text
+
+
+async def test_what_layouts_read_of_a_request_counts(tmp_path: Path) -> None:
+    load = "@server\nasync def load(request):\n    return {'a': request.cookies.get('a')}"
+    layout = f"{load}\n\nexport default function Layout({{ children }}) {{ return children; }}\n"
+    with pytest.raises(StaticFailed, match=r"or a layout's, reads request\.cookies"):
+        await build(tmp_path, {**FILES, "pages/layout.fxl": layout})
+
+
+FORM = """
+STATIC = True
+
+@action
+async def keep(request):
+    return {"kept": True}
+"""
+
+
+async def test_actions_of_a_static_page_pass_the_strict_check(tmp_path: Path) -> None:
+    files = {"pages/index.fxl": f"{FORM}\n{PAGE}"}
+    async with serving(tmp_path, files, csrf={"mode": "strict"}) as client:
+        before = await client.action("/", "keep", {})
+        await client.get("/")
+        token = {"x-csrf-token": client.cookies["fx-csrf"]}
+        after = await client.action("/", "keep", {}, headers=token)
+
+    assert (before.status, after.ok) == (403, True)
 
 
 async def test_an_app_starts_whose_static_pages_are_none(tmp_path: Path) -> None:

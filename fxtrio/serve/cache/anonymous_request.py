@@ -15,6 +15,9 @@ from starlette.datastructures import Address, Headers, State
 from starlette.requests import Request
 from starlette.types import Receive, Scope
 
+_ITEMS = frozenset({"headers", "client", "session", "user", "auth"})
+"""Keys of the scope, which a request has as items, too, that are the visitor's."""
+
 _PERSONAL = frozenset({"user", "session"})
 """Attributes of ``request.state`` in which middleware stores the visitor."""
 
@@ -60,6 +63,11 @@ class AnonymousRequest(Request):
     def __init__(self, scope: Scope, receive: Receive, reads: Reads) -> None:
         super().__init__(scope, receive)
         self._reads = reads
+
+    def __getitem__(self, key: str) -> Any:
+        if key in _ITEMS:
+            self._reads.add(f"request.{key}")
+        return super().__getitem__(key)
 
     @property
     def headers(self) -> Headers:
