@@ -38,6 +38,8 @@ test('elements of HTML get the same, whoever makes them', () => {
   const raw = { dangerouslySetInnerHTML: { __html: '<a href="/x">/x</a>' } };
   assert.equal(props('div', raw).dangerouslySetInnerHTML.__html, '<a href="/sub/x">/x</a>');
   assert.equal(props('script', raw), raw);
+  const drawn = { dangerouslySetInnerHTML: { __html: '<title/><image href="/x"/>' } };
+  assert.match(props('svg', drawn).dangerouslySetInnerHTML.__html, /"\/sub\/x"/);
   const function_ = () => {};
   for (const [type, given] of [
     ['a', { href: 'https://a.b/x', children: '/x' }],
@@ -72,4 +74,6 @@ test('tags without an end cost no more than others', { timeout: 60_000 }, () => 
   for (const part of ['<a href="', '<a ', '<', '<a href="/x" ', '<!--', '="/x', '<script>']) {
     basedHtml(part.repeat(200_000), '/sub');
   }
+  basedHtml(`<meta ${'content="/x" '.repeat(20_000)}>`, '/sub');
+  basedHtml('<svg><title/><script/></svg><script></SCRIPT>'.repeat(20_000), '/sub');
 });

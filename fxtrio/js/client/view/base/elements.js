@@ -58,6 +58,6 @@ function changedValue(type, name, value, base, props) {
   }
   if (name !== 'dangerouslySetInnerHTML' || TEXT.has(type)) return value;
   const html = value?.__html;
-  const changed = typeof html === 'string' ? basedHtml(html, base) : html;
+  const changed = typeof html === 'string' ? basedHtml(html, base, type) : html;
   return changed === html ? value : { ...value, __html: changed };
 }
