@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import re
 
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
+_FENCE = re.compile(r"((?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*+)(`{3,}+(?=[^`]*$)|~{3,}+)")
+"""The start of a block of code, behind the marks of the list items and quotes that it is in."""
+
+_MARGIN = re.compile(r"[ \t>]*+")
 _TICKS = re.compile(r"(`+)")
 _PATH = re.compile(r"(\]\(<?|^ {0,3}\[[^\]]{1,200}\]: <?)(/(?!/)[^\s)>]*)")
 
@@ -24,17 +27,35 @@ def based_links(markdown: str, base_url: str) -> str:
     if not base_url:
         return markdown
     lines = []
-    fence = ""
+    before = fence = ""
     for line in markdown.split("\n"):
         mark = _FENCE.match(line)
-        if not fence and mark is None:
-            line = _based(line, base_url)
-        elif mark is not None and not fence:
-            fence = mark[1]
-        elif mark is not None and mark[1].startswith(fence) and mark[1] == line.strip():
+        if fence and _has_left(line, before):
             fence = ""
+        if fence:
+            if mark and mark[2].startswith(fence) and line.strip(" \t\r>") == mark[2]:
+                fence = ""
+        elif mark is not None:
+            before, fence = mark[1], mark[2]
+        else:
+            line = _based(line, base_url)
         lines.append(line)
     return "\n".join(lines)
+
+
+def _has_left(line: str, before: str) -> bool:
+    """Return whether a line is outside of the quote or item that ``before``, a fence, stands in."""
+    margin = _MARGIN.match(line)
+    assert margin is not None  # it may be empty
+    if margin[0].count(">") < before.count(">"):
+        return True
+    is_item = before.strip(" \t>") != ""
+    is_blank = margin.end() == len(line.rstrip())
+    return is_item and not is_blank and _width(margin[0]) < _width(before)
+
+
+def _width(margin: str) -> int:
+    return len(margin.expandtabs(4))
 
 
 def _based(line: str, base_url: str) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fxtrio.compile.split import halves
+from fxtrio.compile.split import halves, known_statements
 from fxtrio.compile.split.halves import Sections
 from fxtrio.compile.split.known_statements import StatementReader
 from fxtrio.compile.split.scanner import Scanner, Stop
@@ -95,3 +95,20 @@ def test_after_an_edit_only_its_statement_is_read(monkeypatch: pytest.MonkeyPatc
     edited = text.replace("<p>50</p>", "<b>50</b>")
     assert divide(edited, "a.fxl").ui == edited
     assert read == ["export function Part50() {\n  return <b>50</b>;\n}\n\n"]
+
+
+@pytest.mark.parametrize("line", ["// {\n", "a(); // {\n", "a(`{`) // [\n"])
+def test_lines_that_only_seem_to_open_a_bracket_are_read_once(
+    line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = line * 500 + "export const b = (\n  1\n);\n"
+    sizes = []
+    read = known_statements._read.__wrapped__
+
+    def noted(statement: str, operand: bool, last: str) -> object:
+        sizes.append(len(statement))
+        return read(statement, operand, last)
+
+    monkeypatch.setattr(known_statements, "_read", noted)
+    assert divide(text, "a.fxl") == plainly(text)
+    assert sum(sizes) <= len(text)

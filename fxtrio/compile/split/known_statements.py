@@ -39,7 +39,9 @@ class StatementReader:
         self._end = 0
         """The first end of a statement behind `_looked`, as `_CLOSES` finds it; 0 for none."""
 
-        self._is_cut = False
+        self._is_useless = False
+        """Whether `_end` is not where a statement ends: it is tried once, in linear time."""
+
         self._looked = 0
         """Where to look for the next one. It only moves on, which keeps the time linear."""
 
@@ -47,10 +49,12 @@ class StatementReader:
         """Do what `Scanner.next_line` does at a line start outside of brackets."""
         scanner, text = self._scanner, self._scanner.source.text
         offset = scanner.offset
-        first = text[offset : max(text.find("\n", offset), offset)].rstrip()
-        end = self._end_behind(offset) if first.endswith(("(", "{", "[")) else None
+        first = text[offset : max(text.find("\n", offset), offset)].strip()
+        opens = first.endswith(("(", "{", "[")) and not first.startswith("//")
+        end = self._end_behind(offset) if opens else None
         known = None if end is None else _read(text[offset:end], scanner.operand, scanner.last)
         if end is None or known is None:
+            self._is_useless = self._is_useless or end is not None
             return scanner.next_line()
         scanner.exports += [offset + export for export in known.exports]
         scanner.offset, scanner.operand, scanner.last = end, known.operand, known.last
@@ -67,8 +71,8 @@ class StatementReader:
             self._end, self._looked = found.end(), found.start() + 1
             line_end = self._scanner.source.text.find("\n", self._end)
             # A blank line behind the limit is not part of what was found, but of the statement.
-            self._is_cut = line_end >= 0 and not found.string[self._end : line_end].strip(" \t")
-        return None if self._is_cut or self._end - offset > _LONGEST else self._end
+            self._is_useless = line_end >= 0 and not found.string[self._end : line_end].strip(" \t")
+        return None if self._is_useless or self._end - offset > _LONGEST else self._end
 
 
 @lru_cache(maxsize=_MOST)
