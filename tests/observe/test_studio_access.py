@@ -82,6 +82,8 @@ async def test_what_it_says_of_a_url_is_what_a_visitor_gets(tmp_path: Path, base
             ]:
                 for given in (root + url, f"https://shop.example{root}{url}"):
                     assert expected in await said(reached, base_url, given), (prefix, given)
+            for url, expected in [("//[id]", MAY_NOT), ("http://[x", "/http://[x: no page")]:
+                assert expected in await said(reached, base_url, url), url
             assert (await reached.get(f"{base_url}/secret")).status == 403
             assert (await reached.get(f"{base_url}/robots.txt")).status == 200
             assert (await reached.get(f"{base_url}/_studio/tree")).status == 403

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from typing import Any
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 import attrs
 import trio
@@ -44,15 +45,20 @@ def path_of(url: str, *, root: str, base_url: str) -> str:
 
     ``root`` is the path that the app is mounted at, encoded.
     """
-    parts = urlsplit(url)
-    if parts.scheme not in {"http", "https"}:
-        parts = urlsplit("http://_/" + url.lstrip("/"))
-    path = unquote(parts.path)
+    path = unquote(_split(url).path)
     for prefix in (unquote(root) + base_url, base_url):
         if prefix and (path == prefix or path.startswith(prefix + "/")):
             path = path[len(prefix) :]
             break
     return "/" + path.lstrip("/")
+
+
+def _split(url: str) -> SplitResult:
+    with suppress(ValueError):  # a host like ``[id]``
+        parts = urlsplit(url)
+        if parts.scheme in {"http", "https"}:
+            return parts
+    return urlsplit("http://_/" + url.lstrip("/"))
 
 
 def find_other(app: Any, path: str) -> str | None:
