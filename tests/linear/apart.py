@@ -171,6 +171,7 @@ APART: dict[str, tuple[str, ...]] = {
         "plugins.mcp.sdk:Tools.call",
         "plugins.mcp.sdk:Tools.call.<locals>.report",
         "plugins.studio.access:_scope",
+        "plugins.studio.access:_split",
         "plugins.studio.access:find_route",
         "plugins.studio.access:path_of",
         "plugins.studio.sections:_who",

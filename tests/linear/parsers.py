@@ -194,6 +194,7 @@ PARSERS: dict[str, Parser] = {
     "a line of the log": text(printable),
     # Heads.
     "links in Markdown": text(lambda one: based_links(one, "/sub")),
+    "code in Markdown": text(lambda one: based_links("> - ```\n> -" + one, "/sub")),
     "a link in Markdown": text(lambda one: based_links(f"[a](/{one})", "/sub")),
     "Accept": text(prefers_markdown, "text/markdown"),
     "Accept-Encoding": read_accepted,
