@@ -448,6 +448,7 @@ def _files_in_memory(session: nox.Session) -> Iterator[None]:
         yield
         return
     with tempfile.TemporaryDirectory(prefix="fx", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o711)  # PostgreSQL runs as another user, and has its data below it
         session.env["TMPDIR"] = folder
         try:
             yield

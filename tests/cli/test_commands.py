@@ -109,6 +109,7 @@ def test_routes_as_json_hold_what_applies_to_a_page(project: Path) -> None:
         "kind": "page",
         "pattern": "/",
         "source": "pages/index.fxl",
+        "static": False,
         "layouts": ["pages/layout.fxl"],
         "errors": ["pages/error.fxl"],
         "loading": None,

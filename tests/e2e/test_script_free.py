@@ -152,6 +152,7 @@ def test_links_lead_to_pages_with_scripts_and_back(site: Server, browser: Browse
     tab = visitor.page
     tab.goto(site.url)
     tab.get_by_role("link", name="Live").click()
+    tab.wait_for_load_state("networkidle")  # a click before the page is alive counts nothing
     tab.get_by_role("button").click()
     expect(tab.get_by_role("button")).to_have_text("Count 1")
     tab.get_by_role("link", name="List").click()

@@ -39,6 +39,7 @@ _TAKEN = frozenset(
             "Script",
             "Image",
             "Font",
+            "Island",
             "ClientOnly",
             "Slot",
             "navigate",
