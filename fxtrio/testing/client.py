@@ -196,7 +196,8 @@ class Client:
                 try:
                     await self.app(scope, receive, send)
                 except ConnectionLost as error:
-                    with suppress(trio.BrokenResourceError):  # the client has left
+                    # Unless the client has left, or has the whole response.
+                    with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
                         await send_chunk.send(error)
 
         async with trio.open_nursery() as nursery:

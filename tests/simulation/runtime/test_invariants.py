@@ -91,7 +91,7 @@ async def test_members_get_what_was_published_while_they_were_there_in_order(wor
         await publish()
 
 
-@simulate(LIMITS, seeds=SEEDS, also=[1430], faults=FAULTS)
+@simulate(LIMITS, seeds=SEEDS, also=[1430, 300_010], faults=FAULTS)
 async def test_streams_end_with_their_readers(world: World) -> None:
     async def read() -> None:
         call = world.client().stream_action("/", "count", {"value": 8})
