@@ -3,7 +3,7 @@
 import path from 'node:path';
 
 import { isOfLibrary } from '../worker/library.js';
-import { CLIENT_ENTRY, ISLANDS_ENTRY, SERVER_ENTRY } from './entries.js';
+import { baseOf, CLIENT_ENTRY, ISLANDS_ENTRY, SERVER_ENTRY } from './entries.js';
 import { foreignPlugin } from './foreign.js';
 import { packagesPlugin } from './packages.js';
 import { mayInline, pagesPlugin } from './pages.js';
@@ -60,7 +60,7 @@ export function makeConfig(plan, options) {
       packagesPlugin(home, client),
       pagesPlugin(plan, client),
       foreignPlugin(plan.root, parse),
-      builtPathsPlugin(),
+      builtPathsPlugin(baseOf(plan)),
       ...documents,
       ...beside,
     ],

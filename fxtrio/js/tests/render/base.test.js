@@ -5,7 +5,6 @@ import test from 'node:test';
 import { BASED, creating, loadBase } from '../../client/view/base/based.js';
 import { basedProps } from '../../client/view/base/elements.js';
 import { basedHtml } from '../../client/view/base/html.js';
-import { relativePaths } from '../../vite/stylesheets.js';
 
 const CASES = JSON.parse(
   fs.readFileSync(new URL('../../../../tests/wire/base.json', import.meta.url), 'utf8'),
@@ -60,14 +59,6 @@ test('an app at the root creates elements as they are', async () => {
   await loadBase('/sub', load);
   assert.deepEqual(create('img', props)[1], { src: '/sub/a.png' });
   assert.deepEqual(BASED.attributes?.('link', { href: '/a' }), { href: '/sub/a' });
-});
-
-test('stylesheets load paths of the app from where they are', () => {
-  const css =
-    'a{background:url(/a.png)}b{background:url( "/b.png" )}/* url(/c) */i{content:"url(/d)"}' +
-    'u{background:url(//e)}s{background:url(f.png)}';
-  const moved = css.replace('(/a', '(../a').replace('"/b', '"../b');
-  assert.equal(relativePaths(css), moved);
 });
 
 test('tags without an end cost no more than others', { timeout: 60_000 }, () => {
