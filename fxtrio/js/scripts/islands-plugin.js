@@ -9,7 +9,7 @@ import { ISLANDS_ENTRY } from '../vite/entries.js';
 import { importsByName, islandsOf } from './islands.js';
 
 /** What may be an island in a text: few texts are looked at further. */
-const MENTIONED = /<Island\b/;
+const MENTIONED = /\bIsland\b/;
 
 /**
  * @param {import('../check/names.js').Tools} tools

@@ -71,7 +71,11 @@ export function importsByName(program) {
       names.set(local.name, { specifier: source.value, name });
     }
   }
-  return (name) => (name.type === 'JSXIdentifier' ? names.get(name.name) : undefined);
+  return (name) => {
+    if (name.type !== 'JSXMemberExpression') return names.get(name.name);
+    const { specifier = '', name: whole } = names.get(name.object.name) ?? {};
+    return whole === '*' ? { specifier, name: name.property.name } : undefined;
+  };
 }
 
 /**

@@ -106,8 +106,14 @@ export class Module {
    * @param {Node} name
    */
   importOf(name) {
-    const meaning = name.type === 'JSXIdentifier' ? this.meaningOf(name) : undefined;
-    return meaning?.kind === 'import' ? meaning : undefined;
+    const isMember = name.type === 'JSXMemberExpression';
+    const first = isMember ? name.object : name;
+    if (first.type !== 'JSXIdentifier') return undefined;
+    const meaning = this.meaningOf(first);
+    if (meaning.kind !== 'import' || !isMember) {
+      return meaning.kind === 'import' ? meaning : undefined;
+    }
+    return meaning.name === ALL ? { ...meaning, name: name.property.name } : undefined;
   }
 
   /** Whether a variable gets another value than the one it is declared with. @param {any} variable */

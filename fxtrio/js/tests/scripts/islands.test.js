@@ -49,6 +49,22 @@ test('a page needs no scripts for what only its islands show', async () => {
   );
 });
 
+test('an island may have another name, and be one of a namespace', async () => {
+  for (const [imported, tag] of [
+    ['{ Island as Lazy }', 'Lazy'],
+    ['* as fx', 'fx.Island'],
+  ]) {
+    const page =
+      `import ${imported} from 'fx/client';\nimport Counter from '../ui/counter.jsx';\n` +
+      `export default () => <${tag}><Counter /></${tag}>;`;
+    const [{ reasons, islands }] = await provedOf(
+      { 'pages/index.fxl': page, 'ui/counter.jsx': COUNTER },
+      ['pages/index.fxl'],
+    );
+    assert.deepEqual({ reasons, count: islands.length }, { reasons: [], count: 1 }, tag);
+  }
+});
+
 test('what is shown outside of islands, too, needs its scripts', async () => {
   const [both, exported] = await prove(
     {
