@@ -7,7 +7,7 @@ SITE = {
         HEAD = '<link rel="icon" href="data:,">'
 
         export default function Layout({ children }) {
-          return <main>{children}</main>;
+          return <main>{children}<i id="__fx_values" /></main>; // as HTML of users may have it
         }
     """,
     "pages/likes.fxl": """

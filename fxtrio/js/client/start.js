@@ -10,8 +10,11 @@ import { bindPromises, Promises } from './view/promises.js';
 import { pagePath } from './navigation/urls.js';
 import { setRuntime } from './running.js';
 
-/** Ids of the element that holds the state, and of the one that the app is rendered into. */
-const STATE = '__fx_data';
+/**
+ * The element that holds the state, and the id of the one that the app is rendered into. HTML of
+ * users may have the same id, and stands in front of the state; sanitizers leave no script in it.
+ */
+const STATE = 'script#__fx_data';
 const ROOT = 'fx-root';
 
 /** How much later than promised a value may come, and how long a document may grow no more (ms). */
@@ -30,7 +33,7 @@ const PATIENCE_MS = 5000;
  * @returns {Promise<import('./runtime.js').Runtime | null>} null without a page state
  */
 export async function start({ base, below, importModule = importUrl, react = {} }) {
-  const data = document.getElementById(STATE);
+  const data = document.querySelector(STATE);
   const root = document.getElementById(ROOT);
   if (data === null || root === null) return null;
   const state = JSON.parse(data.textContent ?? '');
@@ -70,7 +73,9 @@ export async function start({ base, below, importModule = importUrl, react = {} 
 function promisesOf(document, within) {
   const promises = new Promises();
   const global = /** @type {any} */ (document.defaultView);
-  for (const entry of global.__fx_values ?? []) promises.settle(entry);
+  // An element of that id is not the window's own.
+  const come = Object.hasOwn(global, '__fx_values') ? global.__fx_values : [];
+  for (const entry of come) promises.settle(entry);
   global.__fx_values = { push: promises.settle };
   if (document.readyState !== 'loading') {
     promises.end();

@@ -149,7 +149,7 @@ function whenReplaced(act) {
  * @returns {import('../../client/types.js').PageInfo | undefined}
  */
 function pageOf(document) {
-  return JSON.parse(document.getElementById('__fx_data')?.textContent || '{}').page;
+  return JSON.parse(document.querySelector('script#__fx_data')?.textContent || '{}').page;
 }
 
 /**

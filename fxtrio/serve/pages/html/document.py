@@ -82,8 +82,12 @@ class DocumentFrame:
         return b"".join((*parts, _STATE, state, b"</script>", mark, b" async", entry))
 
     def settled_value(self, entry: bytes) -> bytes:
-        """Return the script that gives the page a deferred value; ``entry`` is safe in HTML."""
-        return b'<script nonce="%b">(self.__fx_values??=[]).push(%b)</script>' % (self.nonce, entry)
+        """Return the script that gives the page a deferred value; ``entry`` is safe in HTML.
+
+        With ``var``, no element of that id is taken for the list.
+        """
+        push = b"var __fx_values;(__fx_values??=[]).push(%b)" % entry
+        return b'<script nonce="%b">%b</script>' % (self.nonce, push)
 
     def early_rest(self, plain: bytes) -> bytes:
         """Return the end of a document that began with `early_shell`."""
