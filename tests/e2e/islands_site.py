@@ -18,6 +18,7 @@ import { Component, useEffect, useState } from 'react';
 import { Island } from 'fx/client';
 import { Inner } from './inner';
 
+export { Inner };
 export function Text({ children }) {
   const [text, setText] = useState(children);
   useEffect(() => setText(`${children} lives`), [children]);
@@ -219,6 +220,50 @@ export default function Live() {
   return <main><h1>Live</h1><button onClick={() => setCount(count + 1)}>{count}</button></main>;
 }
 """
+FORGED = page(
+    """
+    @server
+    async def load(request):
+        return {"html": request.query_params.get("html", "")}
+    """,
+    """
+    import { Island as Lazy } from 'fx/client';
+    import { Inner } from '../components/parts';
+
+    export default ({ data }) => (
+      <main>
+        <div dangerouslySetInnerHTML={{ __html: data.html }} />
+        <Lazy><Inner name="Ours" start={3} /></Lazy>
+      </main>
+    );
+    """,
+)
+"""A page that shows HTML of users, of which a sanitizer has left ids and `data-*`."""
+
+FORGED_LIVE = page(
+    """
+    @server
+    async def load(request):
+        return {"html": request.query_params.get("html", "")}
+    """,
+    """
+    import { useState } from 'react';
+    import * as fx from 'fx/client';
+    import Counter from '../components/counter';
+
+    export default function Live({ data }) {
+      const [count, setCount] = useState(0);
+      return (
+        <main>
+          <div dangerouslySetInnerHTML={{ __html: data.html }} />
+          <button onClick={() => setCount(count + 1)}>{`Live ${count}`}</button>
+          <fx.Island><Counter /></fx.Island>
+        </main>
+      );
+    }
+    """,
+)
+EVIL = "self.evil = true; export default () => 'evil';"
 ISLANDS = {
     "fx.config.json": '{"csp": "enforce"}',
     "components/counter.jsx": COUNTER,
@@ -240,5 +285,8 @@ SERVED = {
     "components/hooks.jsx": HOOKS,
     "pages/hooks/[id].fxl": HOOKS_PAGE,
     "pages/fails.fxl": FAILS,
+    "pages/forged.fxl": FORGED,
+    "pages/forged-live.fxl": FORGED_LIVE,
     "pages/wrong.fxl": WRONG,
+    "public/evil.js": EVIL,
 }

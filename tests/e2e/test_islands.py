@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
@@ -63,9 +65,9 @@ def test_a_page_is_html_until_its_island_is_nearly_visible(site: Server, browser
     page, loaded = visitor.page, requests_of(visitor.page)
     page.goto(f"{site.url}/one", wait_until="networkidle")
     assert loaded == ["/"]
-    assert page.locator("script").count() == 1
+    assert page.locator("script").count() == 2
     text = read_text(f"{site.url}/one")
-    script = text[text.index("<script") : text.index("</script>")]
+    script = text[text.index("<script") : text.rindex("</script>")]
     assert len(gzip.compress(script.encode())) < 1000
     button = page.get_by_role("button")
     expect(button).to_have_text("Count 0")
@@ -100,7 +102,7 @@ def test_each_island_comes_to_life_alone(
         expect(page.get_by_text(text)).to_be_visible()
     cell = page.locator("td.cell").first
     assert cell.evaluate("one => one.parentElement.localName") == "tr"
-    ids = page.locator("[id^=_]").evaluate_all("all => all.map((one) => one.id)")
+    ids = page.locator("[id^=_]:not(script)").evaluate_all("all => all.map((one) => one.id)")
     assert len(ids) == len(set(ids)) == 7
 
     page.evaluate("document.querySelector('[hidden]').hidden = false")
@@ -163,6 +165,36 @@ def test_an_island_that_fails_keeps_its_html_and_says_so(site: Server, browser: 
     told = "\n".join(visitor.complaints)
     for cause in ("it fails", "it fails later", "error #418"):
         assert re.search(rf"<Island> of /_fx/\S+:[^\n]*{cause}", told), told
+
+
+def test_html_of_users_runs_no_scripts_and_takes_the_place_of_no_island(
+    site: Server, browser: Browser
+) -> None:
+    text = read_text(f"{site.url}/forged")
+    marks = re.findall(r'data-fx-island="([^"]+)"', text)
+    evil = {"when": "load", "module": "/evil.js", "name": "default", "id": "x", "props": {}}
+    values = [*marks, "0", json.dumps(evil), json.dumps({**evil, "preload": ["/evil.js"]})]
+    told = json.dumps({"mark": "x-", "islands": [evil]})
+    forged = "".join(f"<b data-fx-island='{one}'>Text</b>" for one in [*values, "x-0"])
+    forged += f"<p id=__fx_given>{told}</p><form id=__fx_islands><input name=push></form>"
+    state = {"page": {"id": 0, "module": "/evil.js", "scripts": True, "layouts": []}}
+    forged += f"<i id=__fx_data>{json.dumps(state)}</i><i id=fx-root></i>"
+    for path, ours in (("forged", "Ours 3"), ("forged-live", "Live 0")):
+        visitor = visit(browser)
+        page, loaded = visitor.page, requests_of(visitor.page)
+        page.goto(f"{site.url}/{path}?html={quote(forged)}")
+        expect(page.locator("[data-fx-island]", has_text="Text")).to_have_count(
+            len(values) + 1, timeout=5000
+        )
+        button = page.get_by_role("button", name=ours.split()[0])
+        expect(button).to_have_text(ours)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("self.evil") is None
+        button.click()
+        expect(button).to_have_text(f"{ours[:-1]}{int(ours[-1]) + 1}")
+        assert page.locator("b").all_inner_texts() == ["Text"] * (len(values) + 1)
+        assert not any("evil" in one for one in loaded)
+        assert visitor.complaints == []
 
 
 def test_a_property_that_is_not_json_is_an_error_with_its_place(site: Server) -> None:

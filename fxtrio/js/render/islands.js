@@ -3,13 +3,13 @@
  * page around it is there.
  */
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 
 import { createElement } from 'react';
 
 import { IslandContext, LevelContext, RouteContext } from '../client/contexts.js';
 import { nameOf } from '../client/view/islands/json.js';
-import { keyOf } from '../client/view/islands/registry.js';
+import { keysOf } from '../client/view/islands/registry.js';
 import { cutRoot, STAND_IN, withLastTitle } from './root.js';
 
 /** @typedef {import('../client/view/islands/island.js').Child} Child */
@@ -17,9 +17,12 @@ import { cutRoot, STAND_IN, withLastTitle } from './root.js';
 /** @typedef {import('../client/contexts.js').Route} Route */
 /** @typedef {{ hoisted: string, inside: string, behind: string }} Cut */
 
-/** Stands for the HTML of an island until that is rendered. No page knows it. */
+/** Stands for the HTML of an island, and for what marks its element. No page knows it. */
 const MARK = randomUUID();
 const MARKS = new RegExp(`<!--${MARK} (\\d+)-->`, 'g');
+
+/** Of the element that tells browsers of the islands (`serve/pages/html/islands.js`). */
+const GIVEN = '__fx_given';
 
 const NOTHING = Object.freeze({});
 const NO_PARTS = Object.freeze({ page: NOTHING, layouts: [], loading: null });
@@ -28,6 +31,8 @@ const NO_PARTS = Object.freeze({ page: NOTHING, layouts: [], loading: null });
 export class RenderedIslands {
   /** @type {import('react').ReactElement[]} */
   #found = [];
+  /** What browsers are told of each. @type {object[]} */
+  #given = [];
   #state;
 
   /** @param {State} state of a page without scripts */
@@ -41,18 +46,18 @@ export class RenderedIslands {
    */
   add(child, when) {
     const { page, params } = this.#state;
-    const key = keyOf(child.type) ?? '';
-    const [module, ...preload] = page.islands?.[key] ?? [];
-    if (module === undefined) {
+    const key = keysOf(child.type).find((one) => page.islands?.[one] !== undefined);
+    if (key === undefined) {
       throw new Error(
         `<Island>: <${nameOf(child.type)}> is no component that the build has found in an ` +
           '<Island>. Import it from a file of its own, and write it as the child.',
       );
     }
+    const [module, ...preload] = /** @type {any} */ (page.islands)[key];
     const number = this.#found.length;
     const props = JSON.stringify(child.props);
     this.#found.push(createElement(child.type, JSON.parse(props)));
-    const given = {
+    this.#given.push({
       when,
       module,
       name: key.slice(key.lastIndexOf('#') + 1),
@@ -61,9 +66,9 @@ export class RenderedIslands {
       ...(preload.length > 0 && { preload }),
       ...(Object.keys(params ?? NOTHING).length > 0 && { params }),
       ...(page.base !== undefined && { base: page.base }),
-    };
+    });
     return {
-      'data-fx-island': JSON.stringify(given),
+      'data-fx-island': `${MARK}${number}`,
       dangerouslySetInnerHTML: { __html: `<!--${MARK} ${number}-->` },
     };
   }
@@ -85,8 +90,8 @@ export class RenderedIslands {
     );
     const late = texts.some((one) => typeof one !== 'string');
     return late
-      ? Promise.all(texts).then((all) => joined(cut, all))
-      : joined(cut, /** @type {string[]} */ (texts));
+      ? Promise.all(texts).then((all) => joined(cut, all, this.#given))
+      : joined(cut, /** @type {string[]} */ (texts), this.#given);
   }
 }
 
@@ -109,14 +114,34 @@ function treeOf(child, route) {
 /**
  * @param {Cut} cut
  * @param {string[]} texts of the islands
+ * @param {object[]} given what browsers are told of them
  * @returns {Cut}
  */
-function joined({ hoisted, inside, behind }, texts) {
+function joined({ hoisted, inside, behind }, texts, given) {
   const parts = texts.map(cutRoot);
+  const whole = inside.replace(MARKS, (_, number) => parts[Number(number)].inside);
+  const [marked, mark] = withMark(whole);
+  const told = JSON.stringify({ mark, islands: given }).replaceAll('<', '\\u003c');
+  const script = `<script type="application/json" id="${GIVEN}">${told}</script>`;
   return {
     hoisted: withLastTitle(hoisted + parts.map((one) => one.hoisted).join('')),
-    inside: inside.replace(MARKS, (_, number) => parts[Number(number)].inside),
+    inside: marked,
     // React's script for forms is the same in each.
-    behind: [...new Set([behind, ...parts.map((one) => one.behind)])].join(''),
+    behind: [...new Set([behind, ...parts.map((one) => one.behind), script])].join(''),
   };
+}
+
+/**
+ * Return HTML whose elements of islands are marked, and the mark: a digest of the HTML, which HTML
+ * of users in it cannot know. It is the same each time, as pages that do not change are.
+ *
+ * @param {string} html
+ * @returns {[html: string, mark: string]}
+ */
+function withMark(html) {
+  const parts = html.split(MARK);
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  const mark = `${hash.digest('base64url').slice(0, 22)}-`;
+  return [parts.join(mark), mark];
 }

@@ -19,9 +19,12 @@ const Titled = (/** @type {any} */ { text }) => [
 ];
 const Late = lazy(async () => ({ default: () => createElement('i', null, 'late') }));
 const Asking = () => createElement('i', null, useData().a);
+const Raw = (/** @type {any} */ { text }) =>
+  createElement('p', { dangerouslySetInnerHTML: { __html: text } });
 const Unknown = () => null;
-for (const [name, component] of Object.entries({ Inner, Titled, Late, Asking })) {
+for (const [name, component] of Object.entries({ Inner, Titled, Late, Asking, Raw })) {
   register(() => component, `ui/parts.jsx#${name}`);
+  register(() => component, `ui/index.js#${name}`); // by a page that imports it from there
 }
 
 /**
@@ -31,7 +34,7 @@ for (const [name, component] of Object.entries({ Inner, Titled, Late, Asking }))
  * @param {any} [more] of the page's info
  */
 function islands(children, more = {}) {
-  const keys = ['Inner', 'Titled', 'Late', 'Asking'].map((name) => `ui/parts.jsx#${name}`);
+  const keys = ['Inner', 'Titled', 'Late', 'Asking', 'Raw'].map((name) => `ui/parts.jsx#${name}`);
   const files = Object.fromEntries(keys.map((key) => [key, ['/_fx/parts.js', '/_fx/more.js']]));
   const page = () =>
     createElement(
@@ -44,6 +47,17 @@ function islands(children, more = {}) {
   return render(page, { page: { ...state.page, scripts: false, islands: files, ...more } });
 }
 
+/** @param {string} html */
+function givenOf(html) {
+  const [, given] = /<script type="application\/json" id="__fx_given">([^<]*)</.exec(html) ?? [];
+  return JSON.parse(given);
+}
+
+/** @param {string} html */
+function marksOf(html) {
+  return [...html.matchAll(/data-fx-island="([^"]*)"/g)].map(([, mark]) => mark);
+}
+
 test('an island has ids of its own, and no context of the page', () => {
   const { html } = islands([createElement(Inner), createElement(Inner)]);
 
@@ -51,9 +65,10 @@ test('an island has ids of its own, and no context of the page', () => {
     '<b id="_i0-R_0_">light',
     '<b id="_i1-R_0_">light',
   ]);
-  assert.match(html, /<fx-island style="display:contents" data-fx-island="[^"]*"><b/);
-  const [, given] = /data-fx-island="([^"]*)"/.exec(html) ?? [];
-  assert.deepEqual(JSON.parse(given.replaceAll('&quot;', '"')), {
+  const { mark, islands: given } = givenOf(html);
+  assert.match(html, /<fx-island style="display:contents" data-fx-island="[\w-]{22}-0"><b/);
+  assert.deepEqual(marksOf(html), [`${mark}0`, `${mark}1`]);
+  assert.deepEqual(given[0], {
     when: 'idle',
     module: '/_fx/parts.js',
     name: 'Inner',
@@ -63,13 +78,37 @@ test('an island has ids of its own, and no context of the page', () => {
   });
 });
 
+test('HTML of users cannot have the mark of an island', () => {
+  const shown = (/** @type {string} */ text) =>
+    islands([createElement(Titled, { text: '</script><b>' }), createElement(Raw, { text })]).html;
+  const mark = givenOf(shown('')).mark;
+  const forged = `<b data-fx-island="${mark}0">`;
+  const html = shown(forged);
+  const given = givenOf(html);
+
+  assert.deepEqual(marksOf(html), [`${given.mark}0`, `${given.mark}1`, `${mark}0`]);
+  assert.notEqual(given.mark, mark);
+  assert.equal(given.mark, givenOf(shown(forged)).mark); // of the same page
+  assert.deepEqual(given.islands[0].props, { text: '</script><b>' });
+  assert.deepEqual(given.islands[1].props, { text: forged });
+});
+
+test('a component that modules import in several ways is known by each', () => {
+  for (const file of ['ui/parts.jsx', 'ui/index.js']) {
+    const { html } = islands([createElement(Inner)], {
+      islands: { [`${file}#Inner`]: [`/${file}`] },
+    });
+    assert.equal(givenOf(html).islands[0].module, `/${file}`);
+  }
+});
+
 test('what React hoists and appends goes where it goes for a page', () => {
   const children = [1, 2].map((text) => createElement(Titled, { text: `Title ${text}` }));
   const { head, html } = islands(children);
 
   assert.deepEqual(head.match(/<title>[^<]*/g), ['<title>Title 2']);
   assert.doesNotMatch(html, /<title/);
-  assert.equal(html.split('<script').length, 2); // React's for forms, once
+  assert.equal(html.split('<script').length, 3); // React's for forms, and what islands are given
   assert.ok(html.indexOf('<script') > html.lastIndexOf('</fx-island>'));
 });
 
@@ -83,7 +122,7 @@ test('an island that waits is waited for', async () => {
 test('an app that is served below a path has it in islands', () => {
   const { html } = islands([createElement(Inner)], { base: '/sub' });
 
-  assert.match(html, /&quot;base&quot;:&quot;\/sub&quot;/);
+  assert.equal(givenOf(html).islands[0].base, '/sub');
 });
 
 for (const [child, cause] of /** @type {[any, RegExp][]} */ ([

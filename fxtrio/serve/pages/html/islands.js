@@ -1,7 +1,9 @@
 const shared = SHARED;
 const known = new Set();
-const load = (island, { preload = [], module }) => {
-  (self.__fx_islands ??= []).push(island);
+self.__fx_islands = [];
+const load = (island, given) => {
+  self.__fx_islands.push([island, given]);
+  const { preload = [], module } = given;
   for (const href of [...shared, ...preload, module]) {
     if (known.has(href)) continue;
     known.add(href);
@@ -27,8 +29,10 @@ const visible = (island, done) => {
   );
   for (const one of shown) observer.observe(one);
 };
-for (const island of document.querySelectorAll('[data-fx-island^="{"]')) {
-  const given = JSON.parse(island.dataset.fxIsland);
+const told = document.querySelector("script#__fx_given")?.textContent;
+const { mark, islands } = JSON.parse(told ?? '{"mark":""}');
+for (const island of document.querySelectorAll(`[data-fx-island^="${mark}"]`)) {
+  const given = islands[island.dataset.fxIsland.slice(mark.length)];
   const done = () => load(island, given);
   if (given.when === "visible") visible(island, done);
   else if (given.when === "idle") idle(done);

@@ -10,7 +10,7 @@ import { documentRuntime } from './document.js';
 
 /** @typedef {import('../../contexts.js').Route} Route */
 /**
- * What the server has written into an island's element (`render/islands.js`).
+ * What the server has said of an island (`render/islands.js`).
  *
  * @typedef {object} Given
  * @property {string} module URL
@@ -34,19 +34,19 @@ const routes = new WeakMap();
 /** @param {Options} options */
 export function startIslands(options) {
   const target = /** @type {any} */ (window);
-  const hydrate = (/** @type {HTMLElement} */ element) => void show(element, options);
-  const waiting = target.__fx_islands ?? [];
+  const hydrate = (/** @type {[HTMLElement, Given]} */ one) => void show(...one, options);
+  // Pages with scripts may have this code, and no loader; an element of that id is none.
+  const waiting = Object.hasOwn(target, '__fx_islands') ? target.__fx_islands : [];
   target.__fx_islands = { push: hydrate };
   waiting.forEach(hydrate);
 }
 
 /**
  * @param {HTMLElement} element
+ * @param {Given} given
  * @param {Options} options
  */
-async function show(element, { base: built, below }) {
-  /** @type {Given} */
-  const given = JSON.parse(element.dataset.fxIsland ?? '');
+async function show(element, given, { base: built, below }) {
   const { module, name, props, id, params = {}, base = built } = given;
   const report = (/** @type {unknown} */ error) => console.error(`<Island> of ${module}:`, error);
   try {

@@ -5,7 +5,7 @@
 
 /** @type {{ component: () => unknown, key: string }[]} */
 const waiting = [];
-/** @type {Map<unknown, string>} */
+/** @type {Map<unknown, Set<string>>} */
 const keys = new Map();
 
 /**
@@ -19,12 +19,15 @@ export function register(component, key) {
 }
 
 /**
- * Return the key of a component.
+ * Return the keys of a component: several, where modules import it in different ways.
  *
  * @param {unknown} type
- * @returns {string | undefined}
+ * @returns {string[]} empty for one that is not known
  */
-export function keyOf(type) {
-  for (const { component, key } of waiting.splice(0)) keys.set(component(), key);
-  return keys.get(type);
+export function keysOf(type) {
+  for (const { component, key } of waiting.splice(0)) {
+    const found = component();
+    keys.set(found, (keys.get(found) ?? new Set()).add(key));
+  }
+  return [...(keys.get(type) ?? [])];
 }
