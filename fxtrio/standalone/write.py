@@ -180,11 +180,16 @@ def _others(
         else:
             yield from (file for file in path.rglob("*") if _is_copied(file))
     for pattern in include:
-        found = [file for file in root.glob(pattern) if _is_copied(file)]
-        for folder in [one for one in root.glob(pattern) if one.is_dir()]:
+        if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
+            cause = f"{pattern!r} leads out of the project"
+            raise StandaloneFailed("--include", cause, "Name files relative to its folder")
+        named = list(root.glob(pattern)) if Path(pattern).parts else []
+        found = [file for file in named if _is_copied(file)]
+        for folder in [one for one in named if one.is_dir()]:
             found += [file for file in folder.rglob("*") if _is_copied(file)]
         if not found:
-            raise StandaloneFailed("--include", f"{pattern!r} names no file", "Correct it")
+            remedy = "Name files relative to the project, such as 'data/*.csv'"
+            raise StandaloneFailed("--include", f"{pattern!r} matches no file", remedy)
         yield from found
 
 

@@ -84,6 +84,22 @@ def test_a_file_that_is_missing_is_found_and_the_folder_stays(tmp_path: Path) ->
     assert [path.name for path in folder.iterdir()] == [".fx-standalone"]
 
 
+@pytest.mark.parametrize(
+    ("pattern", "cause"),
+    [
+        ("data/*.csv", "matches no file"),
+        ("../*.csv", "leads out of the project"),
+        ("/etc/*.csv", "leads out of the project"),
+        ("", "matches no file"),
+    ],
+)
+def test_included_files_are_of_the_project(tmp_path: Path, pattern: str, cause: str) -> None:
+    with pytest.raises(StandaloneFailed, match=f"^--include: .*{cause}"):
+        write(tmp_path / "app", FILES, pattern)
+
+    assert not (tmp_path / "out").exists()
+
+
 def test_other_folders_are_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "letter.txt").touch()
