@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tests.short import amount
 
-SEEDS = amount(120, short=20, long=200)
-"""Of each test, beside those that have failed once: a minute of CPU time for all of them together.
+SEEDS = amount(200, short=20, long=500)
+"""Of each test, beside those that have failed once: a minute for all of them on two cores.
 
 `nox -s simulate` runs 100,000.
 """

@@ -11,7 +11,7 @@ from fx.testing import Faults, World, simulate
 from tests.short import amount
 
 ROOT = Path(__file__).parents[1] / "apps" / "orders"
-SEEDS = amount(20, short=5, long=50)
+SEEDS = amount(50, short=5, long=200)
 """Few, since runs are long, and each process looks at its jobs every second."""
 TWO = Faults(kill=0.4, shutdown=0.3, store=0, longest=5)
 
