@@ -161,7 +161,7 @@ def _ask(path: str) -> dict[str, bool]:
 
     Ends the command at Ctrl-C and Ctrl-D.
     """
-    click.echo("What shall the project have? Enter means no.\n")
+    click.echo("What do you want to add to the project? Press Enter for no.\n")
     try:
         options = {option: click.confirm(text) for option, text in _QUESTIONS.items()}
     except click.Abort:
