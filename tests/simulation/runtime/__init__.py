@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from fxtrio.testing.socket import SocketClosed, SocketRejected
 from tests.short import amount
 
 SEEDS = amount(200, short=20, long=500)
@@ -9,3 +13,16 @@ SEEDS = amount(200, short=20, long=500)
 
 `nox -s simulate` runs 100,000.
 """
+
+
+@contextmanager
+def turned_away() -> Iterator[None]:
+    """Let the app turn a WebSocket away in the block, which joins too slowly or at a shutdown."""
+    try:
+        yield
+    except SocketRejected as rejected:
+        if rejected.status != 403:  # before its handler has accepted
+            raise
+    except SocketClosed as closed:
+        if closed.code != 1013:
+            raise

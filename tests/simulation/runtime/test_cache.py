@@ -19,7 +19,7 @@ async def shown(world: World) -> int:
     return price
 
 
-@simulate(ROOT, seeds=SEEDS, faults=Faults(kill=0, shutdown=0.3))
+@simulate(ROOT, seeds=SEEDS, also=[611_625], faults=Faults(kill=0, shutdown=0.3))
 async def test_a_page_is_not_older_than_the_change_that_was_acknowledged(world: World) -> None:
     known = 0
 
@@ -32,7 +32,9 @@ async def test_a_page_is_not_older_than_the_change_that_was_acknowledged(world: 
     async def look() -> None:
         for _ in range(4):
             at_least = known
-            assert await shown(world) >= at_least
+            page = await world.client().load_page("/prices")
+            if page.status != 504:  # to ask the database may take longer than a loader may
+                assert page.data["price"] >= at_least
             await trio.sleep(world.random.random())
 
     async with world.visitors() as visitors:
