@@ -38,7 +38,6 @@ from fxtrio.routes.router import Router
 from fxtrio.secret_key import project_key
 from fxtrio.serve.cache.anonymous_request import AnonymousRequest
 from fxtrio.serve.cache.static_pages import (
-    BODIES,
     INDEX,
     Place,
     StoredForm,
@@ -130,9 +129,11 @@ async def write_static_pages(
             await rendering.run(routes)
     if rendering.findings:
         raise StaticFailed(tuple(sorted(dict.fromkeys(rendering.findings))))
-    (build / BODIES).write_bytes(b"".join(rendering.parts))
+    content = b"".join(rendering.parts)
+    bodies = f"static-pages-{blake2b(content, digest_size=8).hexdigest()}.bin"
+    (build / bodies).write_bytes(content)
     pages = dict(sorted(rendering.pages.items()))
-    index = StoredIndex(manifest.build_id, settings_of(config), pages)
+    index = StoredIndex(manifest.build_id, settings_of(config), bodies, pages)
     (build / INDEX).write_bytes(msgspec.json.encode(index))
     return len(rendering.pages)
 

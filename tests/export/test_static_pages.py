@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -318,6 +319,37 @@ async def test_pages_of_another_build_or_other_settings_are_not_sent(
         found["former"] = "etag" in (await client.get("/")).headers
 
     assert found == {"same": True, "other": False, "former": False}
+    assert "are of another build" in caplog.text
+
+
+async def test_an_index_is_never_used_with_the_pages_of_another_build(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    data = tmp_path / "data.txt"
+    code = f"""
+from pathlib import Path
+
+STATIC = True
+
+@server
+async def load(request):
+    return {{"html": Path({str(data)!r}).read_text()}}
+"""
+    root = tmp_path / "app"
+    files, folder = {"pages/index.fxl": f"{code}\n{PAGE}"}, root / ".fx/build"
+    data.write_text("<p>first</p>")
+    await build(root, files)
+    former = (folder / INDEX).read_bytes()
+    shutil.rmtree(folder)
+    data.write_text("<p>the second one</p>")
+    await build(root, files)
+    (folder / INDEX).write_bytes(former)
+
+    async with opened(root) as client:
+        page = await client.get("/")
+
+    assert "<p>the second one</p>" in page.text
+    assert "etag" not in page.headers
     assert "are of another build" in caplog.text
 
 

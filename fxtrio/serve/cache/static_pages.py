@@ -36,7 +36,6 @@ log = logging.getLogger("fx.serve")
 _UNUSED = "%s: the static pages %s, so they are rendered for each request. %s"
 
 INDEX = "static-pages.json"
-BODIES = "static-pages.bin"
 
 _PUBLIC: Header = (b"cache-control", b"public, max-age=0, must-revalidate")
 _PRIVATE_LINE = b"%b: %b\r\n" % PRIVATE
@@ -78,6 +77,9 @@ class StoredIndex(msgspec.Struct, frozen=True):
 
     build_id: str
     settings: dict[str, str]
+    bodies: str
+    """The name of the file of bodies, by its content: one of another build has another."""
+
     pages: StoredPages
 
 
@@ -187,7 +189,11 @@ def open_static_pages(build: Path, build_id: str, config: Config) -> StaticPages
         cause = f"were built with other settings ({', '.join(other)})"
         log.warning(_UNUSED, INDEX, cause, "Run 'fx build' with the settings of now.")
     elif index.pages:  # a file without bytes cannot be mapped
-        with (build / BODIES).open("rb") as file:
-            bodies = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        try:
+            with (build / index.bodies).open("rb") as file:
+                bodies = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        except FileNotFoundError:  # another build has replaced this one since the index was read
+            log.warning(_UNUSED, INDEX, "are of another build", "Restart the server.")
+            return None
         return StaticPages(index.pages, bodies)
     return None
