@@ -73,8 +73,8 @@ def test_what_runs_on_the_server_is_listed_with_its_place(tmp_path: Path) -> Non
     assert left == {
         f"{invoice}:1": "Write import { navigate, usePathname, useSearchParams, useParams } "
         "from 'fx/client'",
-        f"{invoice}:2": "Install the font's package (@fontsource/…), or write @font-face in a "
-        "stylesheet",
+        f"{invoice}:2": "Put the font's file into the project, import it with '?font', and "
+        "load it with <Font> of 'fx/client'",
         f"{invoice}:7": "Load the data in an @server function of the server half; the component "
         "gets it as 'data'",
         f"{invoice}:9": "Write raise NotFound(…) of fx.runtime in the loader",

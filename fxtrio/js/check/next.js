@@ -13,9 +13,11 @@ const ROUTER =
   "Write import { navigate, usePathname, useSearchParams, useParams } from 'fx/client'";
 const TITLE = 'Write HEAD in the server half, or <Head> in the component';
 const LOADER = 'Load the data in an @server function of the server half';
-const STATIC = 'Leave it out: a page is rendered when it is requested, and CACHE caches it';
+const STATIC =
+  "Write 'async def paths()' in the server half for 'fx export' or STATIC = True; otherwise leave it out";
 const LEAVE = 'Leave it out';
-const FONT = "Install the font's package (@fontsource/…), or write @font-face in a stylesheet";
+const FONT =
+  "Put the font's file into the project, import it with '?font', and load it with <Font> of 'fx/client'";
 const REQUEST = "Read 'request.headers' and 'request.cookies' in the server half";
 
 /** By module: what to do about an import of it. @type {Record<string, string>} */
@@ -32,7 +34,7 @@ export const MODULES = {
   'next/headers': REQUEST,
   'next/cookies': REQUEST,
   'next/server': 'Write a Python endpoint below pages/api, or a route hook',
-  'next/cache': 'Return invalidate_routes(…) from the @action; CACHE keeps pages',
+  'next/cache': 'Return invalidate_routes(…) from the @action; CACHE caches pages',
   'next/font/google': FONT,
   'next/font/local': FONT,
 };
