@@ -1,12 +1,14 @@
 /**
  * Show the same pages without and with scripts, and return how they differ: their elements, the head,
- * and what React looks after. Runs in a page of the same site.
+ * and what React looks after; then again, when each button of an island was clicked. Runs in a page
+ * of the same site.
  */
 async (paths) => {
   const open = (path) =>
     new Promise((resolve) => {
       const frame = document.createElement('iframe');
-      frame.style.cssText = 'width: 800px; height: 600px';
+      // In front, so that islands that wait to be seen are seen.
+      frame.style.cssText = 'position: fixed; inset: 0 auto auto 0; width: 800px; height: 600px';
       frame.onload = () => resolve(frame);
       frame.src = path;
       document.body.append(frame);
@@ -18,6 +20,22 @@ async (paths) => {
       await new Promise((resolve) => setTimeout(resolve, 25));
     }
     await new Promise((resolve) => setTimeout(resolve, 150));
+  };
+  const PENDING = '[data-fx-island]:not([data-fx-island=""])';
+  const alive = async ({ contentDocument: page }) => {
+    for (let tries = 0; tries < 400; tries++) {
+      const pending = page.querySelector(PENDING);
+      if (!pending) return;
+      (pending.firstElementChild ?? pending).scrollIntoView();
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  };
+  const click = async ({ contentDocument: page }) => {
+    for (const button of page.querySelectorAll('[data-fx-island] section > :is(button, form > button)')) {
+      button.click();
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
   };
   const headOf = ({ head, documentElement: { attributes } }) => {
     const own = [...head.children].filter(
@@ -50,13 +68,27 @@ async (paths) => {
     handlers: looksAfter(page).join(),
   });
   const found = [];
+  /** Wait until they are equal, since effects and timers come late, and note what is not. */
+  const compare = async (page, one, other) => {
+    let different;
+    for (let tries = 0; tries < 60; tries++) {
+      const [before, after] = [views(one), views(other)];
+      different = Object.keys(before)
+        .filter((name) => before[name] !== after[name])
+        .map((name) => ({ page, name, before: before[name], after: after[name] }));
+      if (different.length === 0) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    found.push(...different);
+  };
   await Promise.all(
     paths.map(async ([plain, live]) => {
       const [one, other] = await Promise.all([open(plain), open(live)]);
-      await Promise.all([settled(other)]);
-      const [before, after] = [views(one), views(other)];
-      for (const name of Object.keys(before)) {
-        if (before[name] !== after[name]) found.push({ plain, name, before: before[name], after: after[name] });
+      await Promise.all([alive(one), settled(other)]);
+      await compare(plain, one, other);
+      if (other.contentDocument.querySelector('[data-fx-island]')) {
+        await Promise.all([click(one), click(other)]);
+        await compare(`${plain} when clicked`, one, other);
       }
       one.remove();
       other.remove();

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
+from tests.random_pages.islands import RandomIslands
+
 _IMPORTS = """\
 import { Children, Fragment, createContext, isValidElement, memo } from 'react';
 import { useContext, useId, useMemo } from 'react';
@@ -386,6 +388,12 @@ class _Page:
             return self.filled(self.one(_LEAVES))
         return self.element(depth)
 
+    def harmless(self, make: Callable[[], str]) -> str:
+        """Return what the proof would accept, as code of islands has to be the same twice."""
+        while _REFUSED.search(text := make()):
+            pass
+        return text
+
     def element(self, depth: int) -> str:
         name, content = self.chance.choice(_ELEMENTS)
         attributes = "".join(f" {one}" for one in self.some(_ATTRIBUTES, 2))
@@ -467,6 +475,16 @@ def random_page(seed: int) -> RandomPage:
                 (f"export * from './{seed}.jsx';", f"export {{ {_NAMES} }} from './{seed}.jsx';")
             )
         imports = f"{_IMPORTS}import {{ {_NAMES} }} from '@/parts/{source}';\n"
+    if page.chance.random() < 0.3:
+        islands = RandomIslands(page.one, page.filled, seed)
+        live = f"{seed}-live.jsx"
+        modules[live] = islands.module(
+            _SHARED.format(box=page.harmless(lambda: page.one(_BOXES))),
+            lambda: page.harmless(lambda: page.filled(page.one(_STATEMENTS))),
+            lambda: page.harmless(lambda: page.node(2)),
+        )
+        body = islands.shown() + body if page.chance.random() < 0.5 else body + islands.shown()
+        imports += f"import {{ Island }} from 'fx/client';\nimport Live from '@/parts/{live}';\n"
     text = _PAGE.format(
         imports=imports,
         data=_DATA,

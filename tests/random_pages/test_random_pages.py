@@ -1,4 +1,4 @@
-"""Random pages: those that are proved to need no scripts are the same with them."""
+"""Random pages, some with islands: those that need no scripts are the same with them."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from playwright.sync_api import Browser
 from fxtrio.manifest import load_manifest
 from tests.e2e.support import fx, served, visit
 from tests.random_pages.grammar import LAYOUT, RandomPage, random_page
+from tests.random_pages.islands import INNER
 from tests.trees import write_tree
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
@@ -28,6 +29,7 @@ def test_pages_that_need_no_scripts_are_the_same_with_them(
     tmp_path: Path, browser: Browser
 ) -> None:
     start = {"pages/index.fxl": "export default () => <p>Start</p>;", "pages/layout.fxl": LAYOUT}
+    start["parts/inner.jsx"] = INNER
     write_tree(tmp_path, start)
     pages = {seed: random_page(seed) for seed in SEEDS[:COUNT]}
     _write(tmp_path, "plain", pages)
@@ -49,7 +51,9 @@ def test_pages_that_need_no_scripts_are_the_same_with_them(
             for one in tab.evaluate(COMPARE, pairs[start : start + AT_A_TIME])
         ]
 
-    assert len(proved) > COUNT / 10
+    with_islands = {seed for seed in proved if "<Island" in pages[seed].text}
+    assert len(proved - with_islands) > COUNT / 10
+    assert len(with_islands) > COUNT / 50
     assert different == []
 
 

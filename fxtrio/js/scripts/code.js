@@ -11,6 +11,7 @@ import { Changes } from './changes.js';
 import { isConstantOfBuild, isNaming } from './constants.js';
 import { elementReasons, textOf } from './elements.js';
 import { Functions } from './functions.js';
+import { partsOfIslands } from './island-parts.js';
 import { elementOf, isIsland, islandsOf } from './islands.js';
 import { isPlainKey, isTable } from './keys.js';
 import { ALL } from './module.js';
@@ -19,7 +20,7 @@ import { misplacedText, Nesting } from './nesting.js';
 /** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./module.js').Meaning} Meaning */
 /** @typedef {import('./module.js').Module} Module */
-/** @typedef {{ node: Node, cause: string }} Reason */
+/** `ofIslands`: only with islands. @typedef {{ node: Node, cause: string, ofIslands?: boolean }} Reason */
 
 const UNKNOWN_KEY = 'a property whose name is only known when it runs';
 
@@ -109,6 +110,7 @@ class Looker {
    * @param {Node | null} parent
    */
   lookAt(node, parent) {
+    this.reasons.push(...partsOfIslands(node, parent));
     switch (node.type) {
       case 'Identifier':
         return this.lookAtName(node, parent);

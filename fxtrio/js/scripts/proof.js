@@ -43,6 +43,7 @@ const DIVIDED = /"(browser|node|worker|workerd|edge-light)"\s*:/;
  * @property {ScriptReason[]} reasons
  * @property {Island[]} islands
  */
+/** A reason in the code of a module. @typedef {ScriptReason & { ofIslands: boolean }} Own */
 /**
  * An island: its place, the file and the name of its component, and when it is loaded.
  *
@@ -97,8 +98,8 @@ export class Proof {
       const sources = [...layouts.map(([source]) => source), module];
       const all = [...new Set(sources.flatMap((source) => files.get(source) ?? []))];
       const known = all.flatMap((file) => this.#known.get(file) ?? []);
-      const reasons = all.flatMap((file) => this.#reasonsOf(file));
       const shown = known.flatMap((one) => one.islands);
+      const reasons = all.flatMap((file) => this.#reasonsOf(file, shown.length > 0));
       return { reasons: unique(reasons), islands: shown, ...islandReasons(this, all, shown) };
     });
   }
@@ -197,28 +198,38 @@ export class Proof {
     return [...files];
   }
 
-  /** @param {string} file @returns {ScriptReason[]} */
-  #reasonsOf(file) {
+  /**
+   * @param {string} file
+   * @param {boolean} hasIslands whether its view shows any
+   * @returns {ScriptReason[]}
+   */
+  #reasonsOf(file, hasIslands) {
     const known = this.#known.get(file);
-    return known ? [...known.reasons, ...this.#own(file, known)] : [];
+    if (!known) return [];
+    const own = this.#own(file, known).filter(({ ofIslands }) => hasIslands || !ofIslands);
+    return [
+      ...known.reasons,
+      ...own.map(({ path, line, column, cause }) => ({ path, line, column, cause })),
+    ];
   }
 
-  /** @type {Map<string, ScriptReason[]>} */
+  /** @type {Map<string, Own[]>} */
   #looked = new Map();
 
   /**
    * @param {string} file
    * @param {Known} known
-   * @returns {ScriptReason[]}
+   * @returns {Own[]}
    */
   #own(file, { module }) {
     const before = this.#looked.get(file);
     if (before !== undefined) return before;
     const found = codeReasons(module, (specifier, name) => this.#meaning(file, specifier, name));
-    const reasons = found.map(({ node, cause }) => ({
+    const reasons = found.map(({ node, cause, ofIslands = false }) => ({
       path: module.path,
       ...module.placeOf(node),
       cause,
+      ofIslands,
     }));
     this.#looked.set(file, reasons);
     return reasons;

@@ -65,6 +65,40 @@ test('an island may have another name, and be one of a namespace', async () => {
   }
 });
 
+test('code that could show the component of an island outside of it needs scripts', async () => {
+  const box = (/** @type {string} */ body) =>
+    `function Box({ children, ...rest }) { ${body} }\n${pageOf('<Box><Island><Counter /></Island></Box>')}`;
+  for (const body of [
+    'return <p>{children.props.children}</p>',
+    'const { props } = children; return <p>{props.children}</p>',
+    'const { props: { children: inner } } = children; return <p>{inner}</p>',
+    "return <p>{children['props'].children}</p>",
+    "const { ['props']: own } = children; return <p>{own.children}</p>",
+    'const { type, ...own } = children; return <p>{own.props.children}</p>',
+    'return <p>{{ ...children }.props?.children}</p>',
+    'return <p>{Object.values(children).map((one) => one?.children)}</p>',
+    'return <p>{[children].flatMap(Object.values).map((one) => one?.children)}</p>',
+    'return <p>{Object.entries(children).map(([, one]) => one?.children)}</p>',
+    'let own; JSON.stringify(children, (_, one) => { own ??= one.children; return 1; }); return own',
+    'let own; JSON.stringify(...[children, (_, one) => { own = one; return 1; }]); return own',
+    'return <p>{Children.map(children, (one) => one.props.children)}</p>',
+  ]) {
+    const text = `import { Children } from 'react';\n${box(body)}`;
+    const files = { 'pages/index.fxl': text, 'ui/counter.jsx': COUNTER };
+    const [found] = await prove(files, ['pages/index.fxl']);
+    assert.match(found.join(), /could take an <Island> apart/, body);
+  }
+});
+
+test('pages without islands may read the properties of elements', async () => {
+  const text =
+    'const Box = ({ children }) => <p>{children.props.title}</p>;\n' +
+    'export default () => <Box><b title="a" /></Box>;';
+  const [found] = await prove({ 'pages/index.fxl': text }, ['pages/index.fxl']);
+
+  assert.deepEqual(found, []);
+});
+
 test('what is shown outside of islands, too, needs its scripts', async () => {
   const [both, exported] = await prove(
     {
