@@ -42,8 +42,8 @@ def command(root: Path, scripts: bool, as_json: bool) -> None:
         return
     tree = scan(root, config)
     plugins, unlisted = _plugins(root, config)
-    rows = [*plugins, *_rows(root, tree, config.base_url)]
-    rows += _actions(root, config.base_url) + _streams(root, tree, config.base_url)
+    rows = [*plugins, *_rows(root, tree, config)]
+    rows += _actions(root, config.base_url) + _streams(root, tree, config)
     problems = placed(tree_problems(tree, config), root)
     if as_json:
         shown = [str(problem) for problem in problems]
@@ -102,13 +102,14 @@ def _resolve_nothing(name: str) -> object:
     raise DottedNameUnknown(name, "nothing of the project is imported")
 
 
-def _rows(root: Path, tree: PageTree, base_url: str) -> list[dict[str, Any]]:
+def _rows(root: Path, tree: PageTree, config: Config) -> list[dict[str, Any]]:
+    base_url = config.base_url
     pages = [
         {
             "kind": "page",
             "pattern": (base_url + page.pattern).rstrip("/") or "/",
             "source": page.source,
-            "static": listed_facts(root, page.source).static,
+            "static": listed_facts(root, page.source, config.pages_dir).static,
             "layouts": [layout.source for layout in page.layouts],
             "errors": [boundary.source for boundary in page.errors if boundary.layouts]
             or [boundary.source for boundary in page.errors],
@@ -135,13 +136,13 @@ def _actions(root: Path, base_url: str) -> list[dict[str, Any]]:
     ]
 
 
-def _streams(root: Path, tree: PageTree, base_url: str) -> list[dict[str, Any]]:
+def _streams(root: Path, tree: PageTree, config: Config) -> list[dict[str, Any]]:
     """Return the streams of pages."""
     rows = []
     for page in tree.pages:
         path = "/index" if page.pattern == "/" else page.pattern
-        for name in listed_facts(root, page.source).streams:
-            pattern = f"{base_url}/api/__streams{path}/{name}"
+        for name in listed_facts(root, page.source, config.pages_dir).streams:
+            pattern = f"{config.base_url}/api/__streams{path}/{name}"
             rows.append({"kind": "stream", "pattern": pattern, "source": page.source})
     return rows
 

@@ -100,10 +100,13 @@ def page_front_matter(module: ModuleType, file: str, text: str) -> Any:
     """Return the front matter of a page, checked by the `FrontMatter` of the module `content.py`.
 
     The server halves of pages in Markdown call it. ``text`` is JSON: the ``values``, and the
-    ``lines`` of their names. Raises ContentInvalid.
+    ``lines`` of their names. Returns None if the module has no such class, but ``STATIC``.
+    Raises ContentInvalid.
     """
     shown = shown_path(Path(file))
     model = getattr(module, NAME, None)
+    if model is None and hasattr(module, "STATIC"):
+        return None
     if not isinstance(model, type):
         path = shown_path(Path(module.__file__ or ""))
         remedy = "Define it as an attrs class, a data class or a pydantic model"

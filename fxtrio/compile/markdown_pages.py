@@ -1,4 +1,4 @@
-"""A Markdown file of the pages folder as a page file: its client half, and a check of its model.
+"""A Markdown file of the pages folder as a page file: its client half, and what `content.py` says.
 
 What is in the file is done by `fxtrio.content`, which needs the extra `content`.
 """
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import attrs
 
+from fxtrio.compile.check.constants import says_static
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.manifest import HeadNode, PageModule
@@ -64,21 +65,26 @@ def markdown_page(source: SourceText, root: Path | None, pages_dir: str) -> Mark
         read=partial(_read, folder),
         locate=partial(_locate, folder, source.path, pages_dir, named),
     )
-    candidates = list(_model_files(source.path, pages_dir))
-    model = next((one for one in candidates if (folder / one).is_file()), None)
+    model = model_of(folder, source.path, pages_dir)
     problems = [
         source.problem(source.line_starts[min(one.line, len(source.line_starts)) - 1], *said)
         for one in article.mistakes
         for said in [(one.message, one.remedy)]
     ]
     python = "" if model is None else _python(model, article.front_matter)
+    is_static = model is not None and says_static(_read(folder, model))
     head = _head(article.title, article.front_matter.values.get("description"))
     return MarkdownPage(
-        attrs.evolve(module, head=head, code=f"server/{source.path}.py" if python else None),
+        attrs.evolve(
+            module,
+            head=head,
+            code=f"server/{source.path}.py" if python else None,
+            static=is_static,
+        ),
         python,
         client_half(article),
         article.markdown,
-        tuple(sorted({*article.included, *named, *candidates})),
+        tuple(sorted({*article.included, *named, *_model_files(source.path, pages_dir)})),
         tuple(problems),
     )
 
@@ -131,6 +137,11 @@ def _head(title: str, description: object) -> tuple[HeadNode, ...]:
     if isinstance(description, str) and description.strip():
         nodes.append(["meta", {"name": "description", "content": description.strip()}, ""])
     return tuple(nodes)
+
+
+def model_of(root: Path, page: str, pages_dir: str) -> str | None:
+    """Return the `content.py` of a page in Markdown: the nearest one, relative to ``root``."""
+    return next((one for one in _model_files(page, pages_dir) if (root / one).is_file()), None)
 
 
 def _model_files(page: str, pages_dir: str) -> Iterator[str]:

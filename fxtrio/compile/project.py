@@ -11,6 +11,7 @@ from pathlib import Path
 
 import attrs
 
+from fxtrio.compile.check.constants import says_static
 from fxtrio.compile.check.declarations import Facts
 from fxtrio.compile.check.deferred_calls import wrong_defers
 from fxtrio.compile.check.function_definitions import unmarked_loader
@@ -23,7 +24,7 @@ from fxtrio.compile.check.names.undefined_names import (
     unknown_attributes,
 )
 from fxtrio.compile.check.python_declarations import kind_of, read_actions, read_facts
-from fxtrio.compile.markdown_pages import markdown_page
+from fxtrio.compile.markdown_pages import markdown_page, model_of
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_bytes, read_text
 from fxtrio.compile.split.halves import split_source
@@ -169,8 +170,12 @@ def check_actions(root: Path) -> tuple[tuple[ActionModule, ...], list[Problem]]:
     return tuple(modules), problems
 
 
-def listed_facts(root: Path, source: str) -> Facts:
-    """Return what a page file declares of what routes show, as far as it can be read."""
+def listed_facts(root: Path, source: str, pages_dir: str) -> Facts:
+    """Return what a page declares of what routes show, as far as it can be read."""
+    if source.endswith(MARKDOWN_SUFFIX):
+        model = model_of(root, source, pages_dir)
+        code = None if model is None else _read(root, model)
+        return Facts(static=isinstance(code, SourceText) and says_static(code.text))
     text = _read(root, source)
     if isinstance(text, Problem) or not ("stream" in text.text or "STATIC" in text.text):
         return Facts()

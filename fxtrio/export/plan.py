@@ -5,7 +5,6 @@ What only a render shows, such as a read of a cookie, is found in `fxtrio.export
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
@@ -13,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from fxtrio.compile.check.constants import says_static
 from fxtrio.export.errors import Finding
 from fxtrio.manifest import ApiRoute, Manifest, PageModule, PageRoute
 from fxtrio.routes.pattern import Kind, parse_pattern
@@ -68,7 +68,7 @@ def plan_export(manifest: Manifest, text: Text) -> ExportPlan:
 
 def _needs_endpoint(api: ApiRoute, text: Text) -> Finding | None:
     """Return why the response of an endpoint cannot be a file."""
-    if not _is_static(text(api.source)):
+    if not says_static(text(api.source)):
         remedy = f"{SERVER}. If its response is the same for everybody, write STATIC = True"
         return Finding(api.source, "an endpoint needs a server", remedy)
     name = api.pattern.rpartition("/")[2]
@@ -78,18 +78,6 @@ def _needs_endpoint(api: ApiRoute, text: Text) -> Finding | None:
         remedy = f"Rename it such as {name}.xml.py: hosts know the type of a file by its name"
         return Finding(api.source, f"{api.pattern} has no file extension", remedy)
     return None
-
-
-def _is_static(module: str) -> bool:
-    """Return whether a module says ``STATIC = True``."""
-    for node in ast.parse(module).body:
-        match node:
-            case (
-                ast.Assign(targets=[ast.Name("STATIC")], value=ast.Constant(value))
-                | ast.AnnAssign(target=ast.Name("STATIC"), value=ast.Constant(value))
-            ):
-                return value is True
-    return False
 
 
 def _needs_server(module: PageModule, text: Text) -> Finding | None:

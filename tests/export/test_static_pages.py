@@ -14,6 +14,7 @@ import pytest
 
 from fxtrio.app import assemble
 from fxtrio.compile.build import compile_server
+from fxtrio.compile.project import listed_facts
 from fxtrio.config import load_config
 from fxtrio.export.static_pages import StaticFailed, write_static_pages
 from fxtrio.manifest import load_manifest
@@ -422,3 +423,32 @@ async def test_below_a_path_of_the_server_pages_are_rendered(tmp_path: Path) -> 
 
     body = json.loads(b"".join(one.get("body", b"") for one in sent))
     assert body["requestedPath"] == "/pre/posts/a"
+
+
+async def test_pages_in_markdown_are_static_where_content_py_says_so(tmp_path: Path) -> None:
+    model = "from dataclasses import dataclass\n\n@dataclass\nclass FrontMatter:\n    title: str\n"
+    files = {
+        "pages/index.fxl": shown("<p>live</p>"),
+        "pages/docs/content.py": "STATIC = True\n",
+        "pages/docs/a.md": "# A\n",
+        "pages/docs/live/content.py": model,
+        "pages/docs/live/b.md": "---\ntitle: B\n---\n\n# B\n",
+        "pages/docs/checked/content.py": f"STATIC: bool = True\n{model}",
+        "pages/docs/checked/c.md": "---\ntitle: C\n---\n\n# C\n",
+    }
+
+    assert await build(tmp_path, files) == 2
+
+    config = load_config(tmp_path)
+    facts = {
+        source: listed_facts(tmp_path, source, config.pages_dir).static
+        for source in files
+        if not source.endswith(".py")
+    }
+    assert [source for source, is_static in facts.items() if is_static] == [
+        "pages/docs/a.md",
+        "pages/docs/checked/c.md",
+    ]
+    async with opened(tmp_path) as client:
+        assert (await client.get("/docs/a")).status_code == 200
+        assert (await client.get("/docs/live/b")).status_code == 200

@@ -91,6 +91,22 @@ def flag(node: ast.expr) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
+def says_static(module: str) -> bool:
+    """Return whether the code of a module has ``STATIC = True``; not if it cannot be parsed."""
+    try:
+        statements = ast.parse(module).body
+    except (SyntaxError, ValueError):  # whoever imports the module reports it
+        return False
+    for node in statements:
+        match node:
+            case (
+                ast.Assign(targets=[ast.Name("STATIC")], value=value)
+                | ast.AnnAssign(target=ast.Name("STATIC"), value=ast.expr() as value)
+            ):
+                return flag(value) is True
+    return False
+
+
 def scripts_mode(node: ast.expr) -> ScriptsMode | None:
     """Return a value of ``SCRIPTS``; None for anything else."""
     value = node.value if isinstance(node, ast.Constant) else None
