@@ -16,14 +16,19 @@ class Mistake:
     old: str
     new: str
     page: str
-    """The page that it covers for certain; "" when it covers all."""
+    """The page that it covers for certain; "" when it covers all, or those of `part`."""
 
     status: int = 200
     """That of a fresh document of the page: what was right before is served, or it fails."""
 
+    part: str = ""
+    """The component whose pages it covers: others count it in their corners."""
+
     @property
     def is_counted(self) -> bool:
         """Whether it covers no other page, and those count it in their corners."""
+        if self.part:
+            return True
         return self.page != "" and self.status == 200 and self.file == f"pages/{self.page}.fxl"
 
 
@@ -80,7 +85,7 @@ def make(author: Author) -> Mistake | None:
         name = author.pick(view.parts)
         part = f"parts/{name}.jsx"
         found += [
-            Mistake("a component that does not parse", part, "=> <>", "=> <><<i>", ""),
+            Mistake("a component that does not parse", part, "=> <>", "=> <><<i>", "", part=name),
             Mistake("a component that is gone", part, "", "", page, 500),
             Mistake(
                 "a component's module that throws",

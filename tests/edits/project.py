@@ -79,6 +79,10 @@ class Project:
         texts = [text for name in (*around, page) for text in self._of_view(name)]
         return [f"title {title}" if title else "edits", *texts]
 
+    def shows(self, page: str, part: str) -> bool:
+        """Whether a page, or a layout around it, shows a component."""
+        return self._of_part(part)[0] in self.shown(page)
+
     def texts(self) -> dict[str, str]:
         """Return all files."""
         files = {

@@ -87,11 +87,11 @@ class Run:
         title = f"{mistake.title} in {mistake.file}"
         author.project.broken[mistake.file] = (mistake.old, mistake.new)
         self.save(title)
-        shown = [mistake.page] if mistake.page else [*self.tabs]
+        shown = [mistake.page] if mistake.page else self._pages_with(mistake.part)
         for name in shown:
             wait_overlay(self.tabs[name], f"{title}: the page {name}")
         if mistake.is_counted:
-            for name in self.tabs.keys() - {mistake.page}:
+            for name in self.tabs.keys() - {*shown}:
                 wait_badge(self.tabs[name], f"{title}: the page {name}")
         if mistake.page:
             path = path_of(mistake.page)
@@ -105,6 +105,11 @@ class Run:
         wait_shown(fresh, self._expected(shown[0]), f"{title}: that document, put right,")
         fresh.close()
         return title
+
+    def _pages_with(self, part: str) -> list[str]:
+        """Return the open pages that show a component; all of them without one."""
+        project = self.author.project
+        return [name for name in self.tabs if not part or project.shows(self._shown(name), part)]
 
     def save(self, what: str) -> None:
         """Write the files of the project as they are now."""
@@ -133,8 +138,11 @@ class Run:
         wait_shown(page, self._expected(name), f"{name}, when one goes there,")
 
     def _expected(self, name: str) -> list[str]:
-        project = self.author.project
-        return project.shown(name if name in project.views else "not-found")
+        return self.author.project.shown(self._shown(name))
+
+    def _shown(self, name: str) -> str:
+        """Return the page that is shown at the path of a page that may be gone."""
+        return name if name in self.author.project.views else "not-found"
 
     def _fresh(self, name: str) -> Page:
         page = self.context.new_page()

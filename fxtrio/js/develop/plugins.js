@@ -124,11 +124,7 @@ function pagePlugin(site, vite, runtime) {
           if (!SERVER_CODE.test(id) && !id.includes('.fxl.tsx')) return null;
           throw new Error(`${path.basename(id)} holds server code.`);
         }
-        return {
-          code: fs.readFileSync(site.stagedAt(source), 'utf8'),
-          moduleType: 'tsx',
-          map: null,
-        };
+        return { code: site.textOf(source), moduleType: 'tsx', map: null };
       },
     },
     transform: {

@@ -1,5 +1,6 @@
 /** Which page files and views the app has at the moment. */
 
+import fs from 'node:fs';
 import path from 'node:path';
 
 import { clientOf } from '../vite/assets.js';
@@ -31,6 +32,10 @@ export class Site {
   #views = [];
   /** The views before the last plan: the server process learns of a plan somewhat later. */
   #former = { views: /** @type {Plan['views']} */ ([]), until: 0 };
+  /** @type {Map<string, string>} the last text of each page file that was right, by source */
+  #right = new Map();
+  /** @type {Set<string>} sources of page files whose newest text cannot be a module */
+  #broken = new Set();
   #root;
   #base;
   #folder;
@@ -72,6 +77,7 @@ export class Site {
   #take({ modules, views }) {
     this.added = modules.filter((source) => !this.sources.has(source));
     this.sources = new Set(modules);
+    for (const source of this.#right.keys()) if (!this.sources.has(source)) this.forget(source);
     this.#former = { views: this.#views, until: performance.now() + FORMER_MS };
     this.#views = views;
     this.#isPlanned();
@@ -154,5 +160,41 @@ export class Site {
   /** @param {string} source */
   stagedAt(source) {
     return path.join(this.#folder, 'ui', `${source}.tsx`);
+  }
+
+  /**
+   * Return the client half of a page file: while its newest text is broken, the one before. Nobody
+   * may have asked for that one yet.
+   *
+   * @param {string} source
+   */
+  textOf(source) {
+    const right = this.#right.get(source);
+    if (right !== undefined && this.#broken.has(source)) return right;
+    const text = fs.readFileSync(this.stagedAt(source), 'utf8');
+    if (right === undefined) this.#right.set(source, text);
+    return text;
+  }
+
+  /**
+   * Take over a new text of a page file that can be a module.
+   *
+   * @param {string} source
+   * @param {string} text
+   */
+  setRight(source, text) {
+    this.#broken.delete(source);
+    this.#right.set(source, text);
+  }
+
+  /** @param {string} source a page file whose new text cannot be a module */
+  setBroken(source) {
+    this.#broken.add(source);
+  }
+
+  /** @param {string} source a page file that is gone */
+  forget(source) {
+    this.#right.delete(source);
+    this.#broken.delete(source);
   }
 }

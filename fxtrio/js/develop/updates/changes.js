@@ -198,6 +198,8 @@ export class Changes {
         this.#broken.delete(change.file);
         good.push(change);
       } else this.#broken.set(change.file, broken);
+      if (change.type === 'unlink') this.#site.forget(change.file);
+      else if (broken !== null) this.#site.setBroken(change.file);
     }
     return good;
   }
@@ -228,7 +230,10 @@ export class Changes {
       (await pluginContainer.resolveId(specifier, id)) !== null;
     this.#outlines.set(file, () => outlineOf(text, parsed));
     const missing = await unresolvedImport(module, text, { root: this.#root, file: id, resolves });
-    if (missing === null) return null;
+    if (missing === null) {
+      if (isPage) this.#site.setRight(file, text);
+      return null;
+    }
     const { message, start } = missing;
     return { title: 'This import leads nowhere', message, file: shown, ...placeIn(text, start) };
   }

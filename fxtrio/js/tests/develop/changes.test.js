@@ -42,7 +42,7 @@ test('what a broken file lacks may have come, and what is wrong is told before t
     },
     vite: { parseSync, isCSSRequest: () => false },
   });
-  const site = /** @type {any} */ ({ sourceOf: () => null });
+  const site = /** @type {any} */ ({ sourceOf: () => null, setBroken() {}, forget() {} });
   const changes = new Changes(root, server, site, browsers, vite, settled);
   const apply = (/** @type {string} */ file, /** @type {any} */ problems = {}) =>
     changes.apply({

@@ -1,6 +1,9 @@
 /** Renders show the view that was meant, whichever plan its number is of. */
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import test from 'node:test';
 
 import { Site } from '../../develop/site.js';
@@ -53,4 +56,29 @@ test('what has come to a plan is taken over and described alone', () => {
   );
   assert.deepEqual(site.add({ from: 2, modules, views: views.slice(2) }), { known: false });
   assert.equal(site.viewAt(3), undefined);
+});
+
+test('a page whose new text is broken has the one before, also when nobody has asked for it', () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-site-'));
+  const site = new Site(/** @type {any} */ ({ ...settings, folder }));
+  const write = (/** @type {string} */ text) =>
+    fs.writeFileSync(site.stagedAt('pages/a.fxl'), text);
+  fs.mkdirSync(path.dirname(site.stagedAt('pages/a.fxl')), { recursive: true });
+  site.plan(planOf(['pages/a.fxl']));
+  write('first');
+  assert.equal(site.textOf('pages/a.fxl'), 'first');
+
+  write('second');
+  site.setRight('pages/a.fxl', 'second');
+  write('broken');
+  site.setBroken('pages/a.fxl');
+  assert.equal(site.textOf('pages/a.fxl'), 'second');
+  write('third');
+  site.setRight('pages/a.fxl', 'third');
+  assert.equal(site.textOf('pages/a.fxl'), 'third');
+  site.setBroken('pages/a.fxl');
+  site.plan(planOf([]));
+  write('another');
+  assert.equal(site.textOf('pages/a.fxl'), 'another');
+  fs.rmSync(folder, { recursive: true });
 });
