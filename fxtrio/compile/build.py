@@ -24,6 +24,7 @@ from fxtrio.compile.build_steps import (
     write_halves,
 )
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, bundle
+from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
 from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.check.ui_code import UiProblems, ui_problems
@@ -111,7 +112,8 @@ async def _bundle(
     """Bundle, look for mistakes in UI code meanwhile, and return those that are no failure.
 
     During development those are all that the bundler has nothing against: whoever writes a
-    form before its action wants to see it. Raises BundleFailed, and CompileFailed.
+    form before its action wants to see it. Raises BundleFailed, with what both have found, and
+    CompileFailed.
     """
     found: list[UiProblems] = []
 
@@ -123,15 +125,30 @@ async def _bundle(
         nursery.start_soon(look)
         try:
             result = await bundle(plan, toolchain=toolchain)
+        except BundleFailed as error:
+            result = error
         except FxtrioError as error:  # to be raised as it is, and not in a group
             result = error
             nursery.cancel_scope.cancel()
+    if isinstance(result, BundleFailed) and plan.mode == "production":
+        raise _with_others(result, placed(found[0].certain, plan.root))
     if isinstance(result, FxtrioError):
         raise result
     [problems] = found
     if problems.certain and plan.mode == "production":
         raise CompileFailed(placed(problems.certain, plan.root))
     return result, (*problems.certain, *problems.likely, *result.island_doubts)
+
+
+def _with_others(failed: BundleFailed, certain: tuple[Problem, ...]) -> BundleFailed:
+    """Return a failure with the mistakes in other lines, which the bundler does not look for."""
+    lines = {(problem.path, problem.line) for problem in failed.problems}
+    others = [
+        BundleProblem(*place, problem.text, problem.frame)
+        for problem in certain
+        if (place := (problem.path, problem.line, problem.column))[:2] not in lines
+    ]
+    return BundleFailed(tuple(sorted([*failed.problems, *others])))
 
 
 def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> Manifest:

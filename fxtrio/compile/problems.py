@@ -61,8 +61,13 @@ class Problem:
     def head(self) -> str:
         """``path:line:column: message. Remedy.``"""
         place = f"{self.path}:{self.line}:{self.column}" if self.line else self.path
+        return f"{place}: {self.text}"
+
+    @property
+    def text(self) -> str:
+        """``message. Remedy.``"""
         end = "" if self.remedy.endswith("?") else "."
-        return f"{place}: {self.message}. {self.remedy}{end}"
+        return f"{self.message}. {self.remedy}{end}"
 
 
 def frame_of(lines: Iterable[tuple[int, str]], line: int, column: int) -> str:

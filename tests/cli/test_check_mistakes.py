@@ -223,6 +223,22 @@ UI_CASES = {
         'import { x } from "lib/x";\nexport default () => x;\n',
         "1:19: 'lib/x' cannot be found. Write '@/lib/x'.",
     ),
+    "a name that React does not export": (
+        'import { useStat } from "react";\nexport default () => useStat(1);\n',
+        "1:10: 'react' has no export 'useStat'. Did you mean 'useState'?",
+    ),
+    "a name that a package does not export": (
+        'import { two } from "numbers";\nexport default () => two;\n',
+        "1:10: 'numbers' has no export 'two'. It has one.",
+    ),
+    "a name that a module does not export": (
+        'export { x as default, unlike } from "../lib/x";\n',
+        "1:24: '../lib/x' has no export 'unlike'. It has x.",
+    ),
+    "a default that a module does not export": (
+        'import x from "../lib/x";\nexport default () => x;\n',
+        "1:8: '../lib/x' has no default export. Write import { x } in braces.",
+    ),
     "pascal": (
         'import { x } from "nosuch";\nexport default () => x;\n',
         "1:19: 'nosuch' cannot be found. Run 'npm install nosuch'.",
@@ -270,7 +286,15 @@ FINE_IMPORTS = {
     "export default ({ data }: { data: Stats }) => <p title={data.size}>{[url, text, late]}</p>;\n",
     "lib/doc.md": "# Title\n",
     "lib/doc.mdx": "# Title\n",
+    "pages/named.fxl": 'import { FC, use, useState as state } from "react";\n'
+    'import { createRoot } from "react-dom/client";\nimport * as all from "numbers";\n'
+    'import { one } from "numbers";\n'
+    "const Page: FC = () => <p>{[use, state, createRoot, all.two, one]}</p>;\n"
+    "export default Page;\n",
     "node_modules/url/package.json": '{"name": "url", "version": "1.0.0"}',
+    "node_modules/numbers/package.json": '{"name": "numbers", "module": "./all.js"}',
+    "node_modules/numbers/all.js": 'export * from "./one.js";\n',
+    "node_modules/numbers/one.js": "export const one = 1;\n",
 }
 
 
@@ -302,6 +326,7 @@ def test_what_fx_client_offers_is_no_mistake(ui_problems: dict[str, list[str]]) 
 @pytest.mark.node
 def test_what_browsers_can_import_is_no_mistake(ui_problems: dict[str, list[str]]) -> None:
     assert ui_problems.get("imports") is None
+    assert ui_problems.get("named") is None
 
 
 async def problems_of(root: Path, files: dict[str, str]) -> list[str]:

@@ -14,7 +14,7 @@ import trio
 from fxtrio.compile import build
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, FileAssets
-from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
+from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem, BundlerCrashed
 from fxtrio.compile.check.ui_code import UiProblems
 from fxtrio.compile.problems import CompileFailed, Problem
 from fxtrio.config import Config
@@ -255,3 +255,26 @@ async def test_ui_code_that_cannot_work_fails_only_a_build_for_production(
     else:
         built = await build_project(root, Config(), mode=mode, report=lambda line: None)
         assert built.warnings == (doubt, mistake)
+
+
+async def test_what_bundler_and_checks_find_is_reported_together_each_line_once(
+    root: Path, plans: list[BundlePlan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def bundle(plan: BundlePlan, *, toolchain: Path) -> NoReturn:
+        raise BundleFailed((BundleProblem("pages/index.fxl", 2, 9, "it lacks 'x'. Write it."),))
+
+    async def ui_problems(*order: object) -> UiProblems:
+        found = Problem("pages/index.fxl", 2, 10, "'./x' lacks 'x'", "Write it")
+        return UiProblems(certain=(found, attrs.evolve(found, path="pages/about.fxl")))
+
+    monkeypatch.setattr(build, "bundle", bundle)
+    monkeypatch.setattr(build, "ui_problems", ui_problems)
+    monkeypatch.chdir(root)
+
+    with pytest.raises(BundleFailed) as failed:
+        await build_project(root, Config(), mode="production", report=lambda line: None)
+
+    assert [str(problem) for problem in failed.value.problems] == [
+        "pages/about.fxl:2:10: './x' lacks 'x'. Write it.",
+        "pages/index.fxl:2:9: it lacks 'x'. Write it.",
+    ]

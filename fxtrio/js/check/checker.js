@@ -13,13 +13,14 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { declaredNames } from './ambient.js';
 import { conflictsIn, importedStyles, styleConflicts } from './conflicts.js';
 import { explain } from '../vite/explain.js';
+import { Exported } from './imports/exported.js';
 import { undefinedNames, withoutTypes } from './names.js';
 import { endpointOf, nextMistakes } from './next.js';
 import { propertyMistakes } from './properties.js';
-import { importedFiles, importedModules, unreached } from './reach.js';
+import { importedFiles, importedModules, unreached } from './imports/reach.js';
 import { islandMistakes } from '../scripts/islands.js';
 import { signaturesOf } from './signatures.js';
-import { importMistakes } from './specifiers.js';
+import { importMistakes } from './imports/specifiers.js';
 import { tailwindMistakes } from './tailwind.js';
 import { boundNames } from './tree.js';
 import { usageMistakes } from './usage.js';
@@ -106,22 +107,18 @@ function lookInto(tools, root, declared, file) {
   const styles = importedStyles(tree, root, source);
   const exported = tools.modules.get('fx/client') ?? [];
   const plain = withoutTypes(tools, { ...file, lang });
-  const wrong = importMistakes(tree, plain.program, { root, source, exported });
-  if (!CHECKED.test(source)) {
-    const problems = wrong.map(({ offset, ...told }) => ({
-      ...at(offset),
-      ...told,
-      syntax: false,
-    }));
-    return { problems, imported, styles, resolved };
-  }
-  const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
-  const rest = { program: tree, comments, declared, mistaken };
-  const problems = [...wrong, ...mistakesOf(tools, tree, file)].map(({ offset, ...told }) => ({
+  const wrong = importMistakes(tree, plain.program, { root, source, exported, lack: tools.lack });
+  const placed = (
+    /** @type {import('./imports/specifiers.js').Mistake} */ { offset, ...told },
+  ) => ({
     ...at(offset),
     ...told,
     syntax: false,
-  }));
+  });
+  if (!CHECKED.test(source)) return { problems: wrong.map(placed), imported, styles, resolved };
+  const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
+  const rest = { program: tree, comments, declared, mistaken };
+  const problems = [...wrong, ...mistakesOf(tools, tree, file)].map(placed);
   for (const { offset, name, remedy } of undefinedNames(tools, plain, { ...file, ...rest })) {
     const message = `undefined name '${name}' in client code`;
     problems.push({ ...at(offset), message, remedy, certain: false, syntax: false });
@@ -307,14 +304,15 @@ export function placeOf(text, offset) {
 export async function loadTools(toolchain) {
   const require = createRequire(path.join(toolchain, 'package.json'));
   const bundler = createRequire(require.resolve('vite'));
-  const { parseSync, transformSync } = await import(
-    pathToFileURL(bundler.resolve('rolldown/utils')).href
-  );
+  const load = (/** @type {string} */ name) => import(pathToFileURL(bundler.resolve(name)).href);
+  const { parseSync, transformSync } = await load('rolldown/utils');
+  const { ResolverFactory } = await load('rolldown/experimental');
   const { browser, builtin, nodeBuiltin } = require('globals');
   const client = fileURLToPath(new URL('../client/index.d.ts', import.meta.url));
   const { program } = parseSync(client, fs.readFileSync(client, 'utf8'), { lang: 'dts' });
   return {
     parse: parseSync,
+    lack: new Exported(parseSync, toolchain, ResolverFactory).lack,
     transform: transformSync,
     analyze: require('eslint-scope').analyze,
     matcher: bundler('picomatch'),

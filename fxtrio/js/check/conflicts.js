@@ -3,7 +3,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { IMPORT, moduleFile } from './specifiers.js';
+import { IMPORT, moduleFile } from './imports/specifiers.js';
 import { walk } from './tree.js';
 
 /** @typedef {import('./tree.js').Node} Node */

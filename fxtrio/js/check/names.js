@@ -21,6 +21,7 @@ import { similar } from './similar.js';
  * @property {typeof import('rolldown/utils').parseSync} parse
  * @property {typeof import('rolldown/utils').transformSync} transform
  * @property {typeof import('eslint-scope').analyze} analyze
+ * @property {import('./imports/specifiers.js').Lack} lack
  * @property {(patterns: string[], options: { ignore: string[] }) => (path: string) => boolean} matcher
  * @property {Set<string>} globals what browsers, Node and the language define
  * @property {Map<string, import('./signatures.js').Signature>} signatures of `fx/client`

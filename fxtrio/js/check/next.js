@@ -7,7 +7,7 @@
 import { boundNames, walk } from './tree.js';
 
 /** @typedef {import('./tree.js').Node} Node */
-/** @typedef {import('./specifiers.js').Mistake} Mistake */
+/** @typedef {import('./imports/specifiers.js').Mistake} Mistake */
 
 const ROUTER =
   "Write import { navigate, usePathname, useSearchParams, useParams } from 'fx/client'";

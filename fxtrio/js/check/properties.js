@@ -7,7 +7,7 @@ import { walk } from './tree.js';
 import { importedNames } from './usage.js';
 
 /** @typedef {import('./tree.js').Node} Node */
-/** @typedef {import('./specifiers.js').Mistake} Mistake */
+/** @typedef {import('./imports/specifiers.js').Mistake} Mistake */
 /** @typedef {import('./signatures.js').Shape} Shape */
 /** @typedef {import('./signatures.js').Signature} Signature */
 

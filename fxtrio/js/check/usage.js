@@ -4,7 +4,7 @@ import { similar } from './similar.js';
 import { walk } from './tree.js';
 
 /** @typedef {import('./tree.js').Node} Node */
-/** @typedef {import('./specifiers.js').Mistake} Mistake */
+/** @typedef {import('./imports/specifiers.js').Mistake} Mistake */
 
 /**
  * What a page has by name; null in files whose page is not known, and where it is not known.

@@ -1,6 +1,6 @@
 /** UI code of Next.js → the same for fxtrio, where an idiom has one counterpart. Pure. */
 
-import { IMPORT } from '../check/specifiers.js';
+import { IMPORT } from '../check/imports/specifiers.js';
 import { walk } from '../check/tree.js';
 import { nothing, publicVariable, remove, renameModule } from './edits.js';
 import { importEdits, takeRouter } from './next-client.js';

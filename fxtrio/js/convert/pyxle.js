@@ -1,7 +1,7 @@
 /** UI code of Pyxle → the same for fxtrio. Pure. */
 
 import { PROPERTIES } from '../check/pyxle.js';
-import { IMPORT } from '../check/specifiers.js';
+import { IMPORT } from '../check/imports/specifiers.js';
 import { walk } from '../check/tree.js';
 import { importedFrom, nothing, publicVariable, remove, renameModule, replace } from './edits.js';
 

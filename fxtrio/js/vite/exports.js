@@ -4,14 +4,13 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-import { similar } from '../check/similar.js';
+import { lackOf } from '../check/imports/exported.js';
 import { isPageFile } from './page-file.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {(file: string, text: string) => import('rolldown/utils').ParseResult} Parse */
 
 const CLIENT = fileURLToPath(new URL('../client/index.js', import.meta.url));
-const MOST = 12;
 
 /**
  * Return what is wrong with an import of a name that its module does not export, undefined
@@ -28,15 +27,8 @@ export function missingExport(error, plan, parse) {
   const file = path.resolve(plan.root, error.exporter);
   const known = exportsOf(file, plan, parse);
   const shown = file === CLIENT ? "'fx/client'" : path.relative(plan.root, file);
-  if (name === 'default') {
-    return `${shown} has no default export. Write import { ${known[0] ?? '…'} } in braces.`;
-  }
-  const cause = `${shown} has no export '${name}'`;
-  const near = similar(name, known);
-  if (near !== undefined) return `${cause}. Did you mean '${near}'?`;
-  if (known.includes('default')) return `${cause}. Its default is imported without braces.`;
-  const listed = known.slice(0, MOST).join(', ');
-  return known.length > 0 ? `${cause}. It has ${listed}.` : `${cause}. It exports nothing.`;
+  const { message, remedy } = lackOf(shown, name, known);
+  return `${message}. ${remedy}${remedy.endsWith('?') ? '' : '.'}`;
 }
 
 /**

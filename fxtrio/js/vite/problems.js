@@ -6,7 +6,7 @@ import path from 'node:path';
 import { explain } from './explain.js';
 import { missingExport } from './exports.js';
 import { isPageFile } from './page-file.js';
-import { packageRemedy } from '../check/specifiers.js';
+import { packageRemedy } from '../check/imports/specifiers.js';
 
 /** @typedef {import('./exports.js').Parse} Parse */
 /** @typedef {import('./plan.js').Plan} Plan */

@@ -3,7 +3,7 @@
 import path from 'node:path';
 
 import { listed, lookAt, lookAtAll, lookAtChanged } from '../../check/checker.js';
-import { moduleFile } from '../../check/specifiers.js';
+import { moduleFile } from '../../check/imports/specifiers.js';
 
 /** @typedef {import('../../check/checker.js').File} File */
 /** @typedef {import('../../check/checker.js').Looked} Looked */

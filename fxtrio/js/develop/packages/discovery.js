@@ -10,7 +10,7 @@ import fs from 'node:fs/promises';
 import path from 'node:path';
 
 import { requestsOf } from '../../vite/requests.js';
-import { moduleFile } from '../../check/specifiers.js';
+import { moduleFile } from '../../check/imports/specifiers.js';
 import { OF_LIBRARY } from '../../worker/library.js';
 
 /** @typedef {import('vite').Plugin} Plugin */

@@ -4,7 +4,7 @@ import path from 'node:path';
 
 import { foreignImport } from '../../vite/foreign.js';
 import { requestsOf } from '../../vite/requests.js';
-import { moduleFile, packageRemedy } from '../../check/specifiers.js';
+import { moduleFile, packageRemedy } from '../../check/imports/specifiers.js';
 
 /** @typedef {import('../../vite/requests.js').Module} Module */
 

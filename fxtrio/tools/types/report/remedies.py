@@ -59,6 +59,7 @@ _INTERFACE = re.compile(
     re.MULTILINE,
 )
 _NO_SUCH_NAME = 2304
+_NO_SUCH_EXPORT = frozenset({1192, 2305, 2613, 2614, 2724})
 _KEY = re.compile(r"^  (\w+)\??[:(]", re.MULTILINE)
 _OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
 
@@ -68,6 +69,8 @@ def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str
     last = found.details[-1] if found.details else found.message
     if found.code == _NO_SUCH_NAME:
         return "Define or import it"
+    if found.code in _NO_SUCH_EXPORT:
+        return "Import a name that the module exports"
     missing = _MISSING.search(found.whole)
     if missing is not None:
         return f"Give it '{missing[1]}'"

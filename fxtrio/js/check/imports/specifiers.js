@@ -3,15 +3,21 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { LIBRARY } from '../worker/library.js';
-import { isInstalled } from '../vite/builtins.js';
-import { foreignImport } from '../vite/foreign.js';
-import { nextRemedy } from './next.js';
-import { EXPORTS } from './pyxle.js';
-import { similar } from './similar.js';
-import { walk } from './tree.js';
+import { LIBRARY } from '../../worker/library.js';
+import { isInstalled } from '../../vite/builtins.js';
+import { foreignImport } from '../../vite/foreign.js';
+import { nextRemedy } from '../next.js';
+import { EXPORTS } from '../pyxle.js';
+import { similar } from '../similar.js';
+import { walk } from '../tree.js';
 
-/** @typedef {import('./tree.js').Node} Node */
+/** @typedef {import('../tree.js').Node} Node */
+/**
+ * Returns what is wrong with a name of a module, imported from a folder of a project; undefined
+ * when nothing is known to be (`exported.js`).
+ *
+ * @typedef {import('./exported.js').Exported['lack']} Lack
+ */
 /**
  * A mistake in a file; `certain` when no way leads past it, so that a build may fail for it.
  *
@@ -37,14 +43,11 @@ export const IMPORT = /^(Import|ExportNamed|ExportAll)(Declaration|Expression)$/
  * @param {string} place.root folder of the project
  * @param {string} place.source
  * @param {string[]} place.exported the names of `fx/client`, types among them
+ * @param {Lack} place.lack
  * @returns {Mistake[]}
  */
-export function importMistakes(program, plain, { root, source, exported }) {
-  /** @type {Set<string>} */
-  const needed = new Set();
-  walk(plain, (node) => {
-    if (IMPORT.test(node.type)) needed.add(node.source?.value);
-  });
+export function importMistakes(program, plain, { root, source, exported, lack }) {
+  const needed = neededNames(plain);
   const folder = path.dirname(path.join(root, source));
   /** @type {Mistake[]} */
   const found = [];
@@ -70,9 +73,47 @@ export function importMistakes(program, plain, { root, source, exported }) {
       const message = `'${specifier}' cannot be found`;
       const remedy = remedyFor(specifier, root, source);
       found.push({ offset: node.source.start, message, remedy, certain: true });
+    } else if (needed.has(specifier)) {
+      const names = needed.get(specifier) ?? new Set();
+      for (const [name, offset] of namesOf(node)) {
+        const lacking = names.has(name) ? lack(specifier, name, root, folder) : undefined;
+        if (lacking !== undefined) found.push({ offset, ...lacking, certain: true });
+      }
     }
   });
   return found.sort((one, other) => one.offset - other.offset);
+}
+
+/**
+ * Return what is imported, and by which names, when types are away.
+ *
+ * @param {Node} plain
+ */
+function neededNames(plain) {
+  /** @type {Map<string, Set<string>>} */
+  const needed = new Map();
+  walk(plain, (node) => {
+    if (!IMPORT.test(node.type)) return;
+    const specifier = node.source?.value;
+    const names = needed.get(specifier) ?? new Set();
+    for (const [name] of namesOf(node)) names.add(name);
+    needed.set(specifier, names);
+  });
+  return needed;
+}
+
+/**
+ * Return the names that a statement imports, or exports from elsewhere, with their offsets.
+ *
+ * @param {Node} node
+ * @returns {[string, number][]}
+ */
+function namesOf({ specifiers = [] }) {
+  return specifiers.flatMap((/** @type {Node} */ one) => {
+    if (one.type === 'ImportDefaultSpecifier') return [['default', one.start]];
+    const named = one.type === 'ExportSpecifier' ? one.local : one.imported;
+    return named === undefined ? [] : [[named.name ?? named.value, one.start]];
+  });
 }
 
 /**

@@ -4,9 +4,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { IMPORT, moduleFile } from './specifiers.js';
-import { walk } from './tree.js';
+import { walk } from '../tree.js';
 
-/** @typedef {import('./tree.js').Node} Node */
+/** @typedef {import('../tree.js').Node} Node */
 
 const CODE = /(?<!\.d)\.(m?[jt]s|[jt]sx)$/;
 
