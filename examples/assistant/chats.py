@@ -30,12 +30,12 @@ async def add(chat: str, text: str, *, question: bool) -> int:
 
 
 async def extend(message: int, text: str) -> None:
-    """Store more text of a message."""
+    """Add text to a stored message."""
     await db.execute("update messages set text = text || $1 where id = $2", text, message)
 
 
 async def forget_answers(chat: str) -> str | None:
-    """Delete what follows the last question, and return the question; None without one."""
+    """Delete the messages after the last question, and return it; None if there is none."""
     last = await db.value("select max(id) from messages where chat = $1 and question", chat)
     if last is None:
         return None

@@ -1,4 +1,4 @@
-"""The rooms there are, and what was said in them last. Kept in this process."""
+"""The rooms and their latest messages, in the memory of this process."""
 
 from collections import deque
 
@@ -6,10 +6,10 @@ ROOMS = {name: deque(maxlen=50) for name in ("lobby", "garden", "kitchen")}
 
 
 def history(name: str) -> list[dict]:
-    """Return what was said last in a room, oldest first."""
+    """Return the latest messages of a room, oldest first."""
     return list(ROOMS[name])
 
 
 def remember(name: str, message: dict) -> None:
-    """Keep a message; the oldest one goes when there are fifty."""
+    """Store a message; a room holds the latest fifty."""
     ROOMS[name].append(message)

@@ -1,4 +1,4 @@
-"""The guestbook's entries in SQLite, whose calls block and so run in a thread."""
+"""Stores the guestbook's entries in SQLite. Calls of SQLite block, so they run in a thread."""
 
 import os
 import sqlite3
@@ -27,7 +27,7 @@ create table if not exists entries (
 
 @attrs.frozen
 class Entry:
-    """Something somebody wrote."""
+    """An entry of the guestbook."""
 
     id: int
     name: str
@@ -54,7 +54,7 @@ async def find(number: int) -> Entry | None:
 
 
 async def add(name: str, message: str) -> int:
-    """Keep an entry and return its number."""
+    """Store an entry and return its number."""
     insert = "insert into entries (name, message) values (?, ?)"
     return await _with_database(lambda db: db.execute(insert, (name, message)).lastrowid)
 

@@ -1,4 +1,4 @@
-"""Notes and how many words they have. Counting takes a while, so it is a background job."""
+"""Notes with their word counts. Counting takes a while, so an in-memory job does it."""
 
 from itertools import count
 
@@ -12,7 +12,7 @@ COUNTING_SECONDS = 0.3
 
 @attrs.define
 class Note:
-    """A note; ``words`` is None until they have been counted."""
+    """A note; ``words`` is None until the words have been counted."""
 
     id: int
     title: str
@@ -21,7 +21,7 @@ class Note:
 
 
 def add(title: str, text: str) -> Note:
-    """Keep a note."""
+    """Store a note."""
     note = Note(next(NUMBERS), title, text)
     NOTES[note.id] = note
     return note
@@ -33,4 +33,4 @@ async def count_words(note: Note) -> None:
     note.words = len(note.text.split())
 
 
-add("Welcome", "A note is a page of its own. Agents read it as Markdown.").words = 12
+add("Welcome", "Each note has its own page. Agents read it as Markdown.").words = 11

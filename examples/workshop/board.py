@@ -1,6 +1,6 @@
-"""Who has which bench when. The functions write in the transaction of their caller.
+"""The bookings of benches. Functions that write use the transaction of their caller.
 
-An hour is written as ``2026-11-23T09``, in the time of the workshop.
+An hour is written as ``2026-11-23T09``, in the time zone of the workshop.
 """
 
 import secrets
@@ -20,10 +20,10 @@ ZONE = ZoneInfo("Europe/Berlin")
 BENCHES = {"lathe": "Lathe", "laser": "Laser cutter", "printer": "3D printer", "loom": "Loom"}
 HOURS = range(9, 18)
 HOLD = 600
-"""How long a slot is held for somebody who has not confirmed (seconds)."""
+"""How long a slot is held for a user who has not confirmed it (seconds)."""
 
 NOTICE = 3600
-"""How long before its hour somebody is reminded of a booking (seconds)."""
+"""How long before the booked hour the user is reminded (seconds)."""
 
 
 @attrs.frozen
@@ -60,9 +60,9 @@ async def find(bench: str, hour: str) -> Booking | None:
 
 
 async def hold(user, bench: str, hour: str) -> None:
-    """Keep a free slot for ten minutes. Of many who ask at once, one gets it."""
+    """Hold a free slot for ten minutes. Of several concurrent requests, one succeeds."""
     if bench not in BENCHES or not is_open(hour):
-        raise ActionError("This cannot be booked.", 422)
+        raise ActionError("This slot cannot be booked.", 422)
     booking = secrets.token_hex(8)
     taken = await db.execute(
         "insert into bookings (bench, hour, id, user_id, who, held_until)"
@@ -70,9 +70,9 @@ async def hold(user, bench: str, hour: str) -> None:
         *(bench, hour, booking, user.id, user.email.partition("@")[0], time.time() + HOLD),
     )
     if not taken:
-        raise ActionError("Somebody was faster: this slot is taken.", 409)
+        raise ActionError("Somebody else was faster: this slot is taken.", 409)
     await expire.enqueue(booking, delay=HOLD)
-    tell(hour)
+    notify_boards(hour)
 
 
 async def confirm(user, bench: str, hour: str, note: str, sketch: tuple[str, bytes] | None) -> None:
@@ -83,20 +83,20 @@ async def confirm(user, bench: str, hour: str, note: str, sketch: tuple[str, byt
         *(note, bench, hour, user.id),
     )
     if booking is None:
-        raise ActionError("You do not hold this slot any more. Take it again.", 409)
+        raise ActionError("You no longer hold this slot. Go back to the board, and try again.", 409)
     if sketch is not None:
         sql = "insert into sketches (booking, type, content) values ($1, $2, $3)"
         await db.execute(sql, booking, *sketch)
     left = (starts(hour) - datetime.now(ZONE)).total_seconds()
     await remind.enqueue(booking, delay=max(0, left - NOTICE))
-    tell(hour)
+    notify_boards(hour)
 
 
 async def release(user, bench: str, hour: str) -> None:
-    """Give a hold or a booking back."""
+    """Cancel a hold or a booking."""
     mine = "delete from bookings where bench = $1 and hour = $2 and user_id = $3"
     if await db.execute(mine, bench, hour, user.id):
-        tell(hour)
+        notify_boards(hour)
 
 
 @job(atomic=True)
@@ -105,20 +105,20 @@ async def expire(booking: str) -> None:
     held = "delete from bookings where id = $1 and confirmed = 0 returning hour"
     hour = await db.value(held, booking)
     if hour is not None:
-        tell(hour)
+        notify_boards(hour)
 
 
 @job(atomic=True)
 async def remind(booking: str) -> None:
-    """Remind somebody, once. Send a mail here."""
+    """Remind the user once. A real app would send a mail here."""
     hour = await db.value("select hour from bookings where id = $1", booking)
     if hour is not None:
         sql = "insert into reminders (booking, sent) values ($1, $2) on conflict do nothing"
         await db.execute(sql, booking, time.time())
-        tell(hour)
+        notify_boards(hour)
 
 
-def tell(hour: str) -> None:
+def notify_boards(hour: str) -> None:
     """Notify all open boards once the change is committed."""
     db.after_commit(enqueue, publish, "board", {"day": hour[:10]})
 
@@ -132,7 +132,7 @@ def hour_of(day: date, hour: int) -> str:
 
 
 def is_open(hour: str) -> bool:
-    """Tell whether an hour is one of the workshop's, and has not begun."""
+    """Return whether the workshop is open at an hour, and the hour has not begun."""
     try:
         begins = starts(hour)
     except ValueError:
@@ -141,7 +141,7 @@ def is_open(hour: str) -> bool:
 
 
 def day_of(text: str | None) -> date:
-    """Return the day that a query names; today for everything else."""
+    """Return the day in a query parameter, or today if it is missing or invalid."""
     try:
         return date.fromisoformat(text or "")
     except ValueError:

@@ -86,11 +86,11 @@ def sign_in(browser: Browser, server: Server, name: str, path: str) -> Page:
 
 def chat(browser: Browser, server: Server) -> None:
     pages = [sign_in(browser, server, name, "/rooms/lobby") for name in ("ada", "grace")]
-    lines = ("Is the engine ready?", "Nearly: one gear is missing.", "I bring one along.")
+    lines = ("Is the engine ready?", "Nearly: one gear is missing.", "I'll bring one.")
     for number, line in enumerate(lines):
         page = pages[number % 2]
         expect(page.get_by_role("status")).to_contain_text("open")
-        fill(page, "Say", Your_message=line)
+        fill(page, "Send", Your_message=line)
         expect(pages[0].get_by_text(line)).to_be_visible()
     take(pages[0], "chat")
 

@@ -55,7 +55,7 @@ def test_what_one_says_the_other_reads_and_both_see_who_is_here(
     expect(ann.page.get_by_label("Members").get_by_role("listitem")).to_have_count(2)
     assert sorted(members(ann)) == ["ann", "bob"]
     ann.page.get_by_label("Your message").fill("Hello Bob")
-    ann.page.get_by_role("button", name="Say").click()
+    ann.page.get_by_role("button", name="Send").click()
     for visitor in (ann, bob):
         said = visitor.page.get_by_label("Messages").get_by_role("listitem")
         expect(said).to_have_text("ann Hello Bob")
@@ -71,7 +71,7 @@ def test_a_reader_that_stops_is_cut_off_and_holds_up_nobody(chat: Server, browse
     dan = enter(browser, chat, "dan@example.com", "garden")
     eve.page.get_by_text("Demo: a client that stops reading").click()
     eve.page.get_by_role("button", name="Stop reading").click(no_wait_after=True)
-    expect(dan.page.get_by_role("status")).to_contain_text("12000 messages came")
+    expect(dan.page.get_by_role("status")).to_contain_text("12000 messages received")
     assert "closed" not in dan.page.get_by_role("status").inner_text()
     expect(eve.page.get_by_role("status")).to_contain_text("closed with 1013")
     expect(eve.page.get_by_role("status")).to_contain_text("open")

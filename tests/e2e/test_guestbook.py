@@ -32,9 +32,9 @@ def test_the_page_is_in_the_html_before_javascript_runs(guestbook: Server) -> No
     with urllib.request.urlopen(guestbook.url) as response:
         html = response.read().decode()
     assert "<h1>Say hello</h1>" in html
-    assert "Nobody has been here yet." in html
+    assert "No entries yet. Be the first to sign." in html
     assert re.findall(r"<title[^>]*>([^<]*)", html) == ["Guestbook"]
-    assert 'content="Say hello, and read who did." name="description"' in html
+    assert 'content="Sign the guestbook, and read what others wrote." name="description"' in html
 
 
 def test_it_hydrates_without_a_complaint(guestbook: Server, browser: Browser) -> None:
@@ -50,7 +50,7 @@ def test_the_form_shows_a_field_error_and_then_the_new_entry(
     hydrated(visitor, guestbook.url)
     sign(visitor, "", "Hello from a test")
     expect(visitor.page.get_by_role("alert")).to_have_text(
-        "Tell us your name, in up to 40 characters."
+        "Enter your name, in up to 40 characters."
     )
     assert_accessible(visitor.page)
     sign(visitor, "Ann <b>", "Hello from a test")
@@ -101,7 +101,7 @@ def test_the_form_works_without_javascript(guestbook: Server, browser: Browser) 
     visitor.page.goto(guestbook.url)
     sign(visitor, "", "Plain hello")
     expect(visitor.page.get_by_role("alert")).to_have_text(
-        "Tell us your name, in up to 40 characters."
+        "Enter your name, in up to 40 characters."
     )
     sign(visitor, "Bob", "Plain hello")
     expect(visitor.page.get_by_role("listitem").filter(has_text="Plain hello")).to_be_visible()

@@ -1,4 +1,4 @@
-// For Vitest and the shadcn CLI. fxtrio has settings of its own, and does not read this file.
+// For Vitest and the shadcn CLI. fxtrio has its own settings, and does not read this file.
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL(".", import.meta.url));

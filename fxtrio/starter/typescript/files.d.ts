@@ -1,4 +1,4 @@
-// What the bundler makes of files that are no code.
+// The types of imported files that are not code.
 declare module "*.css";
 declare module "*.module.css" {
   const classes: Record<string, string>;

@@ -1,6 +1,6 @@
 import { Link, useAuth } from "fx/client";
 
-/** The way to sign in, or out. */
+/** A link to sign in, or a button to sign out. */
 export function Account() {
   const { user } = useAuth();
 

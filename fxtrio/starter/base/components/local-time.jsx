@@ -1,6 +1,6 @@
 import { ClientOnly } from "fx/client";
 
-/** A moment in the visitor's language and time zone; in UTC until React has hydrated the page. */
+/** A time in the visitor's language and time zone; in UTC until React has hydrated the page. */
 export function LocalTime({ value }) {
   return (
     <time dateTime={value} className="small">

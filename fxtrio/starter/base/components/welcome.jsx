@@ -13,7 +13,7 @@ export function Welcome() {
       <h2 id="welcome">__NAME__ is running</h2>
       <p className="lead">
         This page is <code>pages/index.fxl</code>: Python above, React below.
-        Change a word, save, and watch it here.
+        Change a word, save the file, and watch the page update.
       </p>
       <ul className="steps">
         {STEPS.map(([page, title, text]) => (

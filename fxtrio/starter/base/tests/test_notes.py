@@ -16,14 +16,14 @@ async def test_a_new_note_is_on_the_page():
     assert page.data["notes"][0]["text"] == "Buy milk"
 
 
-async def test_a_note_needs_a_text():
+async def test_a_note_needs_text():
     async with open_app(ROOT) as client:
         rejected = await client.action("/", "add_note", {"text": " "})
 
     assert rejected.fields == {"text": ["Write something first."]}
 
 
-# Each seed is another order of steps, and other visitors disconnect.
+# Each seed runs the steps in a different order, and disconnects different visitors.
 @simulate(ROOT, seeds=20, faults=Faults(kill=0, shutdown=0))
 async def test_no_note_is_lost_when_several_visitors_write(world):
     added = []
