@@ -250,8 +250,7 @@ MUTANTS = (
     Mutant(
         "what a shutdown cuts short is not given back",
         "jobs.running.claims",
-        '        self.counts["returned"] += await self.store.give_back(me, but=alive)\n'
-        '        self.counts["returned"] += await self.store.give_back(me, until=later)\n',
+        '        self.counts["returned"] += await self.store.give_back(me, but=alive)\n',
         "",
         DURABLE,
     ),

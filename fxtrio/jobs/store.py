@@ -232,11 +232,6 @@ class JobStore:
             job.worker,
         )
 
-    async def claimed_by(self, worker: str) -> list[int]:
-        """Return the numbers of the jobs that run as those of ``worker``."""
-        sql = "select id from fx_jobs where worker = $1 and state = 'running'"
-        return [row["id"] for row in await self.database.all(dict, sql, worker)]
-
     async def beat(self, worker: str, now: float, *, first: bool = False) -> bool:
         """Record a heartbeat of a worker; False if others have declared it dead meanwhile."""
         if first:
@@ -249,10 +244,19 @@ class JobStore:
         """Take a worker out of the list."""
         await self.database.execute("delete from fx_workers where id = $1", worker)
 
-    async def workers(self) -> dict[str, float]:
-        """Return when each worker was seen last."""
-        rows = await self.database.all(dict, "select id, seen from fx_workers")
-        return {row["id"]: row["seen"] for row in rows}
+    async def look(self, worker: str) -> tuple[dict[str, float], list[int]]:
+        """Return when each worker was seen last, and the jobs that run as those of ``worker``.
+
+        Both by one statement: each process asks again and again.
+        """
+        rows = await self.database.all(
+            dict,
+            "select id, seen, null as job from fx_workers union all"
+            " select null, null, id from fx_jobs where worker = $1 and state = 'running'",
+            worker,
+        )
+        seen = {row["id"]: row["seen"] for row in rows if row["job"] is None}
+        return seen, [row["job"] for row in rows if row["job"] is not None]
 
     async def release_dead(self, dead: Iterable[str], now: float) -> int:
         """Give the jobs of dead workers back, and give up those that keep killing them.

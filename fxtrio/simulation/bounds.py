@@ -44,22 +44,27 @@ class Bounds:
         """Compare what each process holds now with what it may hold: cheaply, at each step."""
         for process in self.processes:
             if process.accepts:
-                queues = self._queues.get(process)
-                if queues is None:
-                    queues = self._queues[process] = _queues_of(process)
-                self._compare(queues)
+                held = self._queues.get(process)
+                if held is None:
+                    held = self._queues[process] = _queues_of(process)
+                bodies, streams = held.bodies, held.streams
+                if bodies.used > bodies.capacity:
+                    self._note(held, "the bytes of bodies", bodies.used, bodies.capacity)
+                if len(streams) > streams.capacity:
+                    self._note(held, "the open streams", len(streams), streams.capacity)
+                if held.tasks.taken != held.taken:
+                    self._compare_jobs(held)
+                if len(held.topics):
+                    self._compare_outboxes(held)
 
-    def _compare(self, held: _Queues) -> None:
-        bodies, streams, tasks = held.bodies, held.streams, held.tasks
-        if bodies.used > bodies.capacity:
-            self._note(held, "the bytes of bodies", bodies.used, bodies.capacity)
-        if len(streams) > streams.capacity:
-            self._note(held, "the open streams", len(streams), streams.capacity)
-        if tasks.taken != held.taken:
-            held.taken = tasks.taken
-            if (waiting := tasks.waiting) > tasks.capacity:
-                self._note(held, "the jobs that wait", waiting, tasks.capacity)
-        for name in held.topics.names() if len(held.topics) else ():
+    def _compare_jobs(self, held: _Queues) -> None:
+        tasks = held.tasks
+        held.taken = tasks.taken
+        if (waiting := tasks.waiting) > tasks.capacity:
+            self._note(held, "the jobs that wait", waiting, tasks.capacity)
+
+    def _compare_outboxes(self, held: _Queues) -> None:
+        for name in held.topics.names():
             for subscriber in held.topics.subscribers(name):
                 # Which takes one more than fits.
                 if isinstance(subscriber, Outbox) and subscriber.waiting > subscriber.capacity + 1:

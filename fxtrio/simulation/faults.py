@@ -117,9 +117,9 @@ class FaultPlan:
         return seconds
 
     def delay(self) -> tuple[int, float]:
-        """Return after how many steps and seconds a call in a thread begins."""
-        steps = self._number(self.next_name("thread")) % 4
-        return steps, self.pause("call", self.faults.slow_call, "a call in a thread took")
+        """Return after how many turns and seconds a call in a thread begins."""
+        turns = self._number(self.next_name("thread")) % 4
+        return turns, self.pause("call", self.faults.slow_call, "a call in a thread took")
 
 
 def some_steps(random: Random, most: int) -> int:

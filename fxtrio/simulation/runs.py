@@ -21,7 +21,7 @@ from fxtrio.simulation.engine.rejections import NotSimulated, rejecting
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.engine.strategies import ByPriority, Shuffled, Strategy, StrategyName
 from fxtrio.simulation.engine.threads import Threads
-from fxtrio.simulation.engine.trio_internals import ordered_by, threads_by
+from fxtrio.simulation.engine.trio_internals import ordered_by, polled_when_needed, threads_by
 from fxtrio.simulation.failures.chance import Chance
 from fxtrio.simulation.failures.trace import Trace
 from fxtrio.simulation.faults import Fault, FaultPlan, Faults
@@ -135,7 +135,7 @@ class Runner:
         clock, trace = MockClock(autojump_threshold=0), Trace(scheduler) if traced else None
         visitors, rejections = list[str](), list[NotSimulated]()
         error: BaseException | None = None
-        threads = Threads(plan.delay)
+        threads = Threads(plan.delay, scheduler.begin_late)
         chance = Chance(trace.count, self.app.sources()) if trace and watched else None
         with ExitStack() as stack:
             enter = stack.enter_context
@@ -143,6 +143,7 @@ class Runner:
             enter(seeded(str(seed)))
             enter(ordered_by(scheduler))
             enter(threads_by(threads.start, threads.send))
+            enter(polled_when_needed())
             shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
             enter(replaced(shared))
             calendar = enter(open_calendar())

@@ -6,6 +6,7 @@ import sqlite3
 import stat
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trio
@@ -146,6 +147,29 @@ async def test_a_reader_never_writes(db: Database) -> None:
         reads_only(sql) for sql in ("select 1", " values (1)", "with a as (select 1) select 1")
     ] == [True] * 3
     assert not reads_only("update notes set text = 'select'")
+
+
+async def test_a_script_within_a_transaction_takes_one_turn_of_the_thread(
+    db: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_sync, turns = trio.to_thread.run_sync, list[object]()
+
+    async def run_counted(*args: Any, **options: Any) -> Any:
+        turns.append(args)
+        return await run_sync(*args, **options)
+
+    async with db.transaction():
+        await db.execute("insert into notes (text) values ('a')")
+        monkeypatch.setattr(trio.to_thread, "run_sync", run_counted)
+        await db.run_script("create table b (c text); insert into b values ('d'); select 1;")
+        monkeypatch.undo()
+    assert len(turns) == 1
+    assert await db.value("select c from b") == "d"
+
+    with pytest.raises(sqlite3.OperationalError):
+        async with db.transaction():
+            await db.run_script("insert into b values ('e'); insert into missing values (1);")
+    assert await db.all(dict, "select c from b") == [{"c": "d"}]
 
 
 def test_a_script_is_divided_at_its_statements() -> None:

@@ -158,7 +158,7 @@ async def test_at_shutdown_what_is_not_done_goes_back(database: Database) -> Non
 
     assert await rows(database, "state, attempts") == [{"state": "waiting", "attempts": 0}] * 3
     assert runner.statistics().returned == 2
-    assert await JobStore(database).workers() == {}
+    assert await JobStore(database).look("") == ({}, [])
 
 
 async def test_jobs_of_a_dead_process_go_back_and_at_last_fail(database: Database) -> None:

@@ -177,6 +177,29 @@ def test_calls_happen_between_two_steps() -> None:
     assert len(steps) == 1
 
 
+def test_a_late_task_begins_after_its_turns_or_when_nothing_else_can_run() -> None:
+    scheduler = Scheduler(InOrder())
+    begun: list[tuple[str, int, float]] = []
+
+    async def main() -> None:
+        async def begin(name: str) -> None:
+            begun.append((name, scheduler.steps, trio.current_time()))
+
+        async with trio.open_nursery() as nursery:
+            for name, turns in (("second", 3), ("first", 1)):
+                nursery.start_soon(begin, name, name=name)
+                (task,) = (one for one in nursery.child_tasks if one.name == name)
+                scheduler.begin_late(task, turns)
+            for _ in range(3):  # the first one begins meanwhile
+                await trio.lowlevel.checkpoint()
+            assert [name for name, _, _ in begun] == ["first"]
+            await trio.sleep(1)  # before which the second one does, as nothing else can run
+
+    with ordered_by(scheduler):
+        trio.run(main, clock=MockClock(autojump_threshold=0))
+    assert [(name, time) for name, _, time in begun] == [("first", 0.0), ("second", 0.0)]
+
+
 def test_a_thread_runs_in_turn_with_the_event_loop_and_calls_into_it() -> None:
     async def double(number: int) -> int:
         await trio.sleep(60)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import attrs
 import pytest
 import trio
 
 from fx.testing import ConnectionLost, Faults, World
+from fxtrio.db.engine import Result
+from fxtrio.db.sqlite.connection import SqliteConnection
 from fxtrio.simulation.faults import NO_FAULTS
 from fxtrio.simulation.runs import Options, Run, Runner
 from fxtrio.simulation.simulate import prepared_app
 
-HUB = Path(__file__).parent / "apps" / "hub"
+APPS = Path(__file__).parent / "apps"
+HUB, ORDERS = APPS / "hub", APPS / "orders"
 
 
 def run(path: Path, faults: Faults = NO_FAULTS, *, killed: bool = False, seed: int = 0) -> Run:
@@ -86,3 +91,26 @@ def test_a_client_learns_of_a_killed_process_when_it_reads_on() -> None:
     if found.error is not None:
         raise found.error
     assert found.log == ()  # what a killed process would log when its tasks end
+
+
+def test_an_idle_process_makes_about_one_statement_a_second_for_its_jobs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    statements, idle = list[str](), list[str]()
+    of_connection = SqliteConnection.run
+
+    async def run_counted(self: SqliteConnection, sql: str, args: Sequence[Any] = ()) -> Result:
+        statements.append(sql)
+        return await of_connection(self, sql, args)
+
+    async def rest(world: World) -> None:
+        await trio.sleep(10)
+        statements.clear()
+        await trio.sleep(60)
+        idle.extend(statements)
+
+    monkeypatch.setattr(SqliteConnection, "run", run_counted)
+    found = Runner(rest, prepared_app(ORDERS, {}), Options(faults=NO_FAULTS, processes=2)).run(0)
+    assert found.error is None
+    per_second = len(idle) / (2 * 60)
+    assert per_second < 1.5  # a heartbeat and a look every two seconds, and what is due every five

@@ -96,8 +96,17 @@ class SqliteConnection:
 
     async def run_script(self, text: str) -> None:
         """Run the statements of ``text`` one by one, within the transaction that is open."""
-        for statement in statements(text):
-            await self.run(statement)
+        parts = statements(text)
+        if not self._raw.in_transaction:  # a statement that waits for a writer is run again
+            for statement in parts:
+                await self.run(statement)
+            return
+
+        def work() -> None:
+            for statement in parts:
+                self._raw.execute(statement).fetchall()
+
+        await self._patiently(work)
 
     def copy(self, sql: str, *, whole: bool) -> AbstractAsyncContextManager[Any]:
         """Raise CopyUnsupported."""

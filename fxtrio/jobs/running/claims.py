@@ -134,15 +134,15 @@ class Claims:
         # does for jobs that others have taken over: only the table tells them apart.
         return await self.store.count_done(worker, ids) if uncertain else written
 
-    async def give_back_unknown(self) -> None:
+    async def give_back_unknown(self) -> dict[str, float]:
         """Give back what is this worker's by the table, and not known to it.
 
         A claim took it whose answer was lost with its connection; the server may have committed
-        that much later.
+        that much later. Returns when each worker was seen last, which is asked with it.
         """
         async with self._claiming:
+            seen, claimed = await self.store.look(self.worker())
             self.in_doubt = False
-            claimed = await self.store.claimed_by(self.worker())
             known = {
                 job.id
                 for job in (*self.running, *self.overdue, *self.prefetch.waiting, *self._ended)
@@ -151,6 +151,7 @@ class Claims:
             if unknown:
                 self.counts["returned"] += await self.store.give_back(self.worker(), unknown)
                 self.returned()
+        return seen
 
     async def give_back_held(self) -> None:
         """Give back the claimed jobs that could not begin for too long."""
@@ -182,5 +183,6 @@ class Claims:
         self.prefetch.take_all()
         me = self.worker()
         self.counts["returned"] += await self.store.give_back(me, but=alive)
-        self.counts["returned"] += await self.store.give_back(me, until=later)
+        if alive:
+            self.counts["returned"] += await self.store.give_back(me, until=later)
         await self.store.leave(me)

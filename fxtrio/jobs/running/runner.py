@@ -32,7 +32,7 @@ from fxtrio.jobs.running.purging import run_purge
 from fxtrio.jobs.running.retry import retry_until_done
 from fxtrio.jobs.running.schedule_runner import Schedules
 from fxtrio.jobs.running.threads import OVERDUE, JobThreads
-from fxtrio.jobs.running.workers import BEAT, Workers
+from fxtrio.jobs.running.workers import BEAT, LOOK, Workers
 from fxtrio.jobs.store import Claimed, JobStore
 from fxtrio.requester import decode_requester
 
@@ -288,10 +288,13 @@ class JobRunner:
         if self.store.database.alone:
             return
         while True:
-            if not await self._workers.beat():  # what it runs is others' by now
-                self._claims.prefetch.take_all()
-            await self._claims.give_back_unknown()
-            await trio.sleep(BEAT)
+            await trio.sleep(LOOK)
+            if self._workers.beat_age > BEAT - LOOK / 2:
+                if not await self._workers.beat():  # what it runs is others' by now
+                    self._claims.prefetch.take_all()
+            elif not self._workers.misses_one():
+                continue
+            await self._workers.release_dead(await self._claims.give_back_unknown())
 
     async def _keep_following(self) -> None:
         while not self.clock.fixed:

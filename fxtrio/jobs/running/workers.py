@@ -21,8 +21,11 @@ from fxtrio.process_identity import is_dead, is_here, new_identity
 LEASE = 15.0
 """Silence after which a worker of another machine is dead (seconds)."""
 
-BEAT = 1.0
-"""Between two looks at the other workers (seconds)."""
+BEAT = 2.0
+"""Between two heartbeats, and two looks at those of others (seconds)."""
+
+LOOK = 1.0
+"""Between two looks whether another process of the same machine has ended (seconds)."""
 
 _WATCHED = 3.0
 """How long a worker must itself have observed the silence (seconds)."""
@@ -57,10 +60,11 @@ class Workers:
         await self.look_at_clock()
         await self.store.beat(self.me, self.clock.now(), first=True)
         self._beat = trio.current_time()
-        await self._release_dead()
+        seen, _ = await self.store.look(self.me)
+        await self.release_dead(seen)
 
     async def beat(self) -> bool:
-        """Send a heartbeat, and release the jobs of dead workers; False if declared dead itself.
+        """Send a heartbeat; False if others have declared this worker dead.
 
         Its running jobs were then reassigned, and it continues under another name.
         """
@@ -70,8 +74,11 @@ class Workers:
             self.me = new_identity()
             await self.store.beat(self.me, self.clock.now(), first=True)
         self._beat = trio.current_time()
-        await self._release_dead()
         return mine
+
+    def misses_one(self) -> bool:
+        """Whether a known worker of this machine has ended: the kernel tells, not the database."""
+        return any(is_dead(worker) for worker in self._seen if worker != self.me)
 
     async def look_at_clock(self) -> None:
         """Follow the clock of the database; shift waiting jobs if it was set back."""
@@ -90,8 +97,9 @@ class Workers:
         if misdated and await self.store.redate(self.clock.now(), SET_BACK):
             self.changed()
 
-    async def _release_dead(self) -> None:
-        dead = [*self._find_dead(await self.store.workers())]
+    async def release_dead(self, seen: dict[str, float]) -> None:
+        """Release the jobs of dead workers; ``seen`` is when each was seen last."""
+        dead = [*self._find_dead(seen)]
         if dead and await self.store.release_dead(dead, self.clock.now()):
             self.changed()
 

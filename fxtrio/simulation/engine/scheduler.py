@@ -37,12 +37,18 @@ class Scheduler:
     _stalled: set[Task] = attrs.field(factory=set)
     """Tasks that `hold_one` has chosen."""
 
+    _late: dict[Task, int] = attrs.field(factory=dict)
+    """New tasks, and the turn of the event loop in which each begins."""
+
     _batch: list[Task] = attrs.field(factory=list)
     """The tasks that can run now, while calls between two steps are made."""
 
-    _hash: blake2b = attrs.field(factory=lambda: blake2b(digest_size=8))
+    _turns: list[str] = attrs.field(factory=list)
+    """The names of the tasks that ran in each turn of the event loop, one a line."""
+
     _due: list[tuple[int, int, Callable[[], None]]] = attrs.field(factory=list)
     _numbers: count[int] = attrs.field(factory=count)
+    _turn: int = 0
     _idle: int = 0
     _on_turn: Callable[[], None] = lambda: None
     _on_stuck: Callable[[], None] = lambda: None
@@ -57,7 +63,7 @@ class Scheduler:
     @property
     def digest(self) -> str:
         """A hash of the names of all tasks in the order of their steps."""
-        return self._hash.hexdigest()
+        return blake2b("\0".join(self._turns).encode(), digest_size=8).hexdigest()
 
     def call_at(self, step: int, call: Callable[[], None]) -> None:
         """Call a function between two steps, before the one after ``step``."""
@@ -67,14 +73,22 @@ class Scheduler:
         """Call a function that many steps from now."""
         self.call_at(self.steps + steps, call)
 
+    def begin_late(self, task: Task, turns: int) -> None:
+        """Let a new task begin so many turns later, or before that when no other one can run."""
+        if turns:
+            self._late[task] = self._turn + turns + 1
+
     def shuffle(self, batch: list[Task]) -> None:
         """Leave in ``batch`` what runs now, last one first."""
         self._on_turn()
+        self._turn += 1
         self._batch = batch
         while batch and self._due and self._due[0][0] <= self.steps:
             heapq.heappop(self._due)[2]()
         held = self.is_frozen is not None or self._stalled
         tasks = self._without_held(batch) if held else batch
+        if self._late:
+            tasks = self._without_late(tasks)
         if tasks:
             self._idle = 0
             batch[:] = self._chosen(tasks)
@@ -114,7 +128,7 @@ class Scheduler:
         strategy = self._strategy
         if self._limit is not None and self.steps >= self._limit:
             strategy = InOrder()
-        everyone = list(tasks)
+        everyone = tasks if len(tasks) == 1 else list(tasks)
         chosen = strategy.choose(tasks)
         if self._due:
             chosen = chosen[: max(self._due[0][0] - self.steps, 1)]
@@ -122,7 +136,7 @@ class Scheduler:
             now = set(chosen)
             requeue(task for task in everyone if task not in now)
         self.steps += len(chosen)
-        self._hash.update("\n".join([task.name for task in chosen]).encode())
+        self._turns.append("\n".join([task.name for task in chosen]))
         return chosen[::-1]
 
     def _without_held(self, batch: list[Task]) -> list[Task]:
@@ -133,3 +147,14 @@ class Scheduler:
             else:
                 tasks.append(task)
         return tasks
+
+    def _without_late(self, tasks: list[Task]) -> list[Task]:
+        """Return the tasks that have begun, or do now."""
+        due = [task for task in tasks if self._late.get(task, 0) <= self._turn]
+        if not due and tasks:  # nothing else can run: no turns pass until the next one begins
+            self._turn = min(self._late[task] for task in tasks)
+            due = [task for task in tasks if self._late[task] <= self._turn]
+        for task in due:
+            self._late.pop(task, None)
+        requeue(task for task in tasks if task in self._late)
+        return due

@@ -36,7 +36,7 @@ _WITHIN_LOOP = (
 """Modules whose calls in threads never call into the event loop."""
 
 Delay = Callable[[], tuple[int, float]]
-"""Returns after how many steps and seconds of the virtual clock a thread begins."""
+"""Returns after how many turns and seconds of the virtual clock a thread begins."""
 
 
 class ThreadStuck(Exception):
@@ -128,6 +128,9 @@ class Threads:
     """Runs worker threads one at a time. See `trio_internals.threads_by`."""
 
     _delay: Delay
+    _begin_late: Callable[[trio.lowlevel.Task, int], None] = lambda task, turns: None
+    """`Scheduler.begin_late`."""
+
     starting_in: int | None = None
     """The thread in which another one is being started here, and not by the application."""
 
@@ -143,11 +146,12 @@ class Threads:
         module = getattr(getattr(function, "func", function), "__module__", None) or ""
         within = module.startswith(_WITHIN_LOOP)
         worker = _Worker(work, deliver, name, self, "" if within else place_of(sys._getframe()))
-        steps, seconds = self._delay()
+        turns, seconds = self._delay()
         # The context says to which process the thread belongs.
-        trio.lowlevel.spawn_system_task(
-            _begin, worker, steps, seconds, name="thread", context=copy_context()
+        task = trio.lowlevel.spawn_system_task(
+            _begin, worker, seconds, name="thread", context=copy_context()
         )
+        self._begin_late(task, turns)
 
     def send(self, token: Any, message: Any) -> Any:
         """Carry a call of `trio.from_thread` to the event loop."""
@@ -160,11 +164,9 @@ class Threads:
 _current = threading.local()
 
 
-async def _begin(worker: _Worker, steps: int, seconds: float) -> None:
-    # A system task is cancelled at the end of the run; a thread ends also then.
-    with trio.CancelScope(shield=True):
-        for _ in range(steps):
-            await trio.lowlevel.checkpoint()
-        if seconds:
+async def _begin(worker: _Worker, seconds: float) -> None:
+    if seconds:
+        # A system task is cancelled at the end of the run; a thread ends also then.
+        with trio.CancelScope(shield=True):
             await trio.sleep(seconds)
     worker.begin()

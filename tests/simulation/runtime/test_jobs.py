@@ -8,11 +8,12 @@ from typing import Any
 import trio
 
 from fx.testing import Faults, World, simulate
-from tests.short import amount
+from tests.simulation.runtime import SEEDS
 
 ROOT = Path(__file__).parents[1] / "apps" / "orders"
-SEEDS = amount(50, short=5, long=200)
-"""Few, since runs are long, and each process looks at its jobs every second."""
+PATIENT = 0.125
+"""How often a test waits until every lease would have ended, though all has run (probability)."""
+
 TWO = Faults(kill=0.4, shutdown=0.3, store=0, longest=5)
 
 
@@ -33,7 +34,7 @@ async def require_delivered(world: World) -> None:
     async with world.visitors() as visitors:
         for name in ("one", "two", "three"):
             visitors.start_soon(order, name)
-    patient = world.random.random() < 0.25
+    patient = world.random.random() < PATIENT
     with trio.move_on_after(50):  # until the lease of a killed worker has ended
         ran = False
         while patient or not ran:
@@ -64,9 +65,15 @@ async def test_jobs_run_on_another_process(world: World) -> None:
 @simulate(ROOT, seeds=SEEDS, processes=2, faults=TWO)
 async def test_a_schedule_runs_once_each_time(world: World) -> None:
     clock: Any = trio.lowlevel.current_clock()
-    clock.jump(50)  # almost to the next minute: each second costs more than all the rest
+    clock.jump(55)  # almost to the next minute: each second costs more than all the rest
+    patient = world.random.random() < PATIENT
     async with world.visitors():
-        await trio.sleep(20)
-    await trio.sleep(20)
+        await trio.sleep(12)
+    with trio.move_on_after(20):  # until the lease of a killed worker has ended
+        ticks: list[str] = []
+        while patient or not ticks:
+            await trio.sleep(2)
+            ticks = (await data(world))["ticks"]
+    await trio.sleep(2)  # in which nothing runs again
     ticks = (await data(world))["ticks"]
     assert 1 <= len(ticks) <= world.clock.monotonic() // 60
