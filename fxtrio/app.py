@@ -33,6 +33,7 @@ from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
 from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
+from fxtrio.node import NodeMissing
 from fxtrio.observe.open import open_observability
 from fxtrio.plugins.load import load_plugins
 from fxtrio.plugins.open import open_plugins
@@ -43,7 +44,8 @@ from fxtrio.secret_key import project_key
 from fxtrio.serve.app_state import Entered, Lifetime
 from fxtrio.serve.cache.invalidation import open_response_cache
 from fxtrio.serve.cache.response_cache import ResponseCache, make_response_cache
-from fxtrio.serve.cache.static_pages import open_static_pages
+from fxtrio.serve.cache.static_pages import open_static_pages, stored_renders
+from fxtrio.serve.cache.stored_renderer import StoredRenderer
 from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.event_streams.open_streams import OpenStreams
@@ -233,7 +235,8 @@ class Application(Starlette):
             )
             static = None
             if not site.development:
-                static = open_static_pages(self._build, site.manifest.build_id, config)
+                alone = isinstance(renderer, StoredRenderer)
+                static = open_static_pages(self._build, site.manifest.build_id, config, alone=alone)
             with self.lifetime.serving(running, cache, static):
                 try:
                     yield
@@ -354,8 +357,17 @@ def create_app(root: str | Path, **overrides: Any) -> Application:
 def open_pool(
     build: Path, manifest: Manifest, config: Config
 ) -> AbstractAsyncContextManager[Renderer]:
-    """Run the Node processes that render a build, for the length of a block."""
-    launch = choose_launch(build, manifest, config)
+    """Run the Node processes that render a build, for the length of a block.
+
+    Without Node, a build that has rendered all pages is served as it is. Raises NodeMissing for
+    others.
+    """
+    try:
+        launch = choose_launch(build, manifest, config)
+    except NodeMissing:
+        if not manifest.is_static:
+            raise
+        return nullcontext(StoredRenderer(stored_renders(build)))
     return open_ssr_pool(
         bundle=launch.bundle,
         node=launch.node,

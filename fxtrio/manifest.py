@@ -227,6 +227,12 @@ class Manifest:
 
     assets: Assets = attrs.field(factory=Assets)
 
+    @property
+    def is_static(self) -> bool:
+        """Whether the build has rendered all that its pages answer, so that none needs Node."""
+        found = [self.modules[self.views[route.view].module] for route in self.routes]
+        return bool(found) and all(one.static and not one.actions for one in found)
+
 
 def manifest_below(manifest: Manifest, root: str, *, base_url: str) -> Manifest:
     """Return the manifest of an app that is mounted at ``root``, both URL-encoded.

@@ -58,14 +58,28 @@ _SHADCN = "components.json"
 _HALF = "half.fxl"
 """The Python half of the start page with a database."""
 
-_NPM_STAGE = """\
-FROM node:22-slim AS packages
-WORKDIR /srv
-COPY package.json package-lock.json* ./
-RUN npm install --no-audit --no-fund
+_RUN = "python /srv/run.py"
+"""What runs commands of the app in the image."""
 
-"""
-_NPM_COPY = "COPY --from=packages /srv/node_modules node_modules\n"
+_WITH_PACKAGES = {
+    "__NPM__": "COPY --from=node:22-slim /usr/local /usr/local\n",
+    "__PACKAGES__": (
+        "COPY package.json package-lock.json* ./\nRUN npm install --no-audit --no-fund\n"
+    ),
+}
+"""What files for servers say where there is a `package.json`."""
+
+_WITH_DATABASE = {
+    "__DATA__": "RUN install -d -m 700 -o 10001 /srv/app/data\n",
+    "__VOLUME__": '    volumes: ["data:/srv/app/data"]\n',
+    "__VOLUMES__": "volumes:\n  data:\n",
+    "__STATE__": (
+        "StateDirectory=__NAME__\n"
+        "Environment=FX_DATABASE__URL=sqlite:////var/lib/__NAME__/app.db\n"
+        "ExecStartPre=/usr/bin/python3 /srv/__NAME__/run.py db up\n"
+    ),
+}
+"""What they say where there is a database."""
 
 _TYPED = {
     "pages/index.fxl": (
@@ -243,7 +257,10 @@ def starter(
         found.pop("jsconfig.json", None)
         if tailwind:
             found[_SHADCN] = found[_SHADCN].replace(b'"tsx": false', b'"tsx": true')
-    return {path: data.replace(b"__NAME__", name.encode()) for path, data in found.items()}
+    return {
+        path.replace("__NAME__", name): data.replace(b"__NAME__", name.encode())
+        for path, data in found.items()
+    }
 
 
 def _files_of(part: str) -> dict[str, bytes]:
@@ -303,18 +320,17 @@ def _typed(found: dict[str, bytes]) -> dict[str, bytes]:
 def _for_docker(
     found: dict[str, bytes], *, accounts: bool, database: bool, packages: bool
 ) -> dict[str, bytes]:
-    serve = ["fx", "serve", "--host", "0.0.0.0", "--workers", "auto"]
+    serve = [*_RUN.split(), "serve", "--host", "0.0.0.0", "--workers", "auto"]
     if database:
-        serve = ["sh", "-c", f"fx db up && exec {' '.join(serve)}"]
-    dockerfile = _replaced(
-        found["Dockerfile"],
-        ("__STAGE__", _NPM_STAGE if packages else ""),
-        ("__PACKAGES__", _NPM_COPY if packages else ""),
-        ("__COMMAND__", json.dumps(serve)),
-    )
-    extras = "auth,node" if accounts else "node"
-    requirements = _replaced(found["requirements.txt"], ("__EXTRAS__", extras))
-    return {**found, "Dockerfile": dockerfile, "requirements.txt": requirements}
+        serve = ["sh", "-c", f"{_RUN} db up && exec {' '.join(serve)}"]
+    texts = {
+        "__COMMAND__": json.dumps(serve),
+        "__EXTRAS__": "auth,node" if accounts else "node",
+        **{name: text if packages else "" for name, text in _WITH_PACKAGES.items()},
+        **{name: text if database else "" for name, text in _WITH_DATABASE.items()},
+    }
+    files = [*_files_of("docker"), "README.md"]
+    return {**found, **{path: _replaced(found[path], *texts.items()) for path in files}}
 
 
 def _with_packages(one: bytes, other: bytes) -> bytes:

@@ -18,8 +18,9 @@ from fxtrio.cli.standard_streams import open_closed_descriptors
 from fxtrio.config import Config, is_named, load_config, load_env_files
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS, Manifest, ManifestUnreadable, load_manifest
+from fxtrio.node import NodeMissing
 from fxtrio.server.supervise.listening.tcp import wrong_address
-from fxtrio.ssr.process.launch import choose_launch
+from fxtrio.ssr.process.launch import Launch, choose_launch
 from fxtrio.ssr.process.prestart import prestart
 from fxtrio.ssr.process.sandbox import close_memory
 
@@ -163,8 +164,9 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     with ExitStack() as stack:
         ready: Callable[[], object] | None = None
         if manifest and app is None and alone:
-            launch = choose_launch(build, manifest, config)
-            ready = stack.enter_context(prestart(launch, config.ssr.workers)).close
+            launch = _launch_of(build, manifest, config)
+            if launch is not None:
+                ready = stack.enter_context(prestart(launch, config.ssr.workers)).close
         if manifest is None or manifest.mode == "production":
             close_memory()  # also where this process only watches over others
         # The processes that render start in the meantime.
@@ -173,6 +175,16 @@ def command(root: Path, app: str | None, **given: Any) -> None:
         if manifest is not None:
             warn_at_start(manifest, config, options, root=root)
         raise SystemExit(serve(options, ready=ready))
+
+
+def _launch_of(build: Path, manifest: Manifest, config: Config) -> Launch | None:
+    """Return how Node is started; None without Node for a build that needs none."""
+    try:
+        return choose_launch(build, manifest, config)
+    except NodeMissing:
+        if not manifest.is_static:
+            raise
+        return None
 
 
 _COLLECTIONS = (20_000, 10, 10)

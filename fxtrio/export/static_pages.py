@@ -6,8 +6,8 @@ what they came to (`fxtrio.serve.cache.static_pages`). Called by `fx build`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractAsyncContextManager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, partial
 from hashlib import blake2b
 from pathlib import Path
@@ -45,10 +45,14 @@ from fxtrio.serve.cache.static_pages import (
     StoredPage,
     settings_of,
 )
-from fxtrio.serve.pages.resources import Renderer
+from fxtrio.serve.pages.resources import Renderer, RenderParts
 from fxtrio.serve.request.audience import AUDIENCE
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.response.response import Answer, Reply, ResponseDraft
+from fxtrio.ssr.frames import Rendered
+
+_MISSING = "fx-missing"
+"""The end of URLs that no page has, to find out what not-found views show."""
 
 OpenRenderer = Callable[[], AbstractAsyncContextManager[Renderer]]
 
@@ -122,18 +126,21 @@ async def write_static_pages(
     jobs = attrs.evolve(config.jobs, workers=0)
     running = attrs.evolve(config, jobs=jobs, secret_keys=keys)
     opening = open_renderer or partial(open_pool, build, manifest, running)
-    app = assemble(root, running, build, manifest, open_renderer=opening)
+    recorder = _Recorder(opening)
+    app = assemble(root, running, build, manifest, open_renderer=recorder.open)
     rendering = _Rendering(app, cache(partial(_text_of, root)), config.compression != "off")
     async with app.router.lifespan_context(app):
         with entered(app.state.fx):
             await rendering.run(routes)
+            if manifest.is_static:  # then a server without Node shows them as well
+                await rendering.run_not_found(recorder)
     if rendering.findings:
         raise StaticFailed(tuple(sorted(dict.fromkeys(rendering.findings))))
     content = b"".join(rendering.parts)
     bodies = f"static-pages-{blake2b(content, digest_size=8).hexdigest()}.bin"
     (build / bodies).write_bytes(content)
     pages = dict(sorted(rendering.pages.items()))
-    index = StoredIndex(manifest.build_id, settings_of(config), bodies, pages)
+    index = StoredIndex(manifest.build_id, settings_of(config), bodies, pages, rendering.not_found)
     (build / INDEX).write_bytes(msgspec.json.encode(index))
     return len(rendering.pages)
 
@@ -150,6 +157,32 @@ async def _nothing() -> Message:
 
 
 @attrs.define(eq=False)
+class _Recorder:
+    """A renderer that keeps the last render of each view."""
+
+    _opening: OpenRenderer
+    last: dict[int, Rendered] = attrs.field(factory=dict)
+    _renderer: Renderer | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[_Recorder]:
+        """Run the renderer behind it while the block lasts."""
+        async with self._opening() as self._renderer:
+            yield self
+
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        """Return the render, and keep it. Raises what the renderer does."""
+        assert self._renderer is not None
+        rendered = self.last[page] = await self._renderer.render(page, payload)
+        return rendered
+
+    def stream(self, page: int, payload: bytes) -> AbstractAsyncContextManager[RenderParts]:
+        """Return the render in parts, of which none is kept."""
+        assert self._renderer is not None
+        return self._renderer.stream(page, payload)
+
+
+@attrs.define(eq=False)
 class _Rendering:
     """The static pages of one build, while they are rendered."""
 
@@ -159,6 +192,7 @@ class _Rendering:
     pages: dict[str, StoredPage] = attrs.field(factory=dict)
     parts: list[bytes] = attrs.field(factory=list)
     findings: list[Finding] = attrs.field(factory=list)
+    not_found: dict[int, tuple[Place, Place]] = attrs.field(factory=dict)
     _size: int = 0
     """Of all parts (bytes)."""
 
@@ -174,6 +208,21 @@ class _Rendering:
         async with trio.open_nursery() as nursery:
             for _ in range(min(_AT_ONCE, len(targets))):
                 nursery.start_soon(work)
+
+    async def run_not_found(self, recorder: _Recorder) -> None:
+        """Keep the renders of those not-found views that are the same for each URL."""
+        manifest, nonce = self.app.site.manifest, self.app.site.nonce
+        for folder, number in sorted(manifest.not_found.items()):
+            view = manifest.views[number]
+            if any(manifest.modules[one].loader for one in (*view.layouts, view.module)):
+                continue
+            audience = await self._ask(f"{folder.rstrip('/')}/{_MISSING}", (b"accept", b"*/*"))
+            rendered = recorder.last.get(number)
+            if rendered is None or audience.reads.found:
+                continue
+            whole = rendered.head + rendered.html
+            if _MISSING.encode() not in whole and not (nonce and nonce in whole):
+                self.not_found[number] = self._put(rendered.head), self._put(rendered.html)
 
     async def _paths(self, route: PageRoute) -> list[str]:
         manifest = self.app.site.manifest

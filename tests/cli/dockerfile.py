@@ -1,22 +1,24 @@
 """Runs a Dockerfile without Docker: its stages are folders, its commands run as they are written.
 
-`/srv` and `/venv` stand for folders of the test; commands that only Linux images need, such as
-`useradd`, do nothing.
+`/srv` and `/app` stand for folders of the test, which has an environment of its own in `venv`.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import attrs
 
-STUBS = "useradd() { :; }; chown() { :; }\n"
+_PLACES = re.compile(r"(?<![\w.-])/(srv|app)(?=[/\s]|$)")
+_OWNER = re.compile(r" -o \d+")
+"""Of the folders that `install` makes: only root may give folders away."""
 
 
 @attrs.define
@@ -27,11 +29,18 @@ class Image:
     context: Path
     folder: Path
     env: Mapping[str, str]
+    functions: str = ""
+    """Functions of the shell that take the place of programs."""
+
     stage: str = ""
     stages: list[str] = attrs.field(factory=list)
+    command: list[str] = attrs.field(factory=list)
+    """The `CMD` of the last stage, in its folders."""
 
-    def build(self) -> Path:
-        """Run all stages, and return `/srv` of the last one."""
+    work: str = "/"
+
+    def build(self) -> None:
+        """Run all stages."""
         joined = self.text.replace("\\\n", " ")
         for line in filter(None, map(str.strip, joined.splitlines())):
             name, _, rest = line.partition(" ")
@@ -41,39 +50,46 @@ class Image:
                 self.stage = found[1] or "last"
                 self.srv.mkdir(parents=True)
                 self.stages.append(self.stage)
+            elif name == "WORKDIR":
+                self.work = rest
+                self.placed(rest).mkdir(exist_ok=True)
             elif name == "COPY":
                 self._copy(rest.split())
             elif name == "RUN":
                 self._run(rest)
+            elif name == "CMD":
+                self.command = [self._in_folders(word) for word in json.loads(rest)]
             else:
-                assert name in ("WORKDIR", "ENV", "USER", "EXPOSE", "CMD"), line
-        return self.srv
+                assert name in ("ENV", "USER", "EXPOSE"), line
 
     @property
     def srv(self) -> Path:
         """`/srv` of the stage that is built."""
-        return self.folder / self.stage / "srv"
+        return self.placed("/srv")
 
-    def placed(self, text: str, stage: str) -> str:
-        """Return a text of the Dockerfile with the folders of the test."""
-        text = text.replace("/venv", str(self.folder / "venv"))
-        return text.replace("/srv", str(self.folder / stage / "srv"))
+    def placed(self, path: str, stage: str = "") -> Path:
+        """Return the folder of the test for a path of an image."""
+        whole = PurePosixPath(self.work, path)
+        return self.folder / (stage or self.stage) / whole.relative_to("/")
+
+    def _in_folders(self, text: str) -> str:
+        return _PLACES.sub(lambda found: str(self.placed(found[0])), text)
 
     def _copy(self, words: list[str]) -> None:
         options = [word for word in words if word.startswith("--")]
         *sources, target = (word for word in words if not word.startswith("--"))
         stages = [word.removeprefix("--from=") for word in options if word.startswith("--from=")]
-        if target.startswith("/venv"):
-            return  # the same folder in all stages: an environment cannot be moved
+        place = self.placed(target)
+        if stages and stages[0] not in self.stages:
+            return  # an image with programs, which this machine has
         for source in sources:
             if stages:
-                self._copy_one(Path(self.placed(source, stages[0])), self.srv / target)
+                self._copy_one(self.placed(source, stages[0]), place)
             elif source == ".":
-                self._copy_one(self.context, self.srv)
+                self._copy_one(self.context, place)
             else:
                 for path in self.context.glob(source):
-                    copied = self.srv / target
-                    self._copy_one(path, copied if path.is_dir() else copied / path.name)
+                    self._copy_one(path, place if path.is_dir() else place / path.name)
 
     def _copy_one(self, source: Path, target: Path) -> None:
         if source.is_dir():
@@ -89,16 +105,12 @@ class Image:
         return [line.removeprefix("**/") for line in lines if line]
 
     def _run(self, command: str) -> None:
-        path = os.pathsep.join(
-            [
-                str(self.folder / "venv" / "bin"),
-                str(Path(sys.executable).parent),
-                os.environ["PATH"],
-            ]
-        )
+        venv, own = self.folder / "venv" / "bin", Path(sys.executable).parent
+        path = os.pathsep.join([str(venv), str(own), os.environ["PATH"]])
+        script = self.functions + self._in_folders(_OWNER.sub("", command))
         done = subprocess.run(
-            ["bash", "-ec", STUBS + self.placed(command, self.stage)],
-            cwd=self.srv,
+            ["bash", "-ec", script],
+            cwd=self.placed(self.work),
             env={**os.environ, **self.env, "PATH": path},
             capture_output=True,
             text=True,

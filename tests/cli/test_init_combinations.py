@@ -64,13 +64,13 @@ async def test_notes_are_stored(tmp_path: Path, options: tuple[str, ...]) -> Non
 
 def test_docker_serves_what_the_options_need(tmp_path: Path) -> None:
     content = made(tmp_path, "accounts", "database", "docker", "tailwind")
-    assert "FROM node" in content["Dockerfile"]
+    assert "--from=node" in content["Dockerfile"]
     command = json.loads(content["Dockerfile"].rpartition("CMD ")[2])
     assert command[:2] == ["sh", "-c"]
-    assert command[2].startswith("fx db up && exec fx serve ")
+    assert command[2].startswith("python /srv/run.py db up && exec python /srv/run.py serve ")
     assert content["requirements.txt"] == "fxtrio[auth,node]\n"
     assert "data" in content[".dockerignore"].splitlines()
-    assert "FROM node" not in starter("shop", docker=True)["Dockerfile"].decode()
+    assert "node" not in starter("shop", docker=True)["Dockerfile"].decode()
 
 
 def test_types_find_a_misspelt_field(tmp_path: Path) -> None:

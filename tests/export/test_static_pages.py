@@ -7,17 +7,19 @@ import json
 import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from fxtrio.app import assemble
+from fxtrio.app import assemble, open_pool
 from fxtrio.compile.build import compile_server
 from fxtrio.compile.project import listed_facts
 from fxtrio.config import load_config
-from fxtrio.export.static_pages import StaticFailed, write_static_pages
+from fxtrio.export.static_pages import OpenRenderer, StaticFailed, write_static_pages
 from fxtrio.manifest import load_manifest
+from fxtrio.node import NodeMissing
 from fxtrio.serve.cache.static_pages import INDEX
 from fxtrio.testing import Client
 from tests.export.exporting import open_data_renderer, shown
@@ -69,10 +71,12 @@ async def serving(root: Path, files: dict[str, str], **settings: Any) -> AsyncIt
 
 
 @asynccontextmanager
-async def opened(root: Path, **settings: Any) -> AsyncIterator[Client]:
+async def opened(
+    root: Path, *, opening: OpenRenderer = open_data_renderer, **settings: Any
+) -> AsyncIterator[Client]:
     config, folder = load_config(root, **settings), root / ".fx" / "build"
     manifest = load_manifest(folder)
-    app = assemble(root, config, folder, manifest, open_renderer=open_data_renderer)
+    app = assemble(root, config, folder, manifest, open_renderer=opening)
     async with app.router.lifespan_context(app):
         yield Client(app)
 
@@ -298,10 +302,11 @@ async def test_pages_of_another_build_or_other_settings_are_not_sent(
 ) -> None:
     await build(tmp_path, FILES, csp="report-only")
     found: dict[str, bool] = {}
-    for name, settings in (
-        ("same", {"csp": "enforce"}),
-        ("other", {"csp": "off", "lang": "de"}),
-    ):
+    others: dict[str, dict[str, Any]] = {
+        "same": {"csp": "enforce"},
+        "other": {"csp": "off", "lang": "de"},
+    }
+    for name, settings in others.items():
         caplog.clear()
         async with opened(tmp_path, **settings) as client:
             found[name] = "etag" in (await client.get("/")).headers
@@ -452,3 +457,55 @@ async def test_pages_in_markdown_are_static_where_content_py_says_so(tmp_path: P
     async with opened(tmp_path) as client:
         assert (await client.get("/docs/a")).status_code == 200
         assert (await client.get("/docs/live/b")).status_code == 200
+
+
+WHOLE = {
+    "pages/index.fxl": f"{COUNTED}\n{PAGE}",
+    "pages/not-found.fxl": PAGE,
+    "pages/docs/not-found.fxl": shown("<p>loaded</p>"),
+    "pages/docs/index.fxl": f"STATIC = True\n\n{PAGE}",
+}
+
+
+async def opening_without_node(
+    root: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> OpenRenderer:
+    await build(root, files)
+    (root / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(root / "bin"))
+    monkeypatch.setattr("fxtrio.node._package", lambda: None)
+    folder = root / ".fx" / "build"
+    return partial(open_pool, folder, load_manifest(folder), load_config(root))
+
+
+async def test_an_app_whose_pages_are_all_static_needs_no_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opening = await opening_without_node(tmp_path, WHOLE, monkeypatch)
+    async with opened(tmp_path, opening=opening) as client:
+        page = await client.get("/")
+        queried = await client.get("/?from=mail")
+        missing = await client.get("/nothing")
+        loaded = await client.get("/docs/nothing")
+        ready = await client.get("/readyz")
+
+    assert (page.status, queried.status, ready.status) == (200, 200, 200)
+    assert "run 1 " in page.text and "run 1 " in queried.text
+    assert missing.status == loaded.status == 404
+    assert "<p>plain</p>" in missing.text
+    # Its loader may say something else each time, so the browser renders it.
+    assert "<p>loaded</p>" not in loaded.text.partition("</div>")[0]
+    assert 'type="module"' in loaded.text
+
+
+@pytest.mark.parametrize(
+    "page",
+    [shown("<p>live</p>"), f"STATIC = True\n\n@action\nasync def save(request): ...\n\n{PAGE}"],
+)
+async def test_other_apps_do_need_node(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    opening = await opening_without_node(tmp_path, {**WHOLE, "pages/a.fxl": page}, monkeypatch)
+
+    with pytest.raises(NodeMissing):
+        opening()

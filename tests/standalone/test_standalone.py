@@ -30,6 +30,12 @@ FILES = {
 }
 
 
+@pytest.fixture(autouse=True)
+def few_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    # All extras of this environment take seconds to copy and to compile.
+    monkeypatch.setattr("fxtrio.standalone.packages._OF_SERVERS", ("pydantic",))
+
+
 def write(root: Path, files: dict[str, str], *include: str) -> Standalone:
     write_tree(root, files)
     config = load_config(root, route_middleware={"pages": ["hooks:look"]})

@@ -30,6 +30,7 @@ from fxtrio.serve.request.response.response import (
     Reply,
     headers_of,
 )
+from fxtrio.ssr.frames import Rendered
 
 log = logging.getLogger("fx.serve")
 
@@ -82,6 +83,9 @@ class StoredIndex(msgspec.Struct, frozen=True):
 
     pages: StoredPages
 
+    not_found: dict[int, tuple[Place, Place]] = {}
+    """Head and HTML of not-found views, by number, for servers without Node."""
+
 
 def settings_of(config: Config) -> dict[str, str]:
     """Return the settings that are in the bytes of each page, by the names in the file."""
@@ -92,8 +96,14 @@ def settings_of(config: Config) -> dict[str, str]:
 class StaticPages:
     """The rendered pages of a build."""
 
-    def __init__(self, pages: StoredPages, bodies: Sequence[int] | mmap.mmap) -> None:
-        """``bodies`` is what the places of ``pages`` are in."""
+    def __init__(
+        self, pages: StoredPages, bodies: Sequence[int] | mmap.mmap, *, alone: bool = False
+    ) -> None:
+        """``bodies`` is what the places of ``pages`` are in.
+
+        ``alone`` is whether nothing else can render: then a query does not matter, as with files.
+        """
+        self._alone = alone
         self._pages: Mapping[str, StaticPage] = {
             path: StaticPage(page, bodies) for path, page in pages.items()
         }
@@ -103,7 +113,9 @@ class StaticPages:
 
         A query may change what a page shows, and a partial refresh asks for less of it.
         """
-        if event.scope["query_string"] or event.raw_path is not None or ONLY in event.headers:
+        if event.raw_path is not None or ONLY in event.headers:
+            return None
+        if event.scope["query_string"] and not self._alone:
             return None
         return self._pages.get(event.path)
 
@@ -172,10 +184,26 @@ class StaticPage:
         return bytes(self._bodies[place[0] : place[0] + place[1]])
 
 
-def open_static_pages(build: Path, build_id: str, config: Config) -> StaticPages | None:
+def stored_renders(build: Path) -> dict[int, Rendered]:
+    """Return what a build has rendered of its not-found views, by number. Raises OSError."""
+    try:
+        index = msgspec.json.decode((build / INDEX).read_bytes(), type=StoredIndex)
+        bodies = (build / index.bodies).read_bytes() if index.not_found else b""
+    except FileNotFoundError:
+        return {}
+    return {
+        view: Rendered(*(bodies[start : start + size] for start, size in places))
+        for view, places in index.not_found.items()
+    }
+
+
+def open_static_pages(
+    build: Path, build_id: str, config: Config, *, alone: bool = False
+) -> StaticPages | None:
     """Return the rendered pages of a build; None if it has none for these settings.
 
-    The file of bodies stays mapped while its pages are used. Raises OSError.
+    ``alone`` is whether no renderer runs beside them. The file of bodies stays mapped while its
+    pages are used. Raises OSError.
     """
     try:
         index = msgspec.json.decode((build / INDEX).read_bytes(), type=StoredIndex)
@@ -195,5 +223,5 @@ def open_static_pages(build: Path, build_id: str, config: Config) -> StaticPages
         except FileNotFoundError:  # another build has replaced this one since the index was read
             log.warning(_UNUSED, INDEX, "are of another build", "Restart the server.")
             return None
-        return StaticPages(index.pages, bodies)
+        return StaticPages(index.pages, bodies, alone=alone)
     return None

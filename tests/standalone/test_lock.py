@@ -1,0 +1,99 @@
+"""The lock of a standalone folder: what each file was, and whether it still is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.metadata import PathDistribution
+from pathlib import Path
+
+import pytest
+
+from fxtrio.compile.build import compile_server
+from fxtrio.config import load_config
+from fxtrio.standalone.packages import Package, PackageChanged, copy_package, needed_packages
+from fxtrio.standalone.write import write_standalone
+from tests.trees import PAGE, write_tree
+
+
+def verified(folder: Path) -> tuple[int, list[str]]:
+    run = [sys.executable, "-S", str(folder / "run.py"), "--verify"]
+    done = subprocess.run(run, capture_output=True, text=True, env={}, check=False)
+    return done.returncode, done.stderr.splitlines()
+
+
+def test_the_folder_says_which_of_its_files_are_not_as_they_were_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The packages of the environment take seconds to copy, and are not what is looked at.
+    monkeypatch.setattr("fxtrio.standalone.write.needed_packages", lambda *_, **__: [])
+    monkeypatch.setattr("fxtrio.standalone.write._check", lambda _: None)
+    root, folder = tmp_path / "app", tmp_path / "out"
+    write_tree(root, {"pages/index.fxl": PAGE, "public/a.svg": "<svg/>", "app.py": ""})
+    config, build = load_config(root), root / ".fx" / "build"
+    build.mkdir(parents=True)
+    manifest = compile_server(root, config, build, mode="production")
+
+    write_standalone(root, config, manifest, folder)
+
+    assert verified(folder) == (0, [])
+    checked = ["sha256sum", "--check", "--quiet", "files.sha256"]
+    assert subprocess.run(checked, cwd=folder, check=False).returncode == 0
+    (folder / "app/app.py").write_text("import os")
+    (folder / "app/public/a.svg").unlink()
+    (folder / "packages/more.py").touch()
+    (folder / "app/data").mkdir()
+    (folder / "app/data/app.db").touch()  # what the app writes while it runs
+    assert verified(folder) == (
+        1,
+        [
+            "app/app.py: was changed",
+            "app/public/a.svg: No such file or directory",
+            "packages/more.py: was added",
+        ],
+    )
+
+
+def test_a_package_that_was_changed_after_its_installation_is_rejected(tmp_path: Path) -> None:
+    installed, target = tmp_path / "site", tmp_path / "packages"
+    digest = "LCa0a2j_xo_5m0U8HTBBNBNCLXBkg7-g-YpeiGJm564"  # of "foo"
+    write_tree(
+        installed,
+        {
+            "shop.py": "foo",
+            "shop-1.dist-info/METADATA": "Metadata-Version: 2.1\nName: shop\nVersion: 1\n",
+            "shop-1.dist-info/RECORD": f"shop.py,sha256={digest},3\n",
+        },
+    )
+    found = PathDistribution(installed / "shop-1.dist-info")
+    package = Package("shop", "1", found)
+
+    copy_package(package, target)
+    assert (target / "shop.py").read_text() == "foo"
+    (installed / "shop.py").write_text("bar")
+    with pytest.raises(PackageChanged, match=r"^shop\.py: was changed after shop was installed"):
+        copy_package(package, target)
+
+
+@pytest.mark.parametrize("node", [True, False])
+def test_node_comes_only_with_apps_that_render_while_they_are_served(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, node: bool
+) -> None:
+    needs = 'Requires-Dist: a-node ; extra == "node"\n'
+    text = "Metadata-Version: 2.1\nName: {}\nVersion: 1\n{}"
+    write_tree(
+        tmp_path,
+        {
+            "fxtrio-1.dist-info/METADATA": text.format("fxtrio", needs),
+            "a_node-1.dist-info/METADATA": text.format("a-node", ""),
+        },
+    )
+    folders = {"fxtrio": "fxtrio-1.dist-info", "a-node": "a_node-1.dist-info"}
+    monkeypatch.setattr(
+        "fxtrio.standalone.packages.distribution",
+        lambda name: PathDistribution(tmp_path / folders[name]),
+    )
+
+    found = [package.name for package in needed_packages([], node=node)]
+
+    assert found == (["a-node", "fxtrio"] if node else ["fxtrio"])
