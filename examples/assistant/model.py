@@ -10,13 +10,17 @@ PAUSE = 0.05
 
 TIMES = count()
 OPENINGS = ("That is a good question.", "Let me think.", "There are several ways to see it.")
+REST = (
+    "This model does not know the answer, but it shows how an answer arrives: word by word, "
+    "each stored before it is sent. For real answers, change model.py."
+)
 
 
 async def answer(question: str) -> AsyncIterator[str]:
     """Yield the words of an answer. Put the client of a real model here."""
     opening = OPENINGS[next(TIMES) % len(OPENINGS)]
     subject = question.strip(" ?!.") or "nothing"
-    text = f"{opening} You asked: {subject}. " + "I would begin with the simplest case. " * 4
+    text = f"{opening} You asked: {subject}. {REST}"
     for word in text.split():
         await trio.sleep(PAUSE)
         yield word + " "
