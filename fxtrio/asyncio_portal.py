@@ -147,7 +147,10 @@ class AsyncioPortal:
                 limiter=limiter_of("processes"),
             )
         if limit.cancelled_caught:
-            log.error("The asyncio loop did not stop in %g s: a call ignores it", STOP_TIMEOUT)
+            log.error(
+                "The asyncio loop did not stop in %g s: a call ignores its cancellation",
+                STOP_TIMEOUT,
+            )
 
     async def _start(self) -> BlockingPortal:
         """Start the thread, once."""

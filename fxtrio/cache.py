@@ -37,7 +37,7 @@ def tags(*names: str) -> None:
     context = current.get()
     draft = None if context is None else context.draft
     if draft is None:
-        raise RuntimeError("tags(): no request is answered here. Call it in a loader.")
+        raise RuntimeError("tags(): no request is being handled here. Call it in a loader.")
     draft.tags = tuple(dict.fromkeys((*draft.tags, *names)))
 
 

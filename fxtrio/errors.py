@@ -220,7 +220,7 @@ class BodiesFull(ActionError):
     """`limits.bodies` is reached; becomes the answer with status 503 and `Retry-After`."""
 
     retry_after = 5
-    """When to try again (seconds)."""
+    """How long to wait before another attempt (seconds)."""
 
     def __init__(self) -> None:
         super().__init__("Too much is being sent at once. Try again in a moment.", 503)

@@ -59,7 +59,7 @@ def _media_types(_: Any, __: attrs.Attribute[Any], value: tuple[str, ...]) -> No
     for name in value:
         if not _TYPE.fullmatch(name):
             raise ValueError(
-                f"Upload: {name!r} is no content type. Write 'image/png', or 'image/*' for all "
+                f"Upload: {name!r} is not a content type. Write 'image/png', or 'image/*' for all "
                 "images, in lower case"
             )
 

@@ -191,7 +191,7 @@ def test_mistakes_of_all_layers_are_reported_together_each_with_its_place(tmp_pa
         (
             {"middleware": ["nodots"]},
             "middleware",
-            "must hold names such as 'app.guards.signed_in', not 'nodots'",
+            "must contain names such as 'app.guards.signed_in', not 'nodots'",
         ),
         ({"plugins": {}}, "plugins", "must be a list, not {}"),
         ({"plugins": [{"settings": {}}]}, "plugins.0", "must have a 'name'"),
@@ -215,17 +215,17 @@ def test_mistakes_of_all_layers_are_reported_together_each_with_its_place(tmp_pa
         (
             {"csrf": {"trustedOrigins": ["https://a.example/x"]}},
             "csrf.trustedOrigins",
-            "must hold origins such as 'https://example.org', not 'https://a.example/x'",
+            "must contain origins such as 'https://example.org', not 'https://a.example/x'",
         ),
         (
             {"csrf": {"trustedOrigins": ["https://*.example.org"]}},
             "csrf.trustedOrigins",
-            "must hold origins such as 'https://example.org', not 'https://*.example.org'",
+            "must contain origins such as 'https://example.org', not 'https://*.example.org'",
         ),
         (
             {"cors": {"origins": ["https://*.example.org"]}},
             "cors.origins",
-            "must hold origins such as 'https://example.org', not 'https://*.example.org'",
+            "must contain origins such as 'https://example.org', not 'https://*.example.org'",
         ),
         (
             {"realtime": {"broker": "kafka://x"}},
@@ -315,8 +315,8 @@ def test_every_key_of_a_json_text_has_a_place(value: object, indent: int | None)
 @pytest.mark.parametrize(
     ("text", "cause"),
     [
-        ('{"lang": "en",}', "there is a comma behind the last entry"),
-        ('{"middleware": ["a.b",]}', "there is a comma behind the last entry"),
+        ('{"lang": "en",}', "there is a comma after the last entry"),
+        ('{"middleware": ["a.b",]}', "there is a comma after the last entry"),
         ('{\n// mine\n"lang": "en"}', "comments are not allowed in it"),
         ("{'lang': 'en'}", "text needs double quotes"),
         ('{"lang" "en"}', "Expecting ':' delimiter"),
@@ -398,7 +398,7 @@ def test_a_short_secret_key_is_rejected_without_being_shown(tmp_path: Path) -> N
     with pytest.raises(ConfigInvalid) as caught:
         load_config(tmp_path, environ={"FX_SECRET_KEY": "hunter2"})
 
-    assert str(caught.value) == "FX_SECRET_KEY: must hold keys of at least 16 characters."
+    assert str(caught.value) == "FX_SECRET_KEY: must contain keys of at least 16 characters."
 
 
 def test_a_misspelt_variable_is_a_mistake_but_variables_of_other_tools_are_not(

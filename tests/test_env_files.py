@@ -66,7 +66,7 @@ def test_every_wrong_line_is_named_and_nothing_is_set(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("content", "cause"),
-    [(b"A=\xff\n", "cannot be read: 'utf-8' codec"), (b"A=a\0b\n", "has a NUL character")],
+    [(b"A=\xff\n", "cannot be read: 'utf-8' codec"), (b"A=a\0b\n", "contains a NUL character")],
 )
 def test_bytes_that_no_variable_can_hold_are_rejected(
     tmp_path: Path, content: bytes, cause: str

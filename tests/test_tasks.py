@@ -507,7 +507,7 @@ async def test_a_job_that_leaves_a_nursery_open_does_not_break_the_shutdown(capl
         queue.enqueue(leave_a_nursery_open)
         await wait_all_tasks_blocked()
     assert queue.statistics().completed == 1
-    assert "A job broke its worker" in caplog.text
+    assert "A job ended its worker task" in caplog.text
 
 
 async def test_a_job_that_cancels_itself_is_logged_by_name(caplog):
@@ -533,7 +533,7 @@ async def test_jobs_get_the_drain_timeout_and_no_more(autojump_clock: MockClock,
 
     assert finished == [1]
     assert trio.current_time() == 5
-    assert ".job was cancelled: the shutdown could wait no longer" in caplog.text
+    assert ".job was cancelled: the shutdown reached its time limit" in caplog.text
 
 
 async def test_waiting_jobs_run_during_the_drain(autojump_clock: MockClock):

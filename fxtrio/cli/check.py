@@ -32,9 +32,9 @@ def command(
 ) -> None:
     """Find errors without building: in all files, or only in PATHS.
 
-    All problems of settings, routes and files are reported, as ``path:line:column:
-    message. Remedy.`` The project's Python code is imported in a separate process, as
-    its server would; nothing is opened or served.
+    It reports all problems of settings, routes and files, as 'path:line:column: message.
+    Remedy.' It imports the project's Python code in a separate process, as the server
+    would; it opens and serves nothing.
     """
     import trio
 

@@ -22,8 +22,8 @@ from fxtrio.db.open import without_password
 def command(root: Path, as_json: bool) -> None:
     """Print the settings that the app would run with.
 
-    They come from the defaults, fx.config.json and FX_… variables, and what differs
-    from the defaults is marked. Secret keys are never shown.
+    They come from the defaults, fx.config.json and FX_… variables. It marks settings that
+    differ from the defaults, and never shows secret keys.
     """
     load_env_files(root)
     values = settings(load_config(root))

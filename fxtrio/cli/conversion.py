@@ -30,7 +30,7 @@ def conversion_options(function: Function) -> Function:
         json_option,
         click.option("--force", is_flag=True, help="Write even if Git cannot undo it."),
         click.option(
-            "--write", is_flag=True, help="Write the result; without it, the plan is only printed."
+            "--write", is_flag=True, help="Write the result; without it, fx only prints the plan."
         ),
         root_option,
     ):

@@ -92,7 +92,8 @@ async def _up(database: Database, root: Path, *, compatible: bool) -> list[Migra
         )
     if breaking and compatible:
         raise click.ClickException(
-            "Nothing was run. Stop the servers that run the version before, and run 'fx db up'."
+            "No migration was run. Stop the servers that run the previous version, "
+            "then run 'fx db up'."
         )
     timeout = load_config(root).database.migration_lock_timeout
     return await migrate(
@@ -132,7 +133,7 @@ def check(root: Path) -> None:
 @root_option
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def backup(root: Path, file: Path) -> None:
-    """Copy the database to FILE, while servers run (SQLite)."""
+    """Copy the database to FILE, even while servers run (SQLite)."""
     from fxtrio.db.sqlite.backup import back_up
 
     back_up(_sqlite_path(root, "pg_dump"), file)
@@ -143,7 +144,10 @@ def backup(root: Path, file: Path) -> None:
 @root_option
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 def restore(root: Path, file: Path) -> None:
-    """Replace the database with the backup FILE, while no server runs (SQLite)."""
+    """Replace the database with the backup FILE (SQLite).
+
+    No server may run meanwhile. The previous database remains beside it.
+    """
     from fxtrio.db.sqlite.backup import restore as put_back
 
     before = put_back(file, _sqlite_path(root, "pg_restore"))
@@ -164,7 +168,7 @@ def _sqlite_path(root: Path, instead: str) -> Path:
     path = sqlite_path(url, root) if url.startswith("sqlite") else None
     if path is None:
         raise click.ClickException(
-            f"database.url: this is for SQLite files. Use {instead} for PostgreSQL."
+            f"database.url: this command is for SQLite files. Use {instead} for PostgreSQL."
         )
     return path
 

@@ -24,9 +24,8 @@ from fxtrio.tools.documentation.topics import (
 def command(words: tuple[str, ...], path: bool, whole: bool) -> None:
     """Read the documentation of this version, offline.
 
-    Without TOPIC the pages are listed. With the name of one it is printed, as Markdown: 'fx docs
-    actions'; with the name of an error class its section: 'fx docs LoaderError'. Other words are
-    searched for in all pages.
+    Without TOPIC it lists the pages. 'fx docs actions' prints a page as Markdown, 'fx docs
+    LoaderError' prints the section of an error class, and any other words search all pages.
     """
     folder = docs_folder()
     if path:
@@ -65,4 +64,4 @@ def _print_found(topics: list[Topic], words: tuple[str, ...]) -> None:
     names = [topic.name.rpartition("/")[2] for topic in topics]
     near = difflib.get_close_matches(words[0], names, n=1)
     hint = f" Did you mean {near[0]!r}?" if near else " 'fx docs' lists the pages."
-    raise click.UsageError(f"No page is called, or holds, {' '.join(words)!r}.{hint}")
+    raise click.UsageError(f"No page is named, or contains, {' '.join(words)!r}.{hint}")

@@ -58,8 +58,8 @@ def command(
 ) -> None:
     """Write the pages as files into OUT, for hosts that run no code.
 
-    The project is built first. Pages that cannot be files and links that lead nowhere are
-    errors. OUT is replaced in the last step: if the export fails, OUT remains unchanged.
+    It builds the project first. Pages that cannot be files and broken links are errors. It
+    replaces OUT in the last step: if the export fails, OUT remains unchanged.
     """
     # Heavy, and `fx --help` needs none of it.
     from fxtrio.export import place_of

@@ -33,11 +33,12 @@ if TYPE_CHECKING:
 def command(
     paths: tuple[Path, ...], root: Path, check: bool, diff: bool, stdin_filename: Path | None
 ) -> None:
-    """Format page files: Python with ruff, client code with prettier.
+    """Format page files with ruff and prettier.
 
-    Without PATHS it formats all page files of the project. A folder means the page files in it;
-    other files, such as app.py or card.jsx, are formatted when they are named. The project's
-    settings for ruff and prettier apply. A file with errors is not changed.
+    Ruff formats the Python, prettier the client code, both with the project's settings. Without
+    PATHS it formats all page files of the project. A folder means the page files in it; other
+    files, such as app.py or card.jsx, are formatted if you name them. A file with errors is not
+    changed.
     """
     import trio
 

@@ -12,7 +12,7 @@ from fxtrio.cli.conversion import conversion_options, convert
 @click.command
 @conversion_options
 def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
-    """Convert a Next.js project, with --write.
+    """Convert a Next.js project to fxtrio.
 
     Without --write, it only prints the plan. It converts files, imports, metadata, the document
     and calls of the router, and lists the remaining manual steps, such as all server code, with

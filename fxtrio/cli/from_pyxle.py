@@ -12,7 +12,7 @@ from fxtrio.cli.conversion import conversion_options, convert
 @click.command
 @conversion_options
 def command(root: Path, write: bool, force: bool, as_json: bool) -> None:
-    """Convert a Pyxle project, with --write.
+    """Convert a Pyxle project to fxtrio.
 
     Without --write, it only prints the plan. It converts files, imports, settings, names of
     migrations and asyncio functions, and lists the remaining manual steps with their places in

@@ -20,7 +20,7 @@ COMMANDS = {
     "dev": "Serve the project while you work on it.",
     "check": "Find errors without building: in all files, or only in PATHS.",
     "typecheck": "Check the types of all pages, or only of those in PATHS.",
-    "format": "Format page files: Python with ruff, client code with prettier.",
+    "format": "Format page files with ruff and prettier.",
     "lsp": "Run the language server for page files.",
     "build": "Build the project for production, into .fx/build.",
     "serve": "Serve the build of 'fx build'.",
@@ -34,8 +34,8 @@ COMMANDS = {
     "secret": "Print a new random key for FX_SECRET_KEY.",
     "mcp": "Offer tools to coding agents with the Model Context Protocol.",
     "docs": "Read the documentation of this version, offline.",
-    "from-pyxle": "Convert a Pyxle project, with --write.",
-    "from-next": "Convert a Next.js project, with --write.",
+    "from-pyxle": "Convert a Pyxle project to fxtrio.",
+    "from-next": "Convert a Next.js project to fxtrio.",
     "version": "Print the versions of fxtrio and its main dependencies.",
 }
 """Names and summaries, in the order of the help text, which imports none of the commands.

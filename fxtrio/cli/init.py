@@ -138,7 +138,7 @@ class StarterUnwritable(FxtrioError):
 @click.option("--docker", is_flag=True, help="A Dockerfile and the files it needs.")
 @click.option("--tailwind", is_flag=True, help="Styles with Tailwind; needs 'npm install'.")
 @click.option("--typescript", is_flag=True, help="Modules in TypeScript, and types for editors.")
-@click.option("-y", "--yes", is_flag=True, help="Ask nothing; add only what other options name.")
+@click.option("-y", "--yes", is_flag=True, help="Ask no questions; add only named parts.")
 def command(path: str, yes: bool, **options: bool) -> None:
     """Create the project NAME in a new folder.
 

@@ -32,8 +32,8 @@ from fxtrio.routes import PageTree, scan
 def command(root: Path, scripts: bool, as_json: bool) -> None:
     """List the routes of the pages folder, and those of plugins.
 
-    Nothing is built. The first matching route is used: routes of plugins come first, then the
-    most specific ones.
+    It builds nothing. The app uses the first route that matches: routes of plugins come first,
+    then the most specific ones.
     """
     load_env_files(root)
     config = load_config(root)

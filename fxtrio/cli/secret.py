@@ -11,7 +11,7 @@ import click
 def command() -> None:
     """Print a new random key for FX_SECRET_KEY.
 
-    To change keys without invalidating what the old one has signed, put the new one in
-    front: FX_SECRET_KEY="$(fx secret),$FX_SECRET_KEY".
+    To change keys without signing users out, put the new one in front:
+    FX_SECRET_KEY="$(fx secret),$FX_SECRET_KEY".
     """
     click.echo(secrets.token_urlsafe(32))

@@ -57,7 +57,7 @@ class SecretMissing(FxtrioError):
 @click.command
 @root_option
 @app_option
-@click.option("--factory", is_flag=True, help="APP is a function that returns the application.")
+@click.option("--factory", is_flag=True, help="--app names a function that returns the app.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option(
     "--port",
@@ -84,7 +84,7 @@ class SecretMissing(FxtrioError):
     "--umask",
     metavar="OCTAL",
     callback=lambda _, __, text: _umask(text),
-    help="Permissions taken from a unix socket: 007 leaves it to the user and the group.",
+    help="Permissions to remove from a unix socket: 007 leaves user and group.",
 )
 @click.option("--certfile", type=click.Path(exists=True), help="Certificate chain: turns TLS on.")
 @click.option(
@@ -145,8 +145,8 @@ def command(root: Path, app: str | None, **given: Any) -> None:
 
     With --app and no build it serves any ASGI application.
 
-    FX_SECRET_KEY must be set; 'fx secret' prints a key. At SIGTERM and Ctrl-C requests
-    finish and jobs drain before the server ends.
+    FX_SECRET_KEY must be set; 'fx secret' prints a key. After SIGTERM or Ctrl-C, requests
+    finish and jobs drain before the server exits.
     """
     open_closed_descriptors()
     if given["max_requests_jitter"] and given["max_requests"] is None:

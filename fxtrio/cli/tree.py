@@ -32,15 +32,15 @@ class TreeUnavailable(FxtrioError):
 @click.option("--pid", type=click.IntRange(min=1), help="The process on this machine.")
 @click.option("--url", help="The URL at which the observe plugin serves the tree.")
 @click.option("--header", "headers", multiple=True, help="A header of the request for --url.")
-@click.option("--watch", is_flag=True, help="Show it again each second, until Ctrl+C.")
+@click.option("--watch", is_flag=True, help="Show it again each second, until Ctrl-C.")
 @json_option
 def command(
     pid: int | None, url: str | None, headers: tuple[str, ...], watch: bool, as_json: bool
 ) -> None:
     """Show the tasks of a running app, and where each waits.
 
-    It also names the owner of each and its age.
-    The process responds even while its event loop is blocked.
+    It also shows the owner and the age of each task. The process responds even while its event
+    loop is blocked.
     """
     if (pid is None) == (url is None):
         raise click.UsageError("Name a process by --pid or a server by --url.")

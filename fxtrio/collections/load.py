@@ -210,7 +210,7 @@ def _locate(root: Path, folder: str, url: str, names: set[str], named: str, is_i
         raise NotIncluded("is relative to the file, which browsers do not know", remedy)
     names.add(named)
     if not named.startswith(f"{folder}/") or not named.endswith(_SUFFIX):
-        raise NotIncluded(f"leads out of {folder}", "Write a URL that begins with a slash")
+        raise NotIncluded(f"is outside of {folder}", "Write a URL that begins with a slash")
     if not (root / named).is_file():
         raise no_file(named)
     if not url:

@@ -105,7 +105,7 @@ def _locate(
 
     found.add(named)
     if named.startswith("../"):
-        raise NotIncluded("leads out of the project", "Move the file into it")
+        raise NotIncluded("is outside of the project", "Move the file into it")
     if not (root / named).is_file():
         raise no_file(named)
     if is_image:

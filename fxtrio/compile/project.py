@@ -257,7 +257,7 @@ def check_page(
         return _check_page(source, root)
     except (RecursionError, MemoryError):  # one file never keeps the others from being checked
         entry = PageModule(source=source.path, code=None)
-        problem = source.problem(0, "it is too large or nested too deeply", "Divide the file")
+        problem = source.problem(0, "it is too large or nested too deeply", "Split the file")
         return CheckedPage(entry, "", "", whole=False), [problem]
 
 
@@ -396,7 +396,7 @@ def tree_problems(tree: PageTree, config: Config) -> list[Problem]:
 
 def _problem_of_tree(error: FxtrioError, config: Config) -> Problem:
     if isinstance(error, RouteConflict):
-        message = f"answers {error.pattern!r}, which {error.kept} already answers"
+        message = f"serves {error.pattern!r}, which {error.kept} already serves"
         remedy = "Rename one file, or move its code into the other"
         return Problem(error.source, 1, 1, message, remedy)
     if isinstance(error, RouteNameInvalid):

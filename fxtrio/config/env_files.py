@@ -103,7 +103,7 @@ def _problems(text: str, place: str) -> Iterator[ConfigProblem]:
         elif found.key is not None and found.value is None:
             cause = f"{found.key!r} has no value. Write {found.key}=, or take the line out"
         elif "\0" in written:
-            cause = "has a NUL character, which no variable can hold. Take it out"
+            cause = "contains a NUL character, which no environment variable can contain. Remove it"
         else:
             continue
         yield ConfigProblem(place=place, key="", cause=cause, line=line, column=1)

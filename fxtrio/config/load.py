@@ -98,7 +98,7 @@ def _read_file(path: Path) -> tuple[Values, list[ConfigProblem]]:
     except FileNotFoundError:
         return {}, []
     except NotADirectoryError:
-        cause = "is no folder. Name the project's folder, such as 'Path(__file__).parent'"
+        cause = "is not a folder. Name the project's folder, such as 'Path(__file__).parent'"
         return {}, [ConfigProblem(place=shown_path(path.parent), key="", cause=cause)]
     except (OSError, UnicodeDecodeError) as error:
         return {}, [ConfigProblem(place=place, key="", cause=f"cannot be read: {error}")]
@@ -125,7 +125,7 @@ def _not_json(text: str, error: json.JSONDecodeError) -> str:
     if error.msg.startswith("Illegal trailing") or (
         before.endswith(",") and rest[:1] in ("}", "]")
     ):
-        return "is not JSON: there is a comma behind the last entry"
+        return "is not JSON: there is a comma after the last entry"
     if rest.startswith("'"):
         return "is not JSON: text needs double quotes"
     return f"is not JSON: {error.msg}"

@@ -85,14 +85,14 @@ def parts(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     for name in value:
         if name not in PARTS:
             names = ", ".join(map(repr, PARTS))
-            raise ValueError(f"must hold names out of {names}, not {name!r}")
+            raise ValueError(f"must contain only names from {names}, not {name!r}")
 
 
 def dotted(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse names that cannot be ``package.module.name`` or ``package.module:name``."""
     for name in value:
         if not _DOTTED.fullmatch(name):
-            raise ValueError(f"must hold names such as 'app.guards.signed_in', not {name!r}")
+            raise ValueError(f"must contain names such as 'app.guards.signed_in', not {name!r}")
 
 
 def dotted_name(_: Any, __: attrs.Attribute[Any], value: str) -> None:
@@ -119,14 +119,14 @@ def origins(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
         except ValueError:  # a port that is no number, a broken IPv6 address
             well_formed = False
         if not well_formed or parts.scheme not in ("http", "https"):
-            raise ValueError(f"must hold origins such as 'https://example.org', not {origin!r}")
+            raise ValueError(f"must contain origins such as 'https://example.org', not {origin!r}")
 
 
 def hosts(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse entries that are no host, or have more than that."""
     for host in value:
         if not _HOST.fullmatch(host):
-            raise ValueError(f"must hold hosts such as 'shop.test', not {host!r}")
+            raise ValueError(f"must contain hosts such as 'shop.test', not {host!r}")
 
 
 def git_patterns(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
@@ -139,14 +139,14 @@ def git_patterns(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None
         try:
             GitIgnoreSpec.from_lines([pattern])
         except (ValueError, re.error):
-            raise ValueError(f"must hold patterns as in .gitignore, not {pattern!r}") from None
+            raise ValueError(f"must contain patterns as in .gitignore, not {pattern!r}") from None
 
 
 def url_paths(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse entries that do not begin with a slash."""
     for path in value:
         if not path.startswith("/"):
-            raise ValueError(f"must hold paths that begin with '/', not {path!r}")
+            raise ValueError(f"must contain paths that begin with '/', not {path!r}")
 
 
 def broker(_: Any, __: attrs.Attribute[Any], value: str) -> None:
@@ -193,7 +193,7 @@ def http_names(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse what cannot be the name of a method or header (RFC 9110, 5.6.2)."""
     for name in value:
         if not _TOKEN.fullmatch(name):
-            raise ValueError(f"must hold names such as 'POST' or 'content-type', not {name!r}")
+            raise ValueError(f"must contain names such as 'POST' or 'content-type', not {name!r}")
 
 
 def cache_policies(_: Any, attribute: attrs.Attribute[Any], value: Mapping[str, Any]) -> None:
@@ -202,7 +202,7 @@ def cache_policies(_: Any, attribute: attrs.Attribute[Any], value: Mapping[str, 
         route_pattern(_, attribute, pattern)
         if not isinstance(policy, str) or not _POLICY.fullmatch(policy):
             quoted = f"{policy!r} for {pattern!r}"
-            raise ValueError(f"must hold values such as 'public, max-age=60', not {quoted}")
+            raise ValueError(f"must contain values such as 'public, max-age=60', not {quoted}")
 
 
 def rate(_: Any, __: attrs.Attribute[Any], value: str) -> None:
@@ -220,4 +220,4 @@ def rate(_: Any, __: attrs.Attribute[Any], value: str) -> None:
 def secrets(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse keys that are too short to sign with. Never quotes them."""
     if any(len(key) < 16 for key in value):
-        raise ValueError("must hold keys of at least 16 characters")
+        raise ValueError("must contain keys of at least 16 characters")

@@ -79,8 +79,8 @@ class Filling:
         self.included.add(file)
         try:
             if token.content.strip():
-                cause = f"the block that shows {file} has code of its own"
-                raise NotIncluded(cause, 'Remove that, or file="…"')
+                cause = f"the block that includes {file} also contains code"
+                raise NotIncluded(cause, 'Remove the code, or file="…"')
             token.content = cut(self._text(file), fence)
         except NotIncluded as error:
             self.mistakes.append(Mistake(line, error.cause, error.remedy))
@@ -91,13 +91,14 @@ class Filling:
     def _text(self, file: str) -> str:
         if file.startswith("/") or ".." in file.split("/"):
             raise NotIncluded(
-                f"{file!r} is not a file of the project", "Name one from its folder on"
+                f"{file!r} is not a file of the project",
+                "Write a path relative to the project folder",
             )
         try:
             return self.read(file)
         except OSError as error:
             cause = f"{file} cannot be read: {error.strerror}"
-            raise NotIncluded(cause, "Name a file from the project folder on") from error
+            raise NotIncluded(cause, "Write a path relative to the project folder") from error
         except ValueError as error:
             raise NotIncluded(f"{file} is not text in UTF-8", "Save it as UTF-8") from error
 

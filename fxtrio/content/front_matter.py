@@ -55,7 +55,7 @@ def read_front_matter(text: str) -> tuple[FrontMatter, list[Mistake]]:
     if values is None:
         return FrontMatter(), []
     if not isinstance(values, dict):
-        return FrontMatter(), [Mistake(2, "its front matter has no names", _YAML)]
+        return FrontMatter(), [Mistake(2, "its front matter has no keys", _YAML)]
     lines = {key.value: key.start_mark.line + 2 for key, _ in node.value}
     mistakes = []
     for key, value in values.items():
@@ -78,7 +78,7 @@ def _plain(value: Any) -> Any:
         return [_plain(one) for one in value]
     if isinstance(value, dict):
         return {key: _plain(one) for key, one in value.items()}
-    raise ValueError(f"is {value!r:.40}, which JSON does not have")
+    raise ValueError(f"is {value!r:.40}, which JSON cannot represent")
 
 
 class _Loader(yaml.SafeLoader):
@@ -87,7 +87,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
             mark = self.peek_event().start_mark
-            raise yaml.MarkedYAMLError(problem="aliases are not read", problem_mark=mark)
+            raise yaml.MarkedYAMLError(problem="YAML aliases are not supported", problem_mark=mark)
         return super().compose_node(parent, index)
 
     def construct_mapping(self, node: Any, deep: bool = False) -> Any:
@@ -95,9 +95,9 @@ class _Loader(yaml.SafeLoader):
         for key, _ in node.value:
             if not isinstance(key, yaml.ScalarNode) or key.tag != "tag:yaml.org,2002:str":
                 mark = key.start_mark
-                raise yaml.MarkedYAMLError(problem="a name is not text", problem_mark=mark)
+                raise yaml.MarkedYAMLError(problem="a key is not text", problem_mark=mark)
             if key.value in seen:
-                problem = f"{key.value!r} is there twice"
+                problem = f"{key.value!r} is defined twice"
                 raise yaml.MarkedYAMLError(problem=problem, problem_mark=key.start_mark)
             seen.add(key.value)
         return super().construct_mapping(node, deep)

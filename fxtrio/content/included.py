@@ -29,7 +29,7 @@ class NotIncluded(Exception):
 
 def no_file(named: str) -> NotIncluded:
     """Return the error for a link to ``named``, relative to the project folder."""
-    return NotIncluded("leads to no file", f"Add {named}, or write the path from this file on")
+    return NotIncluded("leads to no file", f"Add {named}, or correct the path")
 
 
 @attrs.frozen

@@ -27,10 +27,10 @@ def _has_half_a_pair(value: Any) -> bool:
     return isinstance(value, str) and any("\ud800" <= char <= "\udfff" for char in value)
 
 
-HALF_A_PAIR: Rule = ("text with half a surrogate pair, which is no character", _has_half_a_pair)
-NUL: Rule = ("text with a NUL (U+0000), which PostgreSQL does not hold", _has_nul)
+HALF_A_PAIR: Rule = ("text with a lone surrogate, which is not a character", _has_half_a_pair)
+NUL: Rule = ("text with a NUL (U+0000), which PostgreSQL cannot store", _has_nul)
 ABOVE_32: Rule = ("an integer that is too large for its column", _beyond(32))
-ABOVE_64: Rule = ("an integer of more than 64 bits, which SQLite does not hold", _beyond(64))
+ABOVE_64: Rule = ("an integer of more than 64 bits, which SQLite cannot store", _beyond(64))
 
 
 def find_invalid_argument(rows: Iterable[Sequence[Any]], *rules: Rule) -> ArgumentInvalid | None:

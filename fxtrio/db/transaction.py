@@ -283,7 +283,7 @@ def log_long(transaction: Transaction, place: str, seconds: float) -> None:
     lasted = 0.0 if began is None else trio.current_time() - began
     if lasted > seconds:
         log.warning(
-            "%s: a transaction lasted %.1f s, and held a connection. Wait for other things "
+            "%s: a transaction lasted %.1f s, and held a connection. Do slow work "
             "before it or after it.",
             place,
             lasted,

@@ -82,7 +82,7 @@ async def capture(
 
     await app(_scope(place, path, representation, audience), receive, send)
     if not started:
-        remedy = "Call the app, or send a response of its own"
+        remedy = "Call the app, or send a response"
         return Captured(0, Headers(), b"", (Finding(source, f"{path} {UNANSWERED}", remedy),))
     headers = Headers(raw=list(started[0].get("headers", ())))
     body = b"".join(parts)
@@ -119,11 +119,11 @@ def _findings(
     """Yield each reason why an answer can be no file."""
     if not audience.admitted and audience.hook:
         to = f" and {headers['location']!r}" if "location" in headers else ""
-        cause = f"the route hook {audience.hook} answers it with {status}{to}"
+        cause = f"the route hook {audience.hook} responds with {status}{to}"
         yield Finding(source, cause, f"Files are open to everybody. {SERVER}")
     for hook, names in sorted(audience.reads.found.items()):
         reader = f"the route hook {hook}" if hook else "its code, or a layout's,"
-        remedy = "Let the hook decide by the path alone" if hook else "Load it in the browser"
+        remedy = "Let the hook use only the path" if hook else "Load it in the browser"
         cause = f"{reader} reads {', '.join(sorted(names))}, which a file cannot know"
         yield Finding(source, cause, f"{remedy}, or leave the page out (--allow-missing)")
     if "set-cookie" in headers:

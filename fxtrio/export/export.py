@@ -295,7 +295,7 @@ class _Export:
             self.files.add_missing("llms.txt", answer.body, owner="/llms.txt")
         else:
             remedy = "Its reason is in the log above"
-            self.findings.append(Finding("/llms.txt", f"answers {answer.status}", remedy))
+            self.findings.append(Finding("/llms.txt", f"responds with {answer.status}", remedy))
         full = site_files.llms_full(self.place, texts)
         self.files.add_missing("llms-full.txt", full, owner="llms-full.txt")
 

@@ -123,14 +123,14 @@ def require_replaceable(folder: Path, root: Path, *sources: str) -> None:
     """
     remedy = "Name a new folder, such as 'dist'"
     if root.is_relative_to(folder):
-        raise ExportFolderInvalid(folder, "holds the project", remedy)
+        raise ExportFolderInvalid(folder, "contains the project", remedy)
     for source in sources:
         if folder.is_relative_to(root / source):
             raise ExportFolderInvalid(folder, f"is in {source}, which is exported itself", remedy)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise ExportFolderInvalid(folder, "is not a folder", remedy)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        cause = "has files that no export has written"
+        cause = "contains files that 'fx export' did not write"
         raise ExportFolderInvalid(folder, cause, f"{remedy}, or empty it")
 
 

@@ -32,6 +32,6 @@ async def known_paths(
     except BaseException as raised:
         error = application_error(raised)
         log.error("%s: paths() failed", place, exc_info=trimmed(error))
-        remedy = "Repair the line that the traceback in the log above names"
+        remedy = "Fix the line that the traceback in the log above names"
         return [], [Finding(place, f"paths() failed: {error!r:.200}", remedy)]
     return expand(route, values, place=place, router=router)

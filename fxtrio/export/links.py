@@ -84,7 +84,7 @@ class LinkCheck:
             target = urlsplit(urljoin(self.place.absolute(page.path), action))
             if target.netloc in ("", self.place.host):
                 remedy = "Send it to a service that takes forms, or leave the page out"
-                yield action, "is where a form is sent, which needs a server", remedy, False
+                yield action, "is the target of a form, which needs a server", remedy, False
 
     def _wrong(self, page: Page, href: str) -> tuple[str, str, bool] | None:
         """Return what is wrong with a link, if anything."""
@@ -116,7 +116,7 @@ class LinkCheck:
             if path not in self.files and (path.rstrip("/") or "/") not in self.pages:
                 return None
             return (
-                f"leads out of {base}",
+                f"is outside of {base}",
                 "Write it in JSX or HEAD, to which the base is added, or add the base",
                 False,
             )
@@ -132,7 +132,7 @@ class LinkCheck:
             return f"is left out of the export: {known.place}: {known.cause}", known.remedy, True
         if path not in self._remedies:
             self._remedies[path] = self._remedy(path)
-        return "leads to no page and no file", self._remedies[path], False
+        return "matches no page and no file", self._remedies[path], False
 
     def _remedy(self, path: str) -> str:
         """Return what to do about links to a path that does not exist."""

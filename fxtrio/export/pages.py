@@ -131,5 +131,5 @@ def _reasons(answer: Captured, target: Target) -> tuple[Finding, ...]:
 
 def wrong_status(answer: Captured, path: str, source: str, form: str) -> Finding:
     """Return that a response has a status that no file has."""
-    remedy = "Repair what the log above names, or leave the page out of the export"
-    return Finding(source, f"{path} answers {answer.status} {form}", remedy)
+    remedy = "Fix the error in the log above, or leave the page out of the export"
+    return Finding(source, f"{path} responds with {answer.status} {form}", remedy)

@@ -74,7 +74,9 @@ def place_of(site: str, base: str | None, *, base_url: str) -> Place:
         raise PlaceInvalid("--base", whole, "is not a path", "Write one such as '/docs'")
     if not whole.endswith(base_url):
         cause = f"does not end with the setting baseUrl, {base_url!r}, which is part of every URL"
-        raise PlaceInvalid("--base", whole, cause, "Let it, or remove the setting")
+        raise PlaceInvalid(
+            "--base", whole, cause, "Let it end with that path, or remove the setting"
+        )
     return Place(url.scheme, url.netloc, whole.removesuffix(base_url), whole)
 
 

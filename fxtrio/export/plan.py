@@ -18,7 +18,7 @@ from fxtrio.manifest import ApiRoute, Manifest, PageModule, PageRoute
 from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.routes.router import Router
 
-SERVER = "A host of files runs no code: serve it with 'fx serve', or leave it out (--allow-missing)"
+SERVER = "A static host runs no code: serve it with 'fx serve', or leave it out (--allow-missing)"
 
 _LONGEST_NAME = 240
 """Bytes of a file's name: most systems allow 255, and an ending is added."""
@@ -130,7 +130,7 @@ def expand(
         match = router.match(path)
         if match is None or match[0] != route:
             by = "no page" if match is None else match[0].pattern
-            cause = f"paths() returned {value!r:.80}, but {path} is answered by {by}"
+            cause = f"paths() returned {value!r:.80}, but {path} is served by {by}"
             findings.append(Finding(place, cause, "Leave it out, or rename the other page"))
         else:
             paths[path] = None

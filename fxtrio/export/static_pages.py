@@ -63,7 +63,7 @@ _HOST = "static.fx.invalid"
 """The host of the requests: a page that shows it would show it to everybody."""
 
 _OR = "or remove STATIC"
-_OF_HOST = "the host of request.url, which is not known to a build"
+_OF_HOST = "the host of request.url, which a build does not know"
 _REMEDY_OF_HOST = f"Write the host into a setting of your own, {_OR}"
 _OF_ID = "request.state.request_id, which differs between requests"
 
@@ -319,22 +319,22 @@ def _reasons(audience: _Audience, path: str, place: str) -> Iterator[Finding]:
     """Yield each reason why a response is not the same for everybody."""
     reply = audience.reply
     if not audience.admitted and audience.hook:
-        cause = f"the route hook {audience.hook} answers {path}"
+        cause = f"the route hook {audience.hook} responds to {path}"
         yield Finding(place, cause, f"Let everybody have the page, {_OR}")
         return
     for hook, names in sorted(audience.reads.found.items()):
         reader = f"the route hook {hook}" if hook else "its code, or a layout's,"
         cause = f"{reader} reads {', '.join(sorted(names))}, which differs between requests"
-        remedy = "Let the hook decide by the path alone" if hook else "Load it in the browser"
+        remedy = "Let the hook use only the path" if hook else "Load it in the browser"
         yield Finding(place, cause, f"{remedy}, {_OR}")
     yield from _wrong_headers(audience, place)
     if audience.degraded:
         yield Finding(place, f"{path} could not be rendered", "See the log above")
     elif reply is None and not audience.status:
-        remedy = "Call the app, or send a response of its own"
+        remedy = "Call the app, or send a response"
         yield Finding(place, f"{path} {UNANSWERED}", remedy)
     elif reply is None:
-        cause = f"a middleware answers {path} with {audience.status} before the page"
+        cause = f"a middleware responds to {path} with {audience.status} before the page"
         yield Finding(place, cause, f"Let it pass requests for the host {_HOST}, {_OR}")
     elif not isinstance(reply, Reply) or reply.status != 200:
         yield _refusal(reply, path, place)
@@ -350,7 +350,9 @@ def _refusal(reply: Answer, path: str, place: str) -> Finding:
     if isinstance(reply, Response) and "location" in reply.headers:
         to = f"{path} redirects to {reply.headers['location']}"
         return Finding(place, to, f"Return the page's values, {_OR}")
-    return Finding(place, f"{path} answers {status}", f"Repair what the log above names, {_OR}")
+    return Finding(
+        place, f"{path} responds with {status}", f"Fix the error in the log above, {_OR}"
+    )
 
 
 def _wrong_headers(audience: _Audience, place: str) -> Iterator[Finding]:

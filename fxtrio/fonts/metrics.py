@@ -118,7 +118,7 @@ def read_font(data: bytes) -> Font:
             "Leave out characters that no page has, such as with pyftsubset",
         )
     if data[:4] not in (b"wOF2", b"wOFF", b"OTTO", b"true", b"\0\1\0\0"):
-        raise FontInvalid("it is no font", "Use a WOFF2, WOFF, TTF or OTF file")
+        raise FontInvalid("it is not a font", "Use a WOFF2, WOFF, TTF or OTF file")
     try:
         with TTFont(BytesIO(data), lazy=True) as font:
             return _font(font)

@@ -75,7 +75,7 @@ async def why_not_retried(store: JobStore, number: int) -> str:
     """Say why a job does not wait again."""
     sql = f"select {_TWIN} from fx_jobs where id = $1 and state = 'failed'"
     if await store.database.value(sql, number):
-        return "is unique, and another one with its key waits or runs"
+        return "is unique, and another job with its key is waiting or running"
     return "has not failed"
 
 

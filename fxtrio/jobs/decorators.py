@@ -164,8 +164,8 @@ def _why_none(app: Any) -> str:
     if app.database is None:
         return "jobs are stored in the database, and this app has none. Set 'database.url'"
     return (
-        "the app began without any job, so nothing runs them. Import the module of this one "
-        "at the top of a page, an endpoint or a hook, and start the app again"
+        "the app started without durable jobs, so nothing runs this one. Import its module "
+        "at the top of a page, an endpoint or a hook, and restart the app"
     )
 
 

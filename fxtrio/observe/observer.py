@@ -204,7 +204,7 @@ def ask_process(process: int) -> bytes:
     """Return the tree of another process, as JSON. Raises ProcessNotObserved."""
     if sys.platform != "linux":
         raise ProcessNotObserved(
-            process, f"this system has no such sockets; 'kill -USR2 {process}' lets it write its "
+            process, f"this system has no such sockets; 'kill -USR2 {process}' makes it write its "
             "tree to its standard error"
         )  # fmt: skip
     parts: list[bytes] = []
@@ -215,9 +215,9 @@ def ask_process(process: int) -> bytes:
             while part := peer.recv(65536):
                 parts.append(part)
                 if sum(map(len, parts)) > _MOST:
-                    raise ProcessNotObserved(process, "its answer is too long")
+                    raise ProcessNotObserved(process, "its response is too long")
     except TimeoutError:
-        raise ProcessNotObserved(process, f"it has not answered within {_PATIENCE:g} s") from None
+        raise ProcessNotObserved(process, f"it has not responded within {_PATIENCE:g} s") from None
     except OSError:
         raise ProcessNotObserved(
             process, "it does not answer for its tree" + _hint(process)

@@ -103,7 +103,9 @@ def answer_to(store: PictureStore | None, asked: dict[str, Any]) -> dict[str, An
         return {"problem": {"message": str(error).rstrip("."), "remedy": ""}}
     except OSError as error:
         message = f"no picture can be written into .fx/pictures ({error.strerror})"
-        return {"problem": {"message": message, "remedy": "Make room, or correct its permissions"}}
+        return {
+            "problem": {"message": message, "remedy": "Free disk space, or correct its permissions"}
+        }
     return {"picture": attrs.asdict(picture), "folder": folder}
 
 

@@ -99,7 +99,7 @@ def _find(name: str, resolve: Resolver, *, named: bool) -> type[Plugin[Any]]:
     except Exception as error:  # the module is the application's code
         raise PluginFailed(name, "could not be imported", error) from error
     if not isinstance(found, type) or not issubclass(found, Plugin):
-        raise LookupError(f"is {name!r}, no class derived from fxtrio.plugins.Plugin")
+        raise LookupError(f"is {name!r}, which is not a class derived from fxtrio.plugins.Plugin")
     if not isinstance(getattr(found, "name", None), str):
         raise LookupError(f"is {name!r}, a class without a 'name'")
     return found
@@ -125,7 +125,7 @@ def _make(
     try:
         return plugin_class(settings, config=config, root=root)
     except Exception as error:  # so is its __init__
-        raise PluginFailed(entry.name, "could not be made", error) from error
+        raise PluginFailed(entry.name, "could not be created", error) from error
 
 
 def _problem(key: str, cause: str) -> ConfigProblem:

@@ -51,7 +51,7 @@ def _remedy(error: BaseException) -> str:
     if found is None:
         return "Change its settings, or remove"
     code, line = found
-    return f"Repair {shown_path(Path(code.co_filename))}:{line}, or remove"
+    return f"Fix {shown_path(Path(code.co_filename))}:{line}, or remove"
 
 
 @attrs.frozen

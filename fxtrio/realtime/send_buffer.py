@@ -38,7 +38,7 @@ TRY_AGAIN_LATER = 1013
 """Close code for a client that does not read, or connects during a broker outage (IANA)."""
 
 TOO_SLOW = "too slow for this channel"
-BROKER_AWAY = "the channels are away for a moment"
+BROKER_AWAY = "the channels are temporarily unavailable"
 
 LAG = 5.0
 """How far behind a client with a full outbox may be though it reads (seconds)."""

@@ -62,7 +62,7 @@ _log = logging.getLogger("fx.server")
 
 
 class UnsentFull(Busy):
-    """A large page was not rendered, because too much waits for clients that do not read."""
+    """A large page was not rendered, because too many bytes wait for clients that do not read."""
 
     def __init__(self, place: str) -> None:
         super().__init__(

@@ -66,7 +66,7 @@ def _tasks() -> Iterable[str]:
     for nursery in root.child_nurseries:
         for task in nursery.child_tasks:
             if task is not trio.lowlevel.current_task() and not _is_trios(task):
-                yield f"The task {task.name} is left after the shutdown."
+                yield f"The task {task.name} is still running after the shutdown."
 
 
 def open_files() -> Counter[str]:

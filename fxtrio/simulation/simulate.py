@@ -158,7 +158,7 @@ def _not_repeatable(runner: Runner, seed: int) -> NotRepeatable:
     return NotRepeatable(
         seed,
         "its first run differs from the following ones, which are alike",
-        ["state that is left from the run before, in a module or a file outside of the project"],
+        ["state that the previous run has left, in a module or a file outside of the project"],
     )
 
 

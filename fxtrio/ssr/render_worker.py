@@ -201,7 +201,7 @@ class RenderWorker:
             try:
                 self._receive(data)
             except (FrameSizeInvalid, msgspec.DecodeError) as error:
-                self.kill(f"sent something that is no reply ({error})")
+                self.kill(f"sent an invalid message ({error})")
                 return
             if not self.pending:
                 self.load = 0.0  # without rounding errors

@@ -82,14 +82,14 @@ class WorkerGroup:
             failure = await nursery.start(self._keep, number)
             if failure is not None:
                 failures.append(failure)
-                starting.cancel_scope.cancel("a worker did not come up")
+                starting.cancel_scope.cancel("a worker did not start")
 
         async with trio.open_nursery() as nursery:
             async with trio.open_nursery() as starting:
                 for number in range(self.size):
                     starting.start_soon(start, number, name=f"ssr.{number}")
             if failures:
-                nursery.cancel_scope.cancel("a worker did not come up")
+                nursery.cancel_scope.cancel("a worker did not start")
             task_status.started(failures[0] if failures else None)
 
     def activate(self) -> None:
@@ -159,7 +159,7 @@ class WorkerGroup:
         self._hopeless.add(number)
         if self._active and len(self._hopeless) == self.size:
             cause = failure.cause if failure is not None else "does not stay alive"
-            self.scheduler.down = f"no worker comes up; the last one {cause}"
+            self.scheduler.down = f"no worker starts; the last one {cause}"
             self.scheduler.fail_waiting()
 
     def _report(

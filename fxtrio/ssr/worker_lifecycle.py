@@ -130,7 +130,7 @@ async def watch(worker: RenderWorker, timeout: float) -> None:
 
 
 def start_error(launch: Launch | Attachment, worker_exit: WorkerExit) -> SsrStartFailed:
-    """Return the error that says why a worker did not come up."""
+    """Return the error that says why a worker did not start."""
     return SsrStartFailed(launch.bundle, worker_exit.death.cause, "\n".join(worker_exit.tail))
 
 

@@ -132,11 +132,11 @@ def require_replaceable(folder: Path, root: Path) -> None:
     """Raise StandaloneFailed unless ``folder`` may be replaced: new, empty, or such a build."""
     remedy = "Name a new folder, such as 'dist'"
     if root.is_relative_to(folder):
-        raise StandaloneFailed(shown_path(folder), "holds the project", remedy)
+        raise StandaloneFailed(shown_path(folder), "contains the project", remedy)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
         raise StandaloneFailed(shown_path(folder), "is not a folder", remedy)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        cause = "has files that 'fx build --standalone' has not written"
+        cause = "contains files that 'fx build --standalone' did not write"
         raise StandaloneFailed(shown_path(folder), cause, f"{remedy}, or empty it")
 
 
@@ -216,7 +216,7 @@ def _others(
             yield from (file for file in path.rglob("*") if _is_copied(file))
     for pattern in include:
         if Path(pattern).is_absolute() or ".." in Path(pattern).parts:
-            cause = f"{pattern!r} leads out of the project"
+            cause = f"{pattern!r} is outside of the project"
             raise StandaloneFailed("--include", cause, "Name files relative to its folder")
         named = list(root.glob(pattern)) if Path(pattern).parts else []
         found = [file for file in named if _is_copied(file)]

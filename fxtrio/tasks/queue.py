@@ -290,7 +290,7 @@ class TaskQueue:
                     nursery.start_soon(self._work)
             except BaseException:  # a group, of what the job has left behind
                 await trio.lowlevel.checkpoint_if_cancelled()
-                log.exception("A job broke its worker; another one takes its place")
+                log.exception("A job ended its worker task; a new one replaces it")
 
     # Ctrl+C goes to the main task: here it would look like the job's own error.
     @trio.lowlevel.enable_ki_protection
@@ -362,7 +362,7 @@ class TaskQueue:
             context.run(log.error, "Job %s failed", name_of(func), exc_info=trimmed(failure))
         else:
             self._cancelled += 1
-            reason = "it cancelled itself" if self._open else "the shutdown could wait no longer"
+            reason = "it cancelled itself" if self._open else "the shutdown reached its time limit"
             context.run(log.warning, "Job %s was cancelled: %s", name_of(func), reason)
         if cancelled is not None:
             raise cancelled

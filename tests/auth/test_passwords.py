@@ -159,7 +159,7 @@ async def test_too_many_concurrent_logins_get_retry_after(tmp_path: Path) -> Non
         ("x" * 129, "Use at most 128 characters."),
         ("\ufdfa" * 128, "Use at most 128 characters."),
         ("\ud800" * 8, "This is not text."),
-        ("ADA@example.org", "Use something else than the email address."),
+        ("ADA@example.org", "Do not use the email address as the password."),
     ],
 )
 def test_passwords_have_a_length_and_no_other_rules(password: str, problem: str) -> None:

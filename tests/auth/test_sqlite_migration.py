@@ -81,9 +81,9 @@ async def test_accounts_and_sessions_go_into_the_database_of_the_app(
             assert await auth.rows("select email from fx_auth_users") == [{"email": EMAIL}]
             marks = await auth.rows("select key from fx_auth_marks where key like 'client:%'")
             assert marks == [{"key": "client:203.0.113.5"}]
-    told = [text for text in caplog.messages if "took over" in text]
+    told = [text for text in caplog.messages if "imported" in text]
     assert told == [
-        f"{root / FILE}: took over 1 accounts and 1 sessions. Keep the file as a backup, or "
+        f"{root / FILE}: imported 1 accounts and 1 sessions. Keep the file as a backup, or "
         "delete it."
     ]
 
@@ -131,15 +131,15 @@ def test_the_file_of_another_machine_is_reported_and_taken_over_by_a_command(
         file.execute("insert into sessions values (x'02', ?, 1, 2, 3, 1)", ("b" * 32,))
         file.commit()
     result = run(root, "import", str(path))
-    assert f"Run 'fx auth import {path}' to take them over, or delete it" in caplog.text
+    assert f"Run 'fx auth import {path}' to import them, or delete it" in caplog.text
     assert result.output == (
-        f"{path}: took over 1 accounts and 1 sessions; 1 addresses had an account. "
+        f"{path}: imported 1 accounts and 1 sessions; 1 addresses had an account. "
         "Keep the file as a backup, or delete it.\n"
     )
     again = run(root, "import", str(path))
     assert again.exit_code == 1
     assert "imported before. Use '--again'" in again.output
-    assert "took over 0 accounts" in run(root, "import", "--again", str(path)).output
+    assert "imported 0 accounts" in run(root, "import", "--again", str(path)).output
 
 
 def test_without_a_database_of_the_app_there_is_nothing_to_import_into(tmp_path: Path) -> None:

@@ -268,7 +268,7 @@ def test_the_text_of_server_code_cannot_be_imported(tmp_path: Path, ui: str) -> 
     project.write("pages/leak.css", "p { background: url(./index.fxl) }")
     project.page("pages/index.fxl", ui + PAGE, PYTHON)
     problems = project.problems()
-    assert any("holds server code" in problem.message for problem in problems), problems
+    assert any("contains server code" in problem.message for problem in problems), problems
     for folder in ("client", "ssr"):
         for path in (project.staging / folder).glob("*"):
             assert b"tr0ub4dor" not in path.read_bytes()

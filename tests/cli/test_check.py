@@ -103,7 +103,7 @@ async def test_imports_are_reported_at_the_line_that_is_to_blame(root: Path) -> 
     )
 
     start = "Start what it needs, or connect when the app starts and not on import: in a plugin."
-    correct = "Repair this line: the app cannot start while it fails."
+    correct = "Fix this line: the app cannot start while it fails."
     assert await problems(root) == [
         f"broken.py:2:5: importing it fails: SyntaxError: invalid syntax (imported by "
         f"pages/h.fxl). {correct}",
@@ -116,8 +116,8 @@ async def test_imports_are_reported_at_the_line_that_is_to_blame(root: Path) -> 
         f"pages/e.fxl:1:12: importing it fails: KeyError: 'key'. {correct}",
         "pages/f.fxl:3:7: importing it fails: the environment variable 'DATABASE_URL' is not "
         "set. Set it for 'fx check' too.",
-        "pages/g.fxl:2:1: importing it fails: it ends the process with 'no'. Leave the process "
-        "alone on import.",
+        "pages/g.fxl:2:1: importing it fails: it exits the process with 'no'. Do not exit the "
+        "process on import.",
     ]
 
 
@@ -133,8 +133,8 @@ async def test_modules_that_cannot_be_found_are_looked_for(root: Path) -> None:
     )
 
     assert [line.partition("importing it fails: ")[2] for line in await problems(root)] == [
-        "a page has no package, so it can import nothing relative to it. Write 'import name' "
-        "for a module of the project folder.",
+        "a page is not part of a package, so relative imports do not work in it. Write 'import "
+        "name' for a module of the project folder.",
         "there is no module 'helper'. Modules are found from the project folder: write "
         "'pages.helper'.",
         "'fx' has no 'server'. Write 'from fx.runtime import server'.",
@@ -181,7 +181,7 @@ async def test_an_import_that_kills_the_process_is_named(root: Path) -> None:
     [found] = await problems(root)
     assert found == (
         "pages/a.fxl: importing it ended the process with 7; it wrote: last words. "
-        "Leave such work to a plugin."
+        "Do such work in a plugin."
     )
 
 
@@ -304,13 +304,13 @@ async def test_a_plugin_that_raises_is_reported_where_it_does(root: Path) -> Non
 
 async def test_an_endpoint_must_be_able_to_answer(root: Path) -> None:
     cases = [
-        ("def GET(request): ...", "it answers no request. Write 'async def get(request)', in"),
-        ("def users(request): ...", "it answers no request. Write 'async def get(request)'."),
+        ("def GET(request): ...", "it handles no request. Write 'async def get(request)', in"),
+        ("def users(request): ...", "it handles no request. Write 'async def get(request)'."),
         ("def get(): ...", "'get' cannot be called with the request alone. Write"),
         ("class endpoint: ...", "'endpoint' is a class that is no HTTPEndpoint. Derive it"),
         (
             "from starlette.endpoints import HTTPEndpoint as E\nclass A(E): ...\nclass B(E): ...",
-            "more than one thing answers here: 'A', 'B'. Keep one HTTPEndpoint class",
+            "more than one definition serves this URL: 'A', 'B'. Keep one HTTPEndpoint class",
         ),
     ]
     write({f"pages/api/{number}.py": code for number, (code, _) in enumerate(cases)})
@@ -362,7 +362,7 @@ async def test_a_body_that_nothing_can_fill_is_reported_at_its_parameter(root: P
         ("import nosuch", "app.py:1:1: importing it fails: there is no module 'nosuch'."),
         (
             "from fxtrio.app import create_app\napp = create_app(__file__)",
-            "app.py:2:7: importing it fails: app.py: is no folder. Name the project's folder",
+            "app.py:2:7: importing it fails: app.py: is not a folder. Name the project's folder",
         ),
     ],
 )

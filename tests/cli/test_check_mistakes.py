@@ -179,18 +179,18 @@ UI_CASES = {
     ),
     "a URL that is imported": (
         f'import logo from "/assets/logo.svg";\n{page_of("return <img src={logo} />;", "")}',
-        "1:18: '/assets/logo.svg' is a URL, and no module. Write it where it is used, such as "
+        "1:18: '/assets/logo.svg' is a URL, not a module. Write it where it is used, such as "
         "src=\"/assets/logo.svg\"; '@/…' imports a file of the project.",
     ),
     "a module of Node": (
         'import fs from "node:fs";\nexport default () => <p>{fs.readFileSync("x")}</p>;\n',
         "1:16: 'node:fs' is a module of Node, which browsers do not have. Read it in an @server "
-        "function of the server half, and return what the page shows.",
+        "function of the server half, and return the data that the page shows.",
     ),
     "a module of Node without its prefix": (
         f'export {{ join }} from "path";\n{page_of("return null;", "")}',
         "1:22: 'path' is a module of Node, which browsers do not have. Do it in Python, in an "
-        "@server function or an @action, and return what the page shows.",
+        "@server function or an @action, and return the data that the page shows.",
     ),
     "a module of Node that a package stands for": (
         f'import {{ EventEmitter as E }} from "events";\n{page_of("return E;", "")}',
@@ -199,17 +199,17 @@ UI_CASES = {
     ),
     "mdx": (
         'import Doc from "../lib/doc.mdx";\nexport default () => <Doc />;\n',
-        "1:17: '../lib/doc.mdx' is a document, and no code. Run 'npm install --save-dev "
+        "1:17: '../lib/doc.mdx' is a document, not code. Run 'npm install --save-dev "
         "@mdx-js/rollup', which makes components of .mdx files.",
     ),
     "markdown": (
         'import text from "../lib/doc.md";\nexport default () => <p>{text}</p>;\n',
-        "1:18: '../lib/doc.md' is a document, and no code. Import its text with "
+        "1:18: '../lib/doc.md' is a document, not code. Import its text with "
         "'../lib/doc.md?raw', or make it .mdx.",
     ),
     "next-link": (
         'import Link from "next/link";\nexport default () => <Link href="/">x</Link>;\n',
-        "1:18: 'next/link' works in Next.js alone. Write import { Link } from 'fx/client'.",
+        "1:18: 'next/link' works only in Next.js. Write import { Link } from 'fx/client'.",
     ),
     "pyxle-client": (
         'import { Link } from "pyxle/client";\nexport default () => <Link href="/">x</Link>;\n',
@@ -342,8 +342,8 @@ OLD_REACT = '{\n  "dependencies": {\n    "react": "^18.2.0"\n  }\n}\n'
 AROUND = {
     "an old React": (
         {"package.json": OLD_REACT, "node_modules/x/package.json": "{}"},
-        "package.json:3:5: it asks for react '^18.2.0', and pages need 19. Run 'npm install "
-        "react@19 react-dom@19', or remove both: fxtrio brings its own.",
+        "package.json:3:5: it requires react '^18.2.0', but pages need 19. Run 'npm install "
+        "react@19 react-dom@19', or remove both: fxtrio includes its own.",
     ),
     "packages that are not installed": (
         {"package.json": '{"dependencies": {"chart.js": "4"}}'},
@@ -384,7 +384,7 @@ AROUND = {
             "a.js": "export const A = () => <b>a</b>;\n",
         },
         "a.js:1:24: JSX in a file that ends neither with .jsx nor with .tsx. "
-        "Rename the file to end with .jsx.\n"
+        "Rename the file so that it ends with .jsx.\n"
         "  1 | export const A = () => <b>a</b>;\n    |                        ^",
     ),
     "a page of Pyxle": (

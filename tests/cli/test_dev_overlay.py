@@ -89,7 +89,7 @@ def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
             '18 |     return {"notes": NOTES[99]}'
         )
         expect(overlay.locator("details > pre")).to_contain_text('File "pages/index.fxl", line 18')
-        expect(overlay.locator("em")).to_contain_text("Repair it and save")
+        expect(overlay.locator("em")).to_contain_text("Fix it and save")
         request = overlay.locator("small").inner_text().removeprefix("Request ")
         wait_for(server, f"[request {request}]")
     edit(project, '{"notes": NOTES[99]}', '{"notes": NOTES}')

@@ -176,5 +176,5 @@ def test_patterns_are_read_again_when_they_change(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pattern", ["!", "[z-a]"])
 def test_a_pattern_that_is_none_is_rejected(pattern: str, tmp_path: Path) -> None:
-    with pytest.raises(ConfigInvalid, match=r"must hold patterns as in \.gitignore, not "):
+    with pytest.raises(ConfigInvalid, match=r"must contain patterns as in \.gitignore, not "):
         load_config(tmp_path, dev={"ignore": [pattern]})

@@ -191,7 +191,7 @@ async def test_all_files_are_looked_at_when_changes_were_dropped(
 @pytest.mark.parametrize(
     ("number", "cause"),
     [
-        (errno.ENOSPC, "The system watches no more folders: {place}: No space left on device"),
+        (errno.ENOSPC, "The system cannot watch more folders: {place}: No space left on device"),
         (errno.EACCES, "{place}: it may not be read"),
     ],
     ids=["too few watches", "no rights"],

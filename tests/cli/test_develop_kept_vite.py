@@ -89,8 +89,8 @@ async def test_it_is_restarted_a_limited_number_of_times(
         await trio.sleep(1)
 
     assert [node.orders for node in kept.nodes] == [["site"]] * 4
-    assert kept.said[:3] == ["The bundler has ended, and is started again."] * 3
-    assert kept.said[3:] == ["The bundler has ended again. Save a file to start it once more."]
+    assert kept.said[:3] == ["The bundler has exited, and restarts."] * 3
+    assert kept.said[3:] == ["The bundler has exited again. Save a file to restart it."]
     async with trio.open_nursery() as nursery:  # several at the same time start but one
         for op in ("look", "problems", "change"):
             nursery.start_soon(kept.vite.ask, op, {})

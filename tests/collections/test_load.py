@@ -94,10 +94,9 @@ async def test_all_mistakes_of_all_files_are_reported_with_their_lines(tmp_path:
         "posts/a.md:1: 'date': Field required. Change it, or the class Post.",
         "posts/a.md:2: 'title': Expected text. Change it, or the class Post.",
         "posts/a.md:3: 'titel' is not a field. Did you mean 'title'?",
-        "posts/a.md:5: 'gone.md' leads to no file. "
-        "Add posts/gone.md, or write the path from this file on.",
+        "posts/a.md:5: 'gone.md' leads to no file. Add posts/gone.md, or correct the path.",
         "posts/b.md:2: 'date': Expected a date in ISO 8601 form. Change it, or the class Post.",
-        "posts/b.md:5: '../c.md' leads out of posts. Write a URL that begins with a slash.",
+        "posts/b.md:5: '../c.md' is outside of posts. Write a URL that begins with a slash.",
         "posts/b.md:5: 'b.png' is relative to the file, which browsers do not know. "
         "Put it into the public folder, and begin with a slash.",
     ]

@@ -195,7 +195,7 @@ def test_what_a_module_of_the_framework_does_not_have(
         ("if x", "Write ':' here."),
         ("if x = 1:\n    pass", "Write '==', or assign in a line above."),
         ("x = [1 2]", "Write a comma between the two."),
-        ("def f():\n    x = 1\n  y = 2", "Begin the line below one of the lines above it."),
+        ("def f():\n    x = 1\n  y = 2", "Align the line with one of the lines above it."),
         ("try:\n    pass\nx = 1", "Write 'except …:' or 'finally:' below the 'try'."),
         ("print 'a'", "Write print(…)."),
         ("def f(a=1, b): pass", "Move parameters with a default to the end, or write '*'"),

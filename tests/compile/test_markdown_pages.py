@@ -73,11 +73,10 @@ def test_mistakes_have_the_places_of_the_file(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/a/b.md": text, "pages/data.csv": "", "pages/index.fxl": PAGE})
 
     assert problems(tmp_path) == [
-        "pages/a/b.md:5:1: '../../../x.md' leads out of the project. Move the file into it.",
+        "pages/a/b.md:5:1: '../../../x.md' is outside of the project. Move the file into it.",
         "pages/a/b.md:5:1: '../data.csv' leads to a file that is not a page. "
         "Put it into the public folder, or write the URL of a page.",
-        "pages/a/b.md:5:1: 'gone.md' leads to no file. "
-        "Add pages/a/gone.md, or write the path from this file on.",
+        "pages/a/b.md:5:1: 'gone.md' leads to no file. Add pages/a/gone.md, or correct the path.",
     ]
 
 
@@ -107,7 +106,7 @@ def test_a_page_is_checked_again_when_another_file_of_it_has_changed(tmp_path: P
     assert "y = 22" in after.pages[1].markdown
     assert problems(tmp_path, memory) == [
         "pages/docs/intro.md:8:1: 'guide/forms.md#send' leads to no file. "
-        "Add pages/docs/guide/forms.md, or write the path from this file on."
+        "Add pages/docs/guide/forms.md, or correct the path."
     ]
 
 

@@ -106,7 +106,7 @@ def test_code_that_is_not_there_is_a_mistake_with_its_line(settings: str, cause:
 def test_code_of_a_block_and_of_a_file_exclude_each_other() -> None:
     text = '```python file="code.py"\nx\n```\n'
 
-    assert mistakes(text) == [(1, "the block that shows code.py has code of its own")]
+    assert mistakes(text) == [(1, "the block that includes code.py also contains code")]
 
 
 def test_known_languages_are_highlighted_and_others_are_text() -> None:

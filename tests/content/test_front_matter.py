@@ -28,12 +28,12 @@ def test_front_matter_has_the_types_of_json_and_the_lines_of_its_names() -> None
     ("text", "line", "cause"),
     [
         ("a: [1", 2, "its front matter is not YAML: expected ',' or ']'"),
-        ("a: 1\na: 2", 3, "its front matter is not YAML: 'a' is there twice"),
-        ("a: &x [1]\nb: *x", 3, "its front matter is not YAML: aliases are not read"),
-        ("1: a", 2, "its front matter is not YAML: a name is not text"),
+        ("a: 1\na: 2", 3, "its front matter is not YAML: 'a' is defined twice"),
+        ("a: &x [1]\nb: *x", 3, "its front matter is not YAML: YAML aliases are not supported"),
+        ("1: a", 2, "its front matter is not YAML: a key is not text"),
         ("a: 2024-13-01", 2, "its front matter is not YAML: month must be in 1..12"),
-        ("- a", 2, "its front matter has no names"),
-        ("b: 1\na: .nan", 3, "'a' is nan, which JSON does not have"),
+        ("- a", 2, "its front matter has no keys"),
+        ("b: 1\na: .nan", 3, "'a' is nan, which JSON cannot represent"),
         ("a: !!python/object:os.system x", 2, "its front matter is not YAML: could not determine"),
     ],
 )

@@ -116,7 +116,7 @@ def test_it_writes_nothing_that_git_could_not_undo(tmp_path: Path) -> None:
 def test_it_writes_outside_of_git_only_with_an_option(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), SMALL)
     (root / ".git").rename(root.parent / f"{root.name}-git")
-    assert "this is no Git repository, so it could not be undone" in refused(root)
+    assert "this is not a Git repository, so it could not be undone" in refused(root)
     assert told("from-pyxle", root, "--write", "--force")["written"]
     assert (root / "pages/index.fxl").exists()
 
@@ -190,4 +190,8 @@ def test_what_has_another_effect_is_listed_where_it_will_be(tmp_path: Path) -> N
     """
     root = committed(tmp_path.resolve(), {"pages/index.pyxl": page})
     found = left(told("from-pyxle", root), root)
-    assert ("pages/index.fxl", 7, "'signup' makes the account, and signs nobody in") in found
+    assert (
+        "pages/index.fxl",
+        7,
+        "'signup' creates the account, and does not sign the user in",
+    ) in found

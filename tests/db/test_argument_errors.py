@@ -45,7 +45,7 @@ async def test_an_integer_that_is_too_large_is_named(db: Database) -> None:
 
 async def test_text_with_half_a_pair_is_named(db: Database) -> None:
     for ask in statements(db, 1, HALF):
-        with pytest.raises(ArgumentInvalid, match=r"\$2 is text with half a surrogate pair"):
+        with pytest.raises(ArgumentInvalid, match=r"\$2 is text with a lone surrogate"):
             await ask()
 
 

@@ -138,7 +138,7 @@ async def test_one_that_ends_its_own_transaction_is_rejected_before_it_runs(
     db: Database, tmp_path: Path, text: str
 ) -> None:
     write_tree(tmp_path, FILES | {"migrations/0002_more.sql": text})
-    with pytest.raises(MigrationsInvalid, match="each file is a transaction by itself"):
+    with pytest.raises(MigrationsInvalid, match="each file is one transaction"):
         await migrate(db, tmp_path)
     assert await runs(db) == {}
 

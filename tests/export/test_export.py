@@ -165,8 +165,8 @@ export default function Page({{ data }}) {{ return <p>{{data.message}}</p>; }}
             "its response differs by the header 'x-who'",
         ),
         ("return {'id': request.state.request_id}", "the page shows request.state.request_id"),
-        ("raise LoaderError('no', 418)", "/one answers 418 as HTML"),
-        ("raise KeyError('a')", "/one answers 500 as HTML"),
+        ("raise LoaderError('no', 418)", "/one responds with 418 as HTML"),
+        ("raise KeyError('a')", "/one responds with 500 as HTML"),
     ],
 )
 async def test_what_a_render_shows_is_an_error_with_its_place(
@@ -194,7 +194,7 @@ async def test_a_hook_that_refuses_a_page_is_named(tmp_path: Path) -> None:
     [found] = await failures(tmp_path, files, route_middleware={"pages": ["hooks.members"]})
 
     assert found.startswith(
-        "pages/members.fxl: the route hook hooks.members answers it with 303 and '/login'."
+        "pages/members.fxl: the route hook hooks.members responds with 303 and '/login'."
     )
 
 
@@ -209,7 +209,7 @@ async def test_a_hook_that_answers_itself_is_named_whatever_its_status(tmp_path:
 
     [found] = await failures(tmp_path, files, route_middleware={"pages": ["hooks.closed"]})
 
-    assert found.startswith("pages/shop.fxl: the route hook hooks.closed answers it with 200.")
+    assert found.startswith("pages/shop.fxl: the route hook hooks.closed responds with 200.")
 
 
 async def test_middleware_that_sends_nothing_is_an_error_of_the_page(tmp_path: Path) -> None:
@@ -263,7 +263,7 @@ export default function Page() {{ return <p>1</p>; }}
         ("return [{'id': '..'}]", "paths() returned {'id': '..'}: 'id' has the part '..',"),
         ("return [{'id': 'a\\n'}]", "paths() returned {'id': 'a\\n'}: 'id' has the part 'a\\n',"),
         ("return [{'id': 'x' * 300}]", "paths() returned {'id': 'xxxxxx"),
-        ("return [{'id': 'taken'}]", "paths() returned {'id': 'taken'}, but /taken is answered by"),
+        ("return [{'id': 'taken'}]", "paths() returned {'id': 'taken'}, but /taken is served by"),
         ("raise KeyError('no')", "paths() failed: KeyError('no')"),
         ("return ({'id': 1 // n} for n in (1, 0))", "paths() failed: ZeroDivisionError("),
     ],
@@ -368,7 +368,7 @@ async def test_an_endpoint_that_cannot_be_a_file_is_an_error(tmp_path: Path) -> 
     assert [line.partition(". ")[0] for line in found] == [
         "pages/api/[id].py: the URLs of /api/[id] are not known",
         "pages/api/feed.py: /api/feed has no file extension",
-        "pages/api/form.txt.py: /api/form.txt answers 405 to GET",
+        "pages/api/form.txt.py: /api/form.txt responds with 405 to GET",
         "pages/api/live.txt.py: an endpoint needs a server",
         "pages/api/who.txt.py: its code, or a layout's, reads request.headers, which a file "
         "cannot know",
@@ -391,7 +391,7 @@ async def test_only_an_export_or_an_empty_folder_is_replaced(tmp_path: Path) -> 
     await export(tmp_path, {"pages/index.fxl": PAGE})
     (tmp_path / "out" / ".fx-export").unlink()
 
-    with pytest.raises(ExportFolderInvalid, match="has files that no export has written"):
+    with pytest.raises(ExportFolderInvalid, match="contains files that 'fx export' did not write"):
         await export(tmp_path, {"pages/index.fxl": PAGE})
     assert (tmp_path / "out" / "index.html").is_file()
 
@@ -399,8 +399,8 @@ async def test_only_an_export_or_an_empty_folder_is_replaced(tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("folder", "cause"),
     [
-        ("..", "holds the project"),
-        (".", "holds the project"),
+        ("..", "contains the project"),
+        (".", "contains the project"),
         ("public/out", "is in public, which is exported itself"),
         ("pages", "is in pages, which is exported itself"),
         ("fx.config.json", "is not a folder"),

@@ -18,14 +18,14 @@ from tests.trees import PAGE
 @pytest.mark.parametrize(
     ("html", "cause"),
     [
-        ('<a href="/gone">x</a>', "'/gone' leads to no page and no file"),
-        ('<img src="/a.png">', "'/a.png' leads to no page and no file"),
-        ('<img srcset="/a.png 1x, /b.png 2x">', "'/a.png' leads to no page and no file"),
+        ('<a href="/gone">x</a>', "'/gone' matches no page and no file"),
+        ('<img src="/a.png">', "'/a.png' matches no page and no file"),
+        ('<img srcset="/a.png 1x, /b.png 2x">', "'/a.png' matches no page and no file"),
         ('<a href="/other#x">x</a>', "'/other#x' names 'x', which no element of /other has as"),
         ('<a href="#x">x</a>', "'#x' names 'x', which no element of / has as its id"),
         ('<a href="other">x</a>', "'other' is relative, and hosts of files serve"),
-        ('<a href="https://example.com/gone">x</a>', "'https://example.com/gone' leads to no"),
-        ('<form method="post" action="/send"></form>', "'/send' is where a form is sent, which"),
+        ('<a href="https://example.com/gone">x</a>', "'https://example.com/gone' matches no"),
+        ('<form method="post" action="/send"></form>', "'/send' is the target of a form, which"),
     ],
 )
 async def test_a_link_that_leads_nowhere_is_an_error(tmp_path: Path, html: str, cause: str) -> None:
@@ -99,7 +99,7 @@ async def test_a_redirect_that_leads_nowhere_is_an_error(tmp_path: Path) -> None
     files = {"pages/index.fxl": f"{away}    raise redirect('/gone')\n\n{PAGE}"}
 
     with pytest.raises(
-        ExportFailed, match="redirects to '/gone', which leads to no page and no file"
+        ExportFailed, match="redirects to '/gone', which matches no page and no file"
     ):
         await export(tmp_path, files)
 
@@ -150,7 +150,7 @@ async def test_a_link_out_of_the_base_is_an_error_where_the_site_has_such_a_page
         await export(tmp_path, files, base="/sub")
 
     [found] = str(caught.value).splitlines()
-    assert found.startswith("pages/index.fxl:3: '/other' leads out of /sub")
+    assert found.startswith("pages/index.fxl:3: '/other' is outside of /sub")
 
 
 def test_a_policy_names_the_scripts_that_run_by_their_hashes() -> None:

@@ -214,8 +214,9 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "pages/cookie.fxl:4: its code, or a layout's, reads request.cookies, which differs between "
         "requests. Load it in the browser, or remove STATIC.",
         "pages/dated.fxl:4: its response has the header Date. Leave it out, or remove STATIC.",
-        "pages/fails.fxl:4: /fails answers 500. Repair what the log above names, or remove STATIC.",
-        "pages/host.fxl:4: the page shows the host of request.url, which is not known to a build. "
+        "pages/fails.fxl:4: /fails responds with 500. Fix the error in the log above, or remove "
+        "STATIC.",
+        "pages/host.fxl:4: the page shows the host of request.url, which a build does not know. "
         "Write the host into a setting of your own, or remove STATIC.",
         "pages/id.fxl:4: the page shows request.state.request_id, which differs between requests. "
         "Leave it out, or remove STATIC.",
@@ -223,8 +224,8 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "requests. Leave it out, or remove STATIC.",
         "pages/item.fxl:4: its code, or a layout's, reads request.headers, which differs between "
         "requests. Load it in the browser, or remove STATIC.",
-        "pages/link.fxl:4: its header link has the host of request.url, which is not known to a "
-        "build. Write the host into a setting of your own, or remove STATIC.",
+        "pages/link.fxl:4: its header link has the host of request.url, which a build does not "
+        "know. Write the host into a setting of your own, or remove STATIC.",
         "pages/moved.fxl:4: /moved redirects to /live. Return the page's values, or remove STATIC.",
         "pages/sets.fxl:4: its response sets a cookie. Set it elsewhere, or remove STATIC.",
     ]
@@ -263,8 +264,8 @@ def silent(app):
 @pytest.mark.parametrize(
     ("name", "cause"),
     [
-        ("trusting", "a middleware answers / with 400 before the page. Let it pass requests for"),
-        ("signing_in", "a middleware answers / with 307 before the page"),
+        ("trusting", "a middleware responds to / with 400 before the page. Let it pass requests"),
+        ("signing_in", "a middleware responds to / with 307 before the page"),
         ("silent", "/ has no response, since a middleware calls neither the app nor 'send'"),
     ],
 )
@@ -281,7 +282,7 @@ async def test_a_middleware_that_answers_in_place_of_a_page_is_named(
 @pytest.mark.parametrize(
     ("code", "cause"),
     [
-        ("return redirect('/live')", "the route hook hooks:look answers /"),
+        ("return redirect('/live')", "the route hook hooks:look responds to /"),
         ("request.headers.get('a')", "the route hook hooks:look reads request.headers"),
     ],
 )
@@ -314,7 +315,7 @@ async def test_pages_of_another_build_or_other_settings_are_not_sent(
         assert lines == (
             [
                 "static-pages.json: the static pages were built with other settings (csp, lang), "
-                "so they are rendered for each request. Run 'fx build' with the settings of now."
+                "so they are rendered for each request. Run 'fx build' with the current settings."
             ]
             if name == "other"
             else []
@@ -325,7 +326,7 @@ async def test_pages_of_another_build_or_other_settings_are_not_sent(
         found["former"] = "etag" in (await client.get("/")).headers
 
     assert found == {"same": True, "other": False, "former": False}
-    assert "are of another build" in caplog.text
+    assert "belong to another build" in caplog.text
 
 
 async def test_an_index_is_never_used_with_the_pages_of_another_build(
@@ -356,7 +357,7 @@ async def load(request):
 
     assert "<p>the second one</p>" in page.text
     assert "etag" not in page.headers
-    assert "are of another build" in caplog.text
+    assert "belong to another build" in caplog.text
 
 
 async def test_what_layouts_read_of_a_request_counts(tmp_path: Path) -> None:

@@ -37,8 +37,8 @@ def test_an_average_letter_of_text_is_narrower_in_times_than_in_arial() -> None:
 @pytest.mark.parametrize(
     ("data", "cause"),
     [
-        (b"", "it is no font"),
-        (b"<html>", "it is no font"),
+        (b"", "it is not a font"),
+        (b"<html>", "it is not a font"),
         (small_font("Wide")[:200], "it is damaged"),
         (b"wOF2" + bytes(100), "it is damaged"),
         (b"\0\1\0\0" + bytes(12), "it is damaged"),

@@ -43,8 +43,8 @@ REQUEST_LINE = {
     "3.1 there is a method": (head(b" / HTTP/1.1", H), "400"),
     "3.1 a method of ours has all its letters": (head(b"GE / HTTP/1.1", H), "501"),
     "9.3.8 TRACE is for the application": (head(b"TRACE / HTTP/1.1", H), WITH_NEXT),
-    "9.3.6 CONNECT is not offered": (head(b"CONNECT a:443 HTTP/1.1", H), "501"),
-    "9.3.6 CONNECT is not offered for a path, either": (head(b"CONNECT / HTTP/1.1", H), "501"),
+    "9.3.6 CONNECT is not supported": (head(b"CONNECT a:443 HTTP/1.1", H), "501"),
+    "9.3.6 CONNECT is not supported for a path, either": (head(b"CONNECT / HTTP/1.1", H), "501"),
 }
 
 TARGETS = {

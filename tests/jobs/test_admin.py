@@ -85,7 +85,7 @@ async def test_of_unique_jobs_one_waits_again(database: Database) -> None:
 
     assert await admin.retry_jobs(store, [1, 2, 4, 5], 7.0) == [1]
     assert await admin.why_not_retried(store, 4) == (
-        "is unique, and another one with its key waits or runs"
+        "is unique, and another job with its key is waiting or running"
     )
     assert await admin.why_not_retried(store, 5) == "has not failed"
     assert (await rows(database))[:2] == ["waiting", "failed"]

@@ -76,7 +76,7 @@ async def test_without_workers_they_wait(root: Path, autojump_clock: MockClock) 
 @pytest.mark.parametrize(
     ("database", "why"),
     [
-        ('{"url": "sqlite:///data/app.db"}', "began without any job, .*Import the module"),
+        ('{"url": "sqlite:///data/app.db"}', "started without durable jobs, .*Import its module"),
         ("{}", "Set 'database.url'"),
     ],
     ids=["late", "no database"],

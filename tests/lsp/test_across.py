@@ -292,7 +292,7 @@ async def test_an_action_is_renamed_in_both_halves_and_in_other_pages(project: P
         await editor.open(entry.file)
         with pytest.raises(JsonRpcException, match="rename the file"):
             await entry("rename", "params.i", newName="number")
-        with pytest.raises(JsonRpcException, match="Nothing here has a name in both halves"):
+        with pytest.raises(JsonRpcException, match="There is no name here that both halves use"):
             await index("prepareRename", "clas")
 
         plain = Asking(editor, project, "pages/plain.fxl")

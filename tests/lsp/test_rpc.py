@@ -251,8 +251,8 @@ async def test_a_process_that_dies_is_started_again_and_then_no_more(tmp_path: P
             await kept.request("anything", None)
 
     assert kept.starts == MOST_STARTS
-    assert lines[0] == "child: it has ended with 3, so it is started again."
-    assert lines[-1] == "child: it has ended with 3, so it is not started again."
+    assert lines[0] == "child: it has ended with 3, so it restarts."
+    assert lines[-1] == "child: it has ended with 3, so it is not restarted."
     assert len(lines) == MOST_STARTS
 
 
@@ -263,4 +263,4 @@ async def test_a_program_that_is_not_there_is_reported_once(tmp_path: Path) -> N
 
     (line,) = lines
     assert line.startswith("child: it cannot be started: ")
-    assert line.endswith("so it is not started again.")
+    assert line.endswith("so it is not restarted.")

@@ -81,7 +81,7 @@ async def test_a_hook_that_redirects_visitors_tells_agents_so(client: Client) ->
     answer = await client.get("/away.md")
     assert answer.status == 401
     assert answer.text == (
-        "# 401\n\nThis page is not open to you. Visitors are sent to </in?a=%3Cb%3E>.\n"
+        "# 401\n\nYou may not see this page. Visitors are redirected to </in?a=%3Cb%3E>.\n"
     )
 
 

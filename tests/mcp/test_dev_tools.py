@@ -86,7 +86,7 @@ async def test_the_documentation_is_searched_or_read(
 @pytest.mark.parametrize(
     ("name", "arguments", "expected"),
     [
-        ("search_docs", {"query": "xyzzy plugh"}, "no page holds 'xyzzy plugh'"),
+        ("search_docs", {"query": "xyzzy plugh"}, "no page contains 'xyzzy plugh'"),
         ("search_docs", {"query": " "}, "the query is empty"),
         ("search_docs", {}, "takes query"),
         ("routes", {"folder": "/etc"}, "takes no arguments"),

@@ -98,7 +98,7 @@ async def test_further_browsers_that_watch_are_rejected(
     monkeypatch.setattr("fxtrio.plugins.studio.studio.WATCHERS", 0)
     async with developed(tmp_path) as guard:
         answer = await ask(guard, "/__fx/events")
-    assert (answer.status, answer.text) == (503, "Too many browsers watch.\n")
+    assert (answer.status, answer.text) == (503, "Too many browsers watch Studio.\n")
 
 
 async def test_browsers_that_watch_hold_up_no_shutdown(autojump_clock: MockClock) -> None:

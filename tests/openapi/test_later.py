@@ -59,5 +59,5 @@ async def test_what_cannot_be_imported_is_reported(
     told: list[str] = []
     await follow(told.append, (0, Config(openapi=True, name="broken")))
     assert told == [
-        "/openapi.json stays as it was. pages/index.fxl: it cannot be imported. Correct it."
+        "/openapi.json is unchanged. pages/index.fxl: it cannot be imported. Correct it."
     ]

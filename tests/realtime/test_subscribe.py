@@ -371,7 +371,7 @@ async def test_the_loop_of_another_task_ends_with_the_block() -> None:
 async def test_a_failure_of_the_log_unsubscribes() -> None:
     class Failing(MemoryBroker):
         async def begin_log(self, name: str) -> Any:
-            raise BrokerUnreachable(name, "begin a log")
+            raise BrokerUnreachable(name, "start the history")
 
     broker = Failing()
     with pytest.raises(BrokerUnreachable):

@@ -293,7 +293,7 @@ async def test_what_depends_on_the_visitor_is_not_cached_and_the_log_says_why_on
     assert len(warnings) == 1
     assert warnings == [
         f"pages/index.fxl: CACHE has no effect: its code, or {reason}. A cached response is the "
-        "same for all visitors: load what differs in the browser, or remove CACHE."
+        "same for all visitors: load the data that differs in the browser, or remove CACHE."
     ]
 
 
@@ -465,11 +465,11 @@ async def test_a_page_that_is_not_open_to_all_is_not_cached(tmp_path: Path, hook
 @pytest.mark.parametrize(
     ("line", "causes", "remedies"),
     [
-        ("", "", "let the hook decide by the path alone"),
+        ("", "", "let the hook use only the path"),
         (
             "request.client",
             "its code, or a layout's, reads request.client and ",
-            "load what differs in the browser and let the hook decide by the path alone",
+            "load the data that differs in the browser and let the hook use only the path",
         ),
     ],
 )

@@ -125,7 +125,7 @@ async def test_tags_reach_the_other_processes(tmp_path: Path, autojump_clock: Mo
 
 
 def test_tags_belong_to_a_request() -> None:
-    with pytest.raises(RuntimeError, match="no request is answered here"):
+    with pytest.raises(RuntimeError, match="no request is being handled here"):
         tags("cart")
 
 

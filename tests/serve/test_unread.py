@@ -1,4 +1,4 @@
-"""Large pages while too much waits for clients that do not read."""
+"""Large pages while too many bytes wait for clients that do not read."""
 
 from __future__ import annotations
 

@@ -239,8 +239,8 @@ async def test_a_limit_above_the_memory_of_all_bodies_is_rejected_when_the_app_s
 @pytest.mark.parametrize(
     ("mistake", "told"),
     [
-        ({"types": "png"}, "'png' is no content type"),
-        ({"types": ("image/*", "Image/PNG")}, "'Image/PNG' is no content type"),
+        ({"types": "png"}, "'png' is not a content type"),
+        ({"types": ("image/*", "Image/PNG")}, "'Image/PNG' is not a content type"),
         ({"max_size": 0}, "must be above 0"),
         ({"max_size": "5 apples"}, "must be a number of bytes or text"),
     ],

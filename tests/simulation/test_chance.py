@@ -37,7 +37,7 @@ def source_of(action: str) -> str:
 @pytest.mark.parametrize(
     ("action", "source", "line"),
     [
-        ("iterate_over_a_set", "the order of a set of 'Task', which goes by addresses", 21),
+        ("iterate_over_a_set", "the order of a set of 'Task', which depends on addresses", 21),
         ("ask_for_an_address", "'id', an address in memory", 29),
         ("ask_a_clock", "'time.perf_counter_ns', a clock of the machine", 35),
         ("draw_without_a_seed", "'random.Random' without a seed", 41),
@@ -50,4 +50,4 @@ def test_the_chance_that_an_action_uses_is_named(action: str, source: str, line:
 
 
 def test_state_that_is_left_from_the_run_before_is_named() -> None:
-    assert "left from the run before" in source_of("remember_the_run_before")
+    assert "that the previous run has left" in source_of("remember_the_run_before")

@@ -1,4 +1,4 @@
-"""Few open files: how many connections fit, and who says so."""
+"""Few open files: how many connections fit, who says so."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def granted(files: int) -> tuple[str, ...]:
 async def test_the_granted_limit_is_used_and_a_shortage_reported(files: int, most: int) -> None:
     async with serve(wrap=granted(files)) as running, AsyncExitStack() as stack:
         (told,) = await running.wait_for(
-            rf"\[WARNING\] The system grants this process {files} open files, so (\d+) "
-            r"connections fit, and not 10000. Raise the hard limit .* or lower limits.connections"
+            rf"\[WARNING\] The system allows this process {files} open files, so (\d+) "
+            r"connections fit, not 10000. Raise the hard limit .* or lower limits.connections"
         )
         room = int(told)
         assert most - 24 < room < most  # the process has files open already
@@ -68,7 +68,7 @@ async def test_files_of_the_application_are_counted_and_nothing_fails_for_want_o
                             nursery.start_soon(ask, stack)
                 assert 4 < answered < 40  # the others wait
         assert (await running.get()).status == 200
-    assert running.log.count("files that the system grants are open") == 1
+    assert running.log.count("files that the system allows are open") == 1
     assert "Too many open files" not in running.log
     assert "Traceback" not in running.log
 

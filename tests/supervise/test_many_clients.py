@@ -72,7 +72,7 @@ async def test_a_signal_to_the_group_lets_a_crowd_finish(project: Path, tmp_path
         await running.wait_for("a job had its end", 8)  # while the queues drain
         assert await running.exit_code() == 0
         # The next four of each queue had begun.
-        await running.wait_for(r"Job \S*\.sleep was cancelled: the shutdown could wait no", 8)
+        await running.wait_for(r"Job \S*\.sleep was cancelled: the shutdown reached its time", 8)
         await running.wait_for(r"Dropped at shutdown before they could run: \S*sleep \(996\)", 2)
 
 

@@ -162,7 +162,7 @@ async def test_a_unix_socket_is_served_and_its_file_removed(tmp_path: Path) -> N
         assert path.stat().st_mode & 0o777 == 0o600
         async with serve(ready=False, bind=(f"unix:{path}",)) as second:
             assert await second.exit_code() == 1
-            await second.wait_for("another server answers there")
+            await second.wait_for("another server listens there")
         running.kill()
         assert await running.exit_code() == 0
     assert not path.exists()

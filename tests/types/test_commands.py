@@ -95,7 +95,7 @@ def test_strict_names_what_is_not_known_and_the_remedy(tmp_path: Path) -> None:
     assert "pages/index.fxl:5:11: a message of the WebSocket may be anything" in output
     assert "Write 'ws: WebSocket[Message]'" in output
     assert "pages/other.fxl:7:3: what this WebSocket sends may be anything: its path" in output
-    assert output.count("its path is not known here") == 1
+    assert output.count("its path is unknown here") == 1
     assert (
         "pages/raw.fxl:6:35: data.user may be anything: json.loads() says nothing of what it "
         "returns. Annotate what it comes from: a name ('rows: list[Row] = …'), or" in output

@@ -23,7 +23,7 @@ MISSED = frozenset(
 """Mistakes that are not found: at most three of a hundred."""
 
 
-_SAYS_NOTHING = re.compile(r"\bCorrect|Give it what it takes$|Take one that is there$")
+_SAYS_NOTHING = re.compile(r"\bCorrect|Pass a value of the expected type$|Use one that exists$")
 """Remedies for what is known too little of."""
 
 
@@ -58,10 +58,11 @@ async def test_mistakes_are_found_in_their_lines_and_right_programs_are_left_alo
         "encoded/set-has": "A set is a list here: write .includes",
         "encoded/enum-value": "An Enum is its value here: leave out '.value'",
         "actions/enum": 'It takes "high", "low" or "middle"',
-        "actions/no-body": "Give it an object with name, price, size, tags, built",
+        "actions/no-body": "Pass an object with name, price, size, tags, built",
         "actions/misspelt": "Did you mean 'price'?",
         "data/const-key": "there is no 'nmae' in 'Bike'. It has id, name, price",
-        "elsewhere/nowhere": "no page answers '/elsewhere/sauce'. Did you mean '/elsewhere/source'",
+        "elsewhere/nowhere": "no page has the path '/elsewhere/sauce'. Did you mean "
+        "'/elsewhere/source'",
     }
     told = {page: " ".join(found[f"pages/{page}.fxl"]) for page in remedies}
     assert {page: one for page, one in told.items() if remedies[page] not in one} == {}

@@ -123,7 +123,7 @@ def explain(error: BaseException) -> tuple[str, str]:
     if isinstance(error, ModuleNotFoundError) and error.name:
         return _no_module(error.name)
     if isinstance(error, SystemExit):
-        return f"it ends the process with {error.code!r}", "Leave the process alone on import"
+        return f"it exits the process with {error.code!r}", "Do not exit the process on import"
     if isinstance(error, Impatient):
         return str(error), _START
     if _is_environment(error):
@@ -136,12 +136,12 @@ def explain(error: BaseException) -> tuple[str, str]:
     cause_text = _last_line(error)
     if isinstance(error, OSError):  # ConnectionRefusedError, TimeoutError, FileNotFoundError
         return cause_text, _START
-    return cause_text, "Repair this line: the app cannot start while it fails"
+    return cause_text, "Fix this line: the app cannot start while it fails"
 
 
 def _no_module(name: str) -> tuple[str, str]:
     if name.startswith(MODULE_PREFIX):
-        cause = "a page has no package, so it can import nothing relative to it"
+        cause = "a page is not part of a package, so relative imports do not work in it"
         return cause, "Write 'import name' for a module of the project folder"
     if name.partition(".")[0] == "fx":
         return f"there is no module {name!r}", f"The framework has {', '.join(_FRAMEWORK)}"

@@ -23,7 +23,7 @@ def unknown_routes(
         if is_file or any(covers(entry, pattern) for pattern in known):
             continue
         near = get_close_matches(entry, sorted(known), n=1)
-        hint = f"Did you mean {near[0]!r}?" if near else "'fx routes' prints those there are"
+        hint = f"Did you mean {near[0]!r}?" if near else "'fx routes' lists those that exist"
         yield SettingProblem(key, f"names no route of the project: {entry!r}. {hint}")
 
 

@@ -111,7 +111,7 @@ def _endpoint_problems(source: str, names: Mapping[str, Any]) -> list[Problem]:
         written = next((name for name in names if name.lower() in (*METHODS, "endpoint")), "")
         remedy = f"Write 'async def {written.lower() or 'get'}(request)'"
         in_place = f", in place of {written!r}" if written else ""
-        return [Problem(source, 1, 1, "it answers no request", f"{remedy}{in_place}")]
+        return [Problem(source, 1, 1, "it handles no request", f"{remedy}{in_place}")]
     handlers = [name for name in (*METHODS, "endpoint") if callable(names.get(name))]
     return [
         problem for name in handlers for problem in _handler_problems(source, name, names[name])

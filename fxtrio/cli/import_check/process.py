@@ -124,4 +124,4 @@ async def try_application(order: Order, *, limit: float = _WHOLE) -> Findings:
     printed = f"; it wrote: {' | '.join(lines[-_LAST_LINES:])}" if lines else ""
     how = outcome.ending().replace("ended with", "ended the process with")
     message = f"importing it {how}{printed}"
-    return Findings((Problem(last, 0, 0, message, "Leave such work to a plugin"),))
+    return Findings((Problem(last, 0, 0, message, "Do such work in a plugin"),))

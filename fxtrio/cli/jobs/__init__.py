@@ -45,7 +45,7 @@ def command() -> None:
 def work(root: Path, queues: tuple[str, ...], workers: int) -> None:
     """Run the jobs of a build until stopped.
 
-    At SIGTERM and Ctrl+C running jobs may finish, as in the server; the rest return to the
+    After SIGTERM or Ctrl-C running jobs may finish, as in the server; the rest return to the
     queue.
     """
     import trio
@@ -152,7 +152,7 @@ def discard(
         return
     done = _ask(root, lambda store: discard_jobs(store, numbers))
     left = [number for number in numbers if number not in done]
-    _tell("forgotten", done, dict.fromkeys(left, "runs, or is not there"))
+    _tell("forgotten", done, dict.fromkeys(left, "is running, or does not exist"))
 
 
 def _check_choice(numbers: tuple[int, ...], name: str | None, queue: str | None) -> None:
@@ -165,7 +165,10 @@ def _check_choice(numbers: tuple[int, ...], name: str | None, queue: str | None)
 @root_option
 @click.argument("queue")
 def pause(root: Path, queue: str) -> None:
-    """Stop processes from starting jobs of a queue until it is resumed; running jobs finish."""
+    """Stop processes from starting jobs of a queue.
+
+    Running jobs finish. 'fx jobs resume' ends the pause.
+    """
     from fxtrio.jobs.admin import pause_queue
 
     new = _ask(root, lambda store: pause_queue(store, queue, time.time()))

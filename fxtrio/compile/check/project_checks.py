@@ -75,7 +75,7 @@ def _read_object(
     except (OSError, UnicodeDecodeError, RecursionError) as error:
         return Problem(name, 1, 1, f"it cannot be read: {error}", "Save it as text in UTF-8")
     if not isinstance(found, dict):
-        return Problem(name, 1, 1, "it is not a JSON object", "Write {…} around what it says")
+        return Problem(name, 1, 1, "it is not a JSON object", "Enclose its content in {…}")
     return text, found
 
 
@@ -102,9 +102,9 @@ def _package_problems(root: Path, text: str, package: dict[str, Any]) -> Iterato
                 yield Problem(
                     _PACKAGE,
                     *places[f"{kind}.{name}"],
-                    f"it asks for {name} {version!r}, and pages need {oldest}",
+                    f"it requires {name} {version!r}, but pages need {oldest}",
                     f"Run 'npm install {' '.join(f'{one}@{oldest}' for one in packages)}', or "
-                    "remove both: fxtrio brings its own",
+                    "remove both: fxtrio includes its own",
                 )
         if listed and kind == "dependencies" and not _installed(root):
             message = "its packages are not installed: there is no folder node_modules"

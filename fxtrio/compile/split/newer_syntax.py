@@ -118,7 +118,7 @@ def _type_parameters(bare: str, start: int, end: int) -> Newer:
     piece = bare[start:end]
     instead = "\\\n" * piece.count("\n")
     if "=" in piece:
-        remedy = "Leave the default away"
+        remedy = "Remove the default"
         return Newer(start, end, instead, (3, 13), "the default of a type parameter", remedy)
     return Newer(start, end, instead, (3, 12), "a type parameter", "Use typing.TypeVar")
 

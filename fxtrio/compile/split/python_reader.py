@@ -167,6 +167,6 @@ def rejected(walk: Walk, offset: int, message: str, remedy: str) -> int:
 def rest_rejected(walk: Walk, offset: int) -> Piece:
     """Leave out everything from ``offset`` on, and report that."""
     message = "from here on, too much reads neither as Python nor as client code"
-    remedy = "Correct the problems above, or divide the file with a line '# --- ui ---'"
+    remedy = "Correct the problems above, or separate the halves with a line '# --- ui ---'"
     walk.report(offset, message, remedy)
     return Piece(len(walk.text), Half.NEITHER, Half.PYTHON)

@@ -96,7 +96,7 @@ _BROKEN = (
         "Close the string; write a quote inside it as \\' or \\\"",
     ),
     (re.compile(r"expected an indented block"), "Indent the lines below it, or write 'pass' there"),
-    (re.compile(r"unindent does not match"), "Begin the line below one of the lines above it"),
+    (re.compile(r"unindent does not match"), "Align the line with one of the lines above it"),
     (re.compile(r"unexpected indent"), "Remove the spaces at the beginning of the line"),
     (re.compile(r"tabs and spaces"), "Indent with spaces only"),
     (
@@ -118,7 +118,7 @@ _BROKEN = (
     ),
     (re.compile(r"^'(return|yield.*?)' outside function"), "Move {0!r} into a function"),
     (re.compile(r"outside async function"), "Write 'async def' for the function around it"),
-    (re.compile(r"Generator expression must be"), "Put the generator in brackets of its own"),
+    (re.compile(r"Generator expression must be"), "Put the generator in separate parentheses"),
     (re.compile(r"positional argument follows"), "Move arguments without a name to the front"),
     (re.compile(r"argument repeated"), "Remove one of the two"),
     (re.compile(r"duplicate argument '(.+)'"), "Rename or remove one parameter {0!r}"),

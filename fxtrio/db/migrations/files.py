@@ -60,8 +60,8 @@ LOCKED = (
     "or with a higher 'database.migrationLockTimeout'."
 )
 PARTLY_COMMITTED = (
-    "It has ended its own transaction, so earlier statements are committed, and it does not count "
-    "as run: undo that by hand, correct the file and run 'fx db up'."
+    "It has ended its own transaction, so earlier statements are committed, and it is not "
+    "recorded as run: undo them by hand, correct the file and run 'fx db up'."
 )
 
 
@@ -178,21 +178,21 @@ def compare(migrations: Sequence[Migration], done: Mapping[int, Run]) -> Compari
             remedy = "Give it the next number"
         elif run is not None and (run.checksum, run.name) != (migration.checksum, migration.name):
             cause = f"it has changed since it was run as {run.number:04}_{run.name}"
-            remedy = "Put it back, and write what is new into a new file ('fx db new')"
+            remedy = "Restore it, and write new statements into a new file ('fx db new')"
         else:
             continue
         problems.append(MigrationProblem(migration.file, cause, remedy))
     newest = max(known, default=0)
     for run in done.values():
         if run.number not in known and run.number < newest:
-            cause = "it has been run, and there is no such file"
-            problems.append(MigrationProblem(run.file, cause, "Put it back"))
+            cause = "it has been run, but its file is missing"
+            problems.append(MigrationProblem(run.file, cause, "Restore it"))
     pending = tuple(one for one in migrations if one.number > last)
     for migration in pending:
         control = transaction_control(migration.text) if migration.head.transactional else None
         if control is not None:
-            cause = f"it has the statement {control!r}, and each file is a transaction by itself"
-            remedy = "Take it out, or begin the file with '-- transaction: none'"
+            cause = f"it has the statement {control!r}, but each file is one transaction"
+            remedy = "Remove it, or begin the file with '-- transaction: none'"
             problems.append(MigrationProblem(migration.file, cause, remedy))
     ahead = tuple(run for run in done.values() if run.number > newest)
     return Comparison(pending, tuple(problems), ahead)

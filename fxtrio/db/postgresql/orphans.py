@@ -79,7 +79,7 @@ class Orphans:
             try:
                 rows = (await asking.run(_END, self._arguments())).rows
             except psycopg.Error as error:
-                log.debug("Nothing is known of connections that were closed: %s", error)
+                log.debug("Cannot check for connections that were closed: %s", error)
                 return
             finally:
                 asking.finish()

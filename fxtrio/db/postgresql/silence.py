@@ -102,7 +102,7 @@ async def _idle(
         try:
             rows = (await asking.run(_STATES, [[one.pid for one in connections]])).rows
         except psycopg.Error as error:
-            log.debug("Nothing is known of silent connections: %s", error)
+            log.debug("Cannot check for silent connections: %s", error)
             return []
         finally:
             asking.finish()

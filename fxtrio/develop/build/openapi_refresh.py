@@ -44,4 +44,4 @@ async def _describe(
         try:
             await describe_into(root, config, root / FOLDERS["development"])
         except (FxtrioError, OSError) as error:
-            report(f"/openapi.json stays as it was. {error}")
+            report(f"/openapi.json is unchanged. {error}")

@@ -150,5 +150,5 @@ async def _screenshot(here: Here, arguments: Mapping[str, Any]) -> Picture:
 
 def _read(file: Path) -> Picture:
     if not file.is_file():
-        raise ToolFailed(f"screenshot: Chromium made no picture within {LIMIT:g} s.")
+        raise ToolFailed(f"screenshot: Chromium took no picture within {LIMIT:g} s.")
     return Picture(data=file.read_bytes())

@@ -135,5 +135,5 @@ async def _search_docs(arguments: Mapping[str, Any]) -> str:
         return shortened(section or named[0].text)
     found = [f"{topic.name} > {heading}: {line}" for topic, heading, line in search(topics, words)]
     if not found:
-        raise ToolFailed(f"search_docs: no page holds {query!r}. Use fewer or other words.")
+        raise ToolFailed(f"search_docs: no page contains {query!r}. Use fewer or other words.")
     return shortened("\n".join(found))

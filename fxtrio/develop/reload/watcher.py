@@ -145,7 +145,7 @@ def _reason(error: BaseException, root: Path) -> str:
     else:
         if isinstance(error, OSError) and error.filename is not None:
             text = f"{error.filename}: {error.strerror}"
-        cause = f"The system watches no more folders: {text.partition(' about ')[0].rstrip('.')}"
+        cause = f"The system cannot watch more folders: {text.partition(' about ')[0].rstrip('.')}"
         remedy = "Raise fs.inotify.max_user_watches and fs.inotify.max_user_instances (sysctl)"
     return f"{cause}. Files are looked at twice a second instead. {remedy} for quicker updates."
 

@@ -23,10 +23,10 @@ _NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?(?: (\w+)\(\))?")
 """A file at the beginning of a message, relative to the project folder."""
 
 _REMEDY = (
-    "Repair it and save: this message disappears. "
+    "Fix it and save: this message disappears. "
     "To show visitors a message, raise LoaderError or ActionError."
 )
-_REMEDY_OF_RENDERS = "Repair it and save: this message disappears."
+_REMEDY_OF_RENDERS = "Fix it and save: this message disappears."
 
 
 class Shown(TypedDict):
@@ -98,7 +98,7 @@ def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
         file, line, column = _place_named(swapped.error, root)
     source = _read(Path(file), file) if file else None
     return Shown(
-        title="The new code cannot be imported; the code from before is in use",
+        title="The new code cannot be imported; the previous code is still in use",
         message=swapped.error,
         file=file,
         line=line,

@@ -90,7 +90,7 @@ class HostGuard:
             return "fx dev: the request names no host, or more than one. Send one Host header."
         if not is_known(hosts[0], own=own, allowed=self._hosts):
             return (
-                f"fx dev: {hosts[0][:_SHOWN]!r} is no name of this machine. To allow it, "
+                f"fx dev: {hosts[0][:_SHOWN]!r} is not a name of this machine. To allow it, "
                 'add it to fx.config.json: {"dev": {"hosts": ["NAME"]}}.'
             )
         if scope["path"].startswith(self._folders) and _is_foreign(headers, hosts[0]):

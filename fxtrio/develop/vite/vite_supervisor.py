@@ -140,7 +140,7 @@ class ViteSupervisor:
             now, ends = trio.current_time(), self._ends
             ends.append(now)
             if len(ends) > _REVIVALS and now - ends[0] < _WITHIN:
-                self.report("The bundler has ended again. Save a file to start it once more.")
+                self.report("The bundler has exited again. Save a file to restart it.")
             else:
-                self.report("The bundler has ended, and is started again.")
+                self.report("The bundler has exited, and restarts.")
                 self.nursery.start_soon(self._revive)

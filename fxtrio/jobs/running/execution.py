@@ -131,7 +131,7 @@ class JobAttempts:
             "it has ended%s. Set a timeout in the code that it calls.",
             job.name,
             job.id,
-            "" if released else ", and takes the place of another job meanwhile",
+            "" if released else ", and occupies a worker until then",
         )
         try:
             await thread.ended.wait()

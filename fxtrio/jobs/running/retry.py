@@ -23,6 +23,6 @@ async def retry_until_done(work: Callable[[], Awaitable[object]]) -> None:
             return
         except Exception as error:
             level = logging.WARNING if pause == _FIRST else logging.DEBUG  # warn once
-            log.log(level, "jobs: the database fails, trying again: %s", error)
+            log.log(level, "jobs: the database fails, retrying: %s", error)
         await trio.sleep(random.uniform(0.5, 1) * pause)
         pause = min(2 * pause, _LONGEST)

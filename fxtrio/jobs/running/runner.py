@@ -185,7 +185,9 @@ class JobRunner:
             try:
                 await self._claims.leave(alive=self._threads.alive(), later=self.now() + _LEAVING)
             except Exception as error:
-                log.warning("jobs: could not release running jobs; others take them: %s", error)
+                log.warning(
+                    "jobs: could not release running jobs; other processes take them: %s", error
+                )
 
     async def _claim_and_write(self, nursery: trio.Nursery) -> None:
         """Write what has ended, and take what is due: one statement each for many jobs."""

@@ -90,7 +90,8 @@ class Workers:
             self._misdated_until = asked_at + LEASE
             if await self.store.set_back(self.clock.now(), behind):
                 log.warning(
-                    "jobs: the clock was set back by %.0f s; delayed jobs follow it", behind
+                    "jobs: the clock was set back by %.0f s; delayed jobs start by the new time",
+                    behind,
                 )
                 self.changed()
         misdated = asked_at < self._misdated_until

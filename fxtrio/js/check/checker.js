@@ -71,7 +71,7 @@ export function lookAt(tools, root, declared, file) {
     return lookInto(tools, root, declared, file);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    const told = { message: TOO_DEEP, remedy: 'Divide it into several components or statements' };
+    const told = { message: TOO_DEEP, remedy: 'Split it into several components or statements' };
     const place = { path: file.path, ...placeOf(file.text, file.text.search(/\S|$/)) };
     return { ...NOTHING, problems: [{ ...place, ...told, certain: true, syntax: false }] };
   }

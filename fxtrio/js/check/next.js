@@ -76,7 +76,7 @@ const COMMON = new Set(['dynamic', 'runtime', 'metadata', 'viewport', 'revalidat
 const VALUES = /^(auto|force-(dynamic|static)|error|edge|nodejs|experimental-edge)$/;
 
 const ASYNC = 'a component cannot be asynchronous: it runs in browsers, too';
-const PROMISE = "'params' is no promise here";
+const PROMISE = "'params' is not a promise here";
 const SEARCH_PARAMS = [
   "pages have no property 'searchParams'",
   "Read 'request.query_params' in the loader, or call useSearchParams()",
@@ -106,7 +106,7 @@ export function nextMistakes(program, source) {
   const inHead = new Set(); // where both say the attributes of the document
   const page = isPage ? defaultFunction(program) : undefined; // of which more is told above
   walk(program, (node) => {
-    if (node !== page && isAsyncComponent(node)) tell(node, ASYNC, `${LOADER}, and hand it down`);
+    if (node !== page && isAsyncComponent(node)) tell(node, ASYNC, `${LOADER}, and pass it down`);
     if (node.type === 'JSXElement' && node.openingElement.name.name === 'Head') {
       for (const one of node.children) inHead.add(one.openingElement);
     }
@@ -118,11 +118,11 @@ export function nextMistakes(program, source) {
         "Write an @action in the server half, and call it with useAction('name')",
       );
     } else if (isPage && isDocument(node) && !inHead.has(node)) {
-      const message = `<${node.name.name}> is written by fxtrio: what a page shows is inside <body>`;
+      const message = `fxtrio writes <${node.name.name}>: a page renders only the content of <body>`;
       tell(
         node,
         message,
-        'Leave it out; put what goes into <head>, and attributes of <html> and <body>, into HEAD or <Head>',
+        'Leave it out; write elements of <head>, and attributes of <html> and <body>, in HEAD or <Head>',
       );
     }
   });

@@ -28,7 +28,7 @@ export const PROPERTIES = {
   Image: {
     blurDataURL: ALWAYS,
     fallbackSrc: "Write an 'onError' that changes the 'src'",
-    lazy: "Leave it out: images are loaded late unless they have 'priority'",
+    lazy: "Leave it out: images load lazily unless they have 'priority'",
     loader: "Write the URL as 'src'",
     objectFit: 'Write style={{ objectFit: … }}',
     placeholder: ALWAYS,
@@ -38,8 +38,8 @@ export const PROPERTIES = {
   navigate: { shallow: ALWAYS, updateHistory: ALWAYS },
   useAction: { onMutate: 'Do it before the call', pagePath: 'page' },
   useWebSocket: {
-    maxRetries: "Write 'enabled: false' when it is to end",
-    reconnect: "Leave it out: a lost connection is opened again; 'enabled: false' ends it",
+    maxRetries: "Set 'enabled: false' to close it",
+    reconnect: "Leave it out: the hook reconnects; 'enabled: false' closes the connection",
   },
 };
 

@@ -214,7 +214,7 @@ function environmentMistakes(program) {
     const name = node.property.name;
     if (node.computed || name === 'NODE_ENV') return;
     const message = `browsers have no 'process.env.${name}'`;
-    const remedy = 'Return it from the loader; what all may see is import.meta.env.FX_PUBLIC_…';
+    const remedy = 'Return it from the loader; public values are import.meta.env.FX_PUBLIC_…';
     found.push({ offset: node.start, message, remedy, certain: false });
   });
   return found;

@@ -41,7 +41,7 @@ export const IslandContext = createContext(false);
  */
 export function useRoute(caller) {
   const route = useContext(RouteContext);
-  if (route === null) throw new Error(`${caller}: works only inside of a page of the app.`);
+  if (route === null) throw new Error(`${caller}: works only inside a page of the app.`);
   return route;
 }
 

@@ -134,7 +134,7 @@ function endings(program, found) {
     if (remedy === undefined) return;
     found.left.push({
       offset: node.start,
-      message: `'${name}()' of Next.js ends no request`,
+      message: `'${name}()' of Next.js does not end the request`,
       remedy,
     });
   });

@@ -275,7 +275,10 @@ function boundaryLeft(program, found) {
   for (const property of props?.type === 'ObjectPattern' ? props.properties : []) {
     const name = property.key?.name;
     if (name !== 'reset' && name !== MODERN) continue;
-    const message = `error pages get no '${name}'`;
+    const message =
+      name === 'reset'
+        ? "'reset' is undefined after a failure on the server"
+        : `error pages get no '${name}'`;
     found.left.push({ offset: property.start, message, remedy: "Call refresh() of 'fx/client'" });
   }
 }

@@ -35,7 +35,7 @@ export function pyxleEdits(program, { path, text }) {
     if (node.type === 'JSXOpeningElement') elementEdits(node, client, text, found);
     if (node.type === 'CallExpression') callEdits(node, client, found);
     if (isSignup(node, client)) {
-      const message = "'signup' makes the account, and signs nobody in";
+      const message = "'signup' creates the account, and does not sign the user in";
       found.left.push({ offset: node.start, message, remedy: 'Call login(…) after it' });
     }
     if (TAILWIND.test(path) && node.type === 'Literal' && isGlob(node.value)) {

@@ -45,7 +45,7 @@ async function act(listener, data, client) {
   try {
     await listener(data, client);
   } catch (error) {
-    writeLog(Level.WARNING, `A message of a browser led to nothing: ${error}`);
+    writeLog(Level.WARNING, `A message from a browser could not be handled: ${error}`);
   }
 }
 

@@ -112,7 +112,7 @@ function pagePlugin(site, vite, runtime) {
         const named = importer ? path.resolve(path.dirname(importer), id) : id;
         if (site.sourceOf(`${named}.tsx`) !== null) return `${named}.tsx`;
         throw new Error(
-          `${path.basename(id)} holds server code: its text or URL cannot be imported.`,
+          `${path.basename(id)} contains server code: its text or URL cannot be imported.`,
         );
       },
     },
@@ -122,7 +122,7 @@ function pagePlugin(site, vite, runtime) {
         const source = site.sourceOf(id);
         if (source === null) {
           if (!SERVER_CODE.test(id) && !id.includes('.fxl.tsx')) return null;
-          throw new Error(`${path.basename(id)} holds server code.`);
+          throw new Error(`${path.basename(id)} contains server code.`);
         }
         return { code: site.textOf(source), moduleType: 'tsx', map: null };
       },

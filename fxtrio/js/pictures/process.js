@@ -56,7 +56,7 @@ export class PictureProcess {
     const [file, query] = id.split('?');
     const asked = query.match(QUERY);
     if (asked === null) {
-      const message = `'?${query}' asks for no picture`;
+      const message = `'?${query}' does not request a picture`;
       return { problem: { message, remedy: "Write '?picture', or '?width=400&picture'" } };
     }
     const most = asked[1] === undefined ? null : Number(asked[1]);
@@ -94,7 +94,7 @@ export class PictureProcess {
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     child.on('error', (error) => this.#end(error));
-    child.on('exit', (code) => this.#end(new Error(`The process for pictures ended (${code}).`)));
+    child.on('exit', (code) => this.#end(new Error(`The process for pictures exited (${code}).`)));
     child.stdin.on('error', () => {}); // it has ended, as `exit` tells
     createInterface({ input: child.stdout }).on('line', (line) => {
       const { id, ...answer } = JSON.parse(line);

@@ -49,8 +49,8 @@ export class RenderedIslands {
     const key = keysOf(child.type).find((one) => page.islands?.[one] !== undefined);
     if (key === undefined) {
       throw new Error(
-        `<Island>: <${nameOf(child.type)}> is no component that the build has found in an ` +
-          '<Island>. Import it from a file of its own, and write it as the child.',
+        `<Island>: the build has found no component <${nameOf(child.type)}> in an <Island>. ` +
+          'Import it from a separate file, and write it as the child.',
       );
     }
     const [module, ...preload] = /** @type {any} */ (page.islands)[key];

@@ -77,7 +77,7 @@ export function renderWhole(element, nonce, identifierPrefix) {
 
 function tooLong() {
   return new Error(
-    `The page has waited longer than ${LONGEST_MS / 1000} s for a promise that it uses. ` +
-      'Return what it shows from the loader.',
+    `The page waited longer than ${LONGEST_MS / 1000} s for a promise that it uses. ` +
+      'Load the data in the loader.',
   );
 }

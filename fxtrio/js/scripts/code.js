@@ -22,7 +22,7 @@ import { misplacedText, Nesting } from './nesting.js';
 /** @typedef {import('./module.js').Module} Module */
 /** `ofIslands`: only with islands. @typedef {{ node: Node, cause: string, ofIslands?: boolean }} Reason */
 
-const UNKNOWN_KEY = 'a property whose name is only known when it runs';
+const UNKNOWN_KEY = 'a property whose name is known only at run time';
 
 /** Libraries whose exports are looked at one by one. @type {Record<string, Set<string>>} */
 const LIBRARIES = { react: allowed.REACT, 'fx/client': allowed.CLIENT };
@@ -271,7 +271,7 @@ class Looker {
     const own = isIsland(meaning) ? elementOf(node.openingElement) : '';
     const element = meaning === undefined ? textOf(name) : own;
     if (element === null || (isIsland(meaning) && !this.islands.has(node))) {
-      this.add(name, 'an <Island> whose component or element is not known');
+      this.add(name, 'an <Island> whose component or element is unknown');
     }
     const reasons = this.nesting.enter(name, element ?? '');
     this.reasons.push(...reasons, ...misplacedText(node, element ?? ''));

@@ -31,14 +31,14 @@ export function islandReasons(proof, page, islands) {
     const files = proof.filesFrom(island.file);
     const where = `the <Island> of ${island.path}:${island.line}`;
     for (const { name, ...place } of files.flatMap((file) => ofPages(proof, file))) {
-      const message = `'${name}' is about a page, and ${where} has nothing of one`;
+      const message = `'${name}' works only in a page, not in ${where}`;
       const remedy = 'Pass what it needs as a property of its component';
       mistakes.set(keyOf(place, name), { ...place, message, remedy });
     }
     for (const { name, outer, ...place } of outerContexts(proof, page, files)) {
       const message =
-        `'${name}' has its default value here: ${outer} is outside of ${where}, which is a tree ` +
-        'of its own';
+        `'${name}' has its default value here: ${outer} is outside of ${where}, which is a ` +
+        'separate tree';
       const remedy = 'Pass the value as a property of its component';
       doubts.set(keyOf(place, name), { ...place, message, remedy });
     }

@@ -26,7 +26,7 @@ const ELEMENT = 'fx-island';
 
 const WHEN = ['load', 'idle', 'visible'];
 
-const OWN_FILE = 'Write it in a file of its own, and import it: browsers load it without the page';
+const OWN_FILE = 'Write it in a separate file, and import it: browsers load it without the page';
 
 /**
  * Return the islands of a module, and its mistakes, in the order of its text.
@@ -144,7 +144,7 @@ function childOf(element, importOf) {
     const place = element.openingElement;
     const message =
       'An <Island> has one component as its child, as in <Island><Counter /></Island>';
-    return [null, mistake(place, message, `Make one component of it. ${OWN_FILE}`)];
+    return [null, mistake(place, message, `Make it one component. ${OWN_FILE}`)];
   }
   const tag = child.openingElement;
   const name = nameOf(tag.name);

@@ -4,8 +4,10 @@ import fs from 'node:fs';
 import { isBuiltin } from 'node:module';
 import path from 'node:path';
 
-const READ = 'Read it in an @server function of the server half, and return what the page shows';
-const DO = 'Do it in Python, in an @server function or an @action, and return what the page shows';
+const READ =
+  'Read it in an @server function of the server half, and return the data that the page shows';
+const DO =
+  'Do it in Python, in an @server function or an @action, and return the data that the page shows';
 
 /** By module, without "node:": what to do instead. @type {Record<string, string>} */
 const REMEDIES = {

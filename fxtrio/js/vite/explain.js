@@ -7,7 +7,7 @@ const CLOSING = /^<\/\s*([\w$.:-]+\s*)?>/;
 /** Vite reads JSX in files of these names alone. */
 const MISNAMED = {
   message: 'JSX in a file that ends neither with .jsx nor with .tsx',
-  remedy: 'Rename the file to end with .jsx',
+  remedy: 'Rename the file so that it ends with .jsx',
 };
 const NEAR = 200; // characters in which the word before a mistake is looked for
 /** By what a message of the parser says. */

@@ -39,7 +39,7 @@ export function foreignImport(specifier, root, folder, later) {
   }
   const ofDocument = documentRemedy(specifier, root);
   if (ofDocument === undefined) return undefined;
-  return { message: `'${specifier}' is a document, and no code`, remedy: ofDocument };
+  return { message: `'${specifier}' is a document, not code`, remedy: ofDocument };
 }
 
 /**

@@ -28,7 +28,7 @@ export function reactHome(root, toolchain) {
     if (Number.parseInt(version, 10) < LIBRARY.oldestMajor) {
       throw new Error(
         `node_modules has ${name} ${version}. Install version ${LIBRARY.oldestMajor} or newer, ` +
-          `or remove it: fxtrio brings its own.`,
+          `or remove it: fxtrio includes its own.`,
       );
     }
     versions.push(version);
@@ -37,7 +37,7 @@ export function reactHome(root, toolchain) {
     const found = LIBRARY.packages.map((name, index) => `${name} ${versions[index]}`).join(' and ');
     throw new Error(
       `node_modules has ${found}. Install the same version of both, or remove them: ` +
-        `fxtrio brings its own.`,
+        `fxtrio includes its own.`,
     );
   }
   return root;

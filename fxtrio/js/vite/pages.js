@@ -113,7 +113,7 @@ function refusal(plan, modules, id) {
 
 /** @param {string} file */
 function serverCode(file) {
-  return `${file} holds server code: its text or URL cannot be imported.`;
+  return `${file} contains server code: its text or URL cannot be imported.`;
 }
 
 /**

@@ -22,10 +22,10 @@ const MOST_LOOKED_AT = 10_000; // values of a state
  */
 export function remedyFor(name, message, state) {
   if (name === 'ReferenceError' && BROWSER_ONLY.test(message)) {
-    return 'It is there in browsers only: use it in an effect, or in a function in <ClientOnly>.';
+    return 'It exists only in browsers: use it in an effect, or in a function in <ClientOnly>.';
   }
   if (RESTRICTED.test(message)) {
-    return 'Client code has no files, processes and threads while it renders: return what it shows from the loader.';
+    return 'Client code cannot use files, processes or threads while it renders: return the data from the loader.';
   }
   if (name === 'TypeError' && NOTHING.test(message) && isEnvelope(state?.props?.data)) {
     return "The page's data is {data, revalidate}: return the inner data, and write CACHE = {'revalidate': …}.";

@@ -69,7 +69,7 @@ class Accounts:
             raise ValueError("email: This is not an email address.")
         if not cost:
             shortened = password_hash[:8] + "…" if len(password_hash) > 8 else password_hash
-            raise ValueError(f"password_hash: {shortened!r} is no hash of {KINDS}.")
+            raise ValueError(f"password_hash: {shortened!r} is not a hash of {KINDS}.")
         self.hasher.expect((cost,))
         return await self._keep(address, password_hash)
 

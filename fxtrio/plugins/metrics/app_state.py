@@ -60,7 +60,7 @@ class LoopDelay(Collector):
 
     def collect(self) -> Iterator[Metric]:
         """Yield the one family."""
-        text = "How late the event loop came to a task that was due."
+        text = "Delay of tasks that were due on the event loop."
         yield histogram("fx_loop_delay_seconds", text, (), self._delays)
 
 
@@ -81,26 +81,26 @@ class AppState(Collector):
 
     def _loop(self) -> Iterator[Metric]:
         tasks = trio.lowlevel.current_statistics().tasks_living
-        yield GaugeMetricFamily("fx_trio_tasks", "Tasks of Trio that live.", tasks)
+        yield GaugeMetricFamily("fx_trio_tasks", "Trio tasks that exist.", tasks)
 
     def _tasks(self) -> Iterator[Metric]:
         found = self._app.tasks.statistics()
         now = ((("waiting",), found.waiting), (("running",), found.running))
-        yield _gauge("fx_tasks", "Background jobs in memory.", ("state",), now)
+        yield _gauge("fx_tasks", "In-memory jobs.", ("state",), now)
         yield GaugeMetricFamily(
-            "fx_tasks_capacity", "Background jobs that may wait.", found.capacity
+            "fx_tasks_capacity", "In-memory jobs that may wait.", found.capacity
         )
         ended = (
             (("completed",), found.completed),
             (("failed",), found.failed),
             (("cancelled",), found.cancelled),
         )
-        yield _counter("fx_tasks_ended", "Background jobs that ended.", ("outcome",), ended)
+        yield _counter("fx_tasks_ended", "In-memory jobs that have ended.", ("outcome",), ended)
         if self._app.jobs is None:
             return
         jobs = self._app.jobs.statistics()
         yield GaugeMetricFamily(
-            "fx_jobs_running", "Durable jobs that run in the processes asked.", jobs.running
+            "fx_jobs_running", "Durable jobs that run in these processes.", jobs.running
         )
         outcomes = ("done", "retried", "failed", "lost", "returned")
         yield _counter(
@@ -125,7 +125,7 @@ class AppState(Collector):
             ),
         )
         per_pool = (
-            ("fx_database_pool_size", "Connections that the pool may lend.", _gauge, "size"),
+            ("fx_database_pool_size", "Connections that the pool may open.", _gauge, "size"),
             ("fx_database_waiting", "Tasks that wait for a connection.", _gauge, "waiting"),
             ("fx_database_waits", "Waits for a connection.", _counter, "waited"),
             (
@@ -149,17 +149,21 @@ class AppState(Collector):
             yield GaugeMetricFamily("fx_subscriptions", text, found.subscriptions)
             yield CounterMetricFamily("fx_published", "Messages published.", found.published)
         if isinstance(broker, SharedBroker):
-            text = "Processes that reach the broker."
+            text = "Processes that are connected to the broker."
             yield GaugeMetricFamily("fx_broker_connected", text, int(broker.connected))
         streams = self._app.statistics["streams"]()
-        yield GaugeMetricFamily("fx_streams_open", "Streams of events open.", streams)
+        yield GaugeMetricFamily("fx_streams_open", "Open event streams.", streams)
 
     def _renderer(self) -> Iterator[Metric]:
         statistics = self._app.statistics
         if "renderer" in statistics:
             found = statistics["renderer"]()
-            yield GaugeMetricFamily("fx_node_processes", "Node ready.", len(found.pids))
-            yield CounterMetricFamily("fx_node_restarts", "Node replaced.", found.restarts)
+            yield GaugeMetricFamily(
+                "fx_node_processes", "Render workers that are ready.", len(found.pids)
+            )
+            yield CounterMetricFamily(
+                "fx_node_restarts", "Render workers that were replaced.", found.restarts
+            )
             now = ((("pending",), found.pending), (("waiting",), found.waiting))
             yield _gauge("fx_renders", "Renders that have not ended.", ("state",), now)
             outcomes = ("rendered", "failed", "timeouts", "crashes", "retried", "refused")
@@ -168,7 +172,7 @@ class AppState(Collector):
         if "cache" in statistics:
             stored = statistics["cache"]()
             yield GaugeMetricFamily("fx_cache_responses", "Responses stored.", stored.entries)
-            yield GaugeMetricFamily("fx_cache_bytes", "Bytes of them.", stored.size)
+            yield GaugeMetricFamily("fx_cache_bytes", "Bytes of stored responses.", stored.size)
 
     def _memory(self) -> Iterator[Metric]:
         used = (
@@ -204,7 +208,7 @@ async def shared_families(app: App) -> list[Metric]:
         _gauge("fx_jobs", "Durable jobs that are not done.", ("queue", "state"), counts),
         _gauge(
             "fx_jobs_oldest_seconds",
-            "For how long the oldest job that waits could have run.",
+            "How long the oldest waiting job has been due.",
             ("queue",),
             ages,
         ),

@@ -20,7 +20,7 @@ from fxtrio.plugins.studio.timings import Timings
 WATCHERS = 20
 """Browsers that are notified of changes at the same time; further ones get 503 (count)."""
 
-TOO_MANY = "Too many browsers watch.\n"
+TOO_MANY = "Too many browsers watch Studio.\n"
 """What further ones read."""
 
 PAUSE = 1.0

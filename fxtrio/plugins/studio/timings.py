@@ -130,7 +130,7 @@ class Timings:
             if self._log is not None and query["place"] not in self._named:
                 self._named.add(query["place"])
                 self._log.warning(
-                    "%s: %s made this query %d times: %s. Ask once for all the rows.",
+                    "%s: %s made this query %d times: %s. Fetch all the rows with one query.",
                     query["place"],
                     span.name,
                     query["count"],

@@ -166,13 +166,13 @@ class SharedBroker:
 
     async def begin_log(self, name: str) -> Ident | None:
         """Return the end of a channel's log; None if none is kept. Raises BrokerUnreachable."""
-        with reaching(self._backend, name, "begin a log"):
+        with reaching(self._backend, name, "start the history"):
             end = await self._backend.begin(name)
         return None if end == START else end
 
     async def read_log(self, name: str, after: Ident, limit: int) -> Replay:
         """Return at most ``limit`` messages after a place. Raises BrokerUnreachable."""
-        with reaching(self._backend, name, "read the log"):
+        with reaching(self._backend, name, "read the history"):
             part = await self._backend.read(name, after, limit)
         messages = [(one.ident, _frame(one.data)) for one in part.messages]
         return Replay(None if part.whole else Missed(), messages)

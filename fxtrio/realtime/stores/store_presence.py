@@ -73,7 +73,7 @@ class StorePresence:
         """
         self.outdated = False
         try:
-            with reaching(self._backend, "realtime", "store who is there"):
+            with reaching(self._backend, "realtime", "store the presence"):
                 await self._begin_epoch()
         except BaseException:
             self.outdated = True
@@ -98,7 +98,7 @@ class StorePresence:
         """Learn the members of a channel whose news already come in. Raises BrokerUnreachable."""
         self._own.setdefault(name, {})
         self._channels.setdefault(name, {})
-        with reaching(self._backend, name, "tell who is there"):
+        with reaching(self._backend, name, "return the presence"):
             await self._load(name)
             others = {who.epoch for who in self._channels.get(name, {}).values()} - {self._epoch}
             for epoch in await self._backend.find_ended(others) if others else ():
@@ -108,7 +108,7 @@ class StorePresence:
         """Add a member of this process. Raises BrokerUnreachable."""
         self._own.setdefault(name, {})[member.id] = member
         self._put(name, RemoteMember(self._epoch, member))
-        with reaching(self._backend, name, "store who is there"):
+        with reaching(self._backend, name, "store the presence"):
             await self._store(name, member)
 
     def take_out(self, name: str, member: Member) -> None:
@@ -255,7 +255,7 @@ class StorePresence:
         try:
             await self._end(epoch)
         except self._backend.unreachable:
-            log.debug("The broker is away: the end of %s cannot be announced", epoch)
+            log.debug("The broker is unreachable: the end of %s cannot be announced", epoch)
 
     async def _end(self, epoch: str) -> None:
         await self._remove_epoch(epoch)

@@ -120,7 +120,7 @@ class Link:
             if task_status is not trio.TASK_STATUS_IGNORED:
                 raise BrokerUnreachable("realtime", "be connected to") from failure
             if not away:
-                log.warning("The broker is unreachable, trying again: %s", repr(failure))
+                log.warning("The broker is unreachable, retrying: %s", repr(failure))
                 away = True
             await self._pause(delay)
             delay = min(2 * delay, LONGEST_DELAY)

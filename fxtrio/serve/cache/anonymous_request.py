@@ -43,13 +43,13 @@ class Reads:
             reader = f"the route hook {hook}" if hook else "its code, or a layout's,"
             causes.append(f"{reader} reads {', '.join(sorted(names))}")
         if "" in self.found:
-            remedies.append("load what differs in the browser")
+            remedies.append("load the data that differs in the browser")
         if self.found.keys() - {""}:
-            remedies.append("let the hook decide by the path alone")
+            remedies.append("let the hook use only the path")
         return not_shared(" and ".join(causes), " and ".join(remedies)) if causes else ""
 
 
-def not_shared(cause: str, remedy: str = "load what differs in the browser") -> str:
+def not_shared(cause: str, remedy: str = "load the data that differs in the browser") -> str:
     """Return why a response is not cacheable, and the remedy."""
     return f"{cause}. A cached response is the same for all visitors: {remedy}, or remove CACHE."
 

@@ -90,7 +90,7 @@ def _personal(reads: Reads, drafted: list[tuple[bytes, bytes]], of_hooks: int) -
         elif name == b"cache-control" and (b"private" in value or b"no-store" in value):
             what = f"Cache-Control: {value.decode('latin-1')}"
         if what and index < of_hooks:
-            return not_shared(f"a route hook sets {what}", "let the hook leave the page alone")
+            return not_shared(f"a route hook sets {what}", "let the hook not change this page")
         if what:
             return not_shared(f"its code, or a layout's, sets {what}")
     return ""

@@ -212,16 +212,16 @@ def open_static_pages(
     wanted = settings_of(config)
     other = sorted(name for name in wanted if index.settings.get(name) != wanted[name])
     if index.build_id != build_id:
-        log.warning(_UNUSED, INDEX, "are of another build", "Restart the server.")
+        log.warning(_UNUSED, INDEX, "belong to another build", "Restart the server.")
     elif other:
         cause = f"were built with other settings ({', '.join(other)})"
-        log.warning(_UNUSED, INDEX, cause, "Run 'fx build' with the settings of now.")
+        log.warning(_UNUSED, INDEX, cause, "Run 'fx build' with the current settings.")
     elif index.pages:  # a file without bytes cannot be mapped
         try:
             with (build / index.bodies).open("rb") as file:
                 bodies = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         except FileNotFoundError:  # another build has replaced this one since the index was read
-            log.warning(_UNUSED, INDEX, "are of another build", "Restart the server.")
+            log.warning(_UNUSED, INDEX, "belong to another build", "Restart the server.")
             return None
         return StaticPages(index.pages, bodies, alone=alone)
     return None

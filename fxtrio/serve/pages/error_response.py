@@ -27,7 +27,7 @@ NOT_FOUND = PageProblem("This page could not be found.", 404, "NotFound")
 
 def repeated_header(name: bytes) -> PageProblem:
     """Return the problem of a client that repeats a header on which trust depends."""
-    return PageProblem(f"The header {name.decode('latin-1')!r} is there twice.", 400, "BadRequest")
+    return PageProblem(f"The header {name.decode('latin-1')!r} is set twice.", 400, "BadRequest")
 
 
 _EXPECTED = (LoaderError, RenderFailed, DeadlinePassed, RenderTimeout, Busy, ValueInvalid)

@@ -100,7 +100,9 @@ async def _answer_in_turn(connection: ClientConnection, request: Request) -> boo
     async with process_unsent.turn(transport.unread, request.target) as admitted:
         if admitted:
             return await answer(connection, request, admitted=True)
-    await connection.reject(RejectedRequest(503, "too much waits for clients that do not read"))
+    await connection.reject(
+        RejectedRequest(503, "too many bytes wait for clients that do not read")
+    )
     return False
 
 
@@ -160,7 +162,7 @@ def _open_scope(connection: ClientConnection, request: Request) -> Scope | Rejec
         return RejectedRequest(error.status, str(error))
     names = services.server_names
     if names and not _is_named(request.host, names):
-        return RejectedRequest(404, f"not one of our names: {request.host!r}")
+        return RejectedRequest(404, f"not a host of --server-name: {request.host!r}")
     return {
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": request.version,
@@ -193,7 +195,7 @@ async def _complete(connection: ClientConnection, stream: HttpStream, stage: int
     rejection = connection.reader.rejection
     if connection.transport.broken or (stream.left and rejection is None):
         return CLIENT_LEFT
-    rejection = rejection or RejectedRequest(500, "the application did not answer")
+    rejection = rejection or RejectedRequest(500, "the application sent no response")
     await connection.reject(rejection)
     return rejection.status
 

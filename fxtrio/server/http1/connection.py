@@ -128,7 +128,7 @@ class Connection(ClientConnection):
                 return await self._serve(pristine)
             if self._expired:
                 if self.reader.requests:
-                    await self.reject(RejectedRequest(408, "the head came too slowly"))
+                    await self.reject(RejectedRequest(408, "the headers arrived too slowly"))
                 return None
 
     async def _serve(self, pristine: Context) -> bytes | None:

@@ -258,5 +258,5 @@ class HttpStream(Response):
                 self._reading = None
                 self._waited += trio.current_time() - began
         if self.stage != DONE:
-            connection.reader.rejection = RejectedRequest(408, "the body came too slowly")
+            connection.reader.rejection = RejectedRequest(408, "the body arrived too slowly")
         return b""

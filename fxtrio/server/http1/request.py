@@ -230,9 +230,9 @@ class RequestReader:
             raise _Rejected(431, "too many header fields")
         if known is None:
             if method in _foreign_methods:
-                raise _Rejected(501, f"the method is not known: {method!r}")
+                raise _Rejected(501, f"unknown method: {method!r}")
             if method == b"CONNECT":
-                raise _Rejected(501, "CONNECT is not offered")
+                raise _Rejected(501, "CONNECT is not supported")
         if b"#" in request.target:
             raise _Rejected(400, "the request target has a fragment")
         if request.has_body:
@@ -258,7 +258,7 @@ class RequestReader:
 
     def _check_version(self, request: Request) -> None:
         if not request.version.startswith("1."):
-            raise _Rejected(505, f"HTTP/{request.version} is not spoken")
+            raise _Rejected(505, f"HTTP/{request.version} is not supported")
         if request.hosts > 1:
             raise _Rejected(400, "more than one Host header")
         if request.version != "1.0":
@@ -348,14 +348,14 @@ def _note(request: Request, name: bytes, value: bytes) -> None:
             # RFC 9112, 6.3: without chunked at its end, nobody knows where the body ends.
             framed = not request.chunked and _members(value)[-1:] == [b"chunked"]
             status = 501 if framed else 400
-            raise _Rejected(status, f"the transfer coding is not known: {value[:_QUOTED]!r}")
+            raise _Rejected(status, f"unknown transfer coding: {value[:_QUOTED]!r}")
         request.has_body = request.chunked = True
     elif name == b"upgrade":
         request.upgrade = b",".join(filter(None, (request.upgrade, value.lower())))
     elif name == b"expect":
         members = _members(value)
         if any(member != b"100-continue" for member in members):
-            raise _Rejected(417, f"the expectation is not known: {value[:_QUOTED]!r}")
+            raise _Rejected(417, f"unknown expectation: {value[:_QUOTED]!r}")
         request.expects = request.expects or bool(members)
     else:
         if name in request.alone:

@@ -34,7 +34,7 @@ def check_request(
     if _method.fullmatch(method) is None:
         return RejectedRequest(400, f"not a method: {method[:32]!r}")
     if method == b"CONNECT" and found.get(b":protocol") != b"websocket":
-        return RejectedRequest(501, "CONNECT is offered for WebSocket only")
+        return RejectedRequest(501, "CONNECT is supported for WebSockets only")
     if len(path) > limits.request_line:
         return RejectedRequest(414, "the request target is too long")
     if _path.fullmatch(path) is None and (path, method) != (b"*", b"OPTIONS"):

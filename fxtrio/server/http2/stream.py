@@ -23,7 +23,7 @@ from fxtrio.server.http2.receive_queue import ReceiveQueue, run_application
 from fxtrio.server.http2.send_queue import SendQueues
 
 _CLIENT_LEFT = 499
-_FULL = "too much waits for clients that do not read"
+_FULL = "too many bytes wait for clients that do not read"
 _WINDOW = 65_535  # bytes that a client may send on a stream unasked (RFC 9113, 6.9.2)
 _PONG = 256  # bytes in which one fits
 _DENIED = (ASGIWebsocketState.RESPONSE, ASGIWebsocketState.HTTPCLOSED)
@@ -225,4 +225,6 @@ class ApplicationStream:
         return limits.body_grace + self.received / limits.body_rate - waited
 
     async def _give_up(self) -> None:
-        await self._protocol.reject(self._number, RejectedRequest(408, "the body came too slowly"))
+        await self._protocol.reject(
+            self._number, RejectedRequest(408, "the body arrived too slowly")
+        )

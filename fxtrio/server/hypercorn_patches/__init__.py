@@ -66,7 +66,7 @@ def install_guard() -> tuple[str, ...]:
     installed = version("hypercorn")
     known = {name: patch for name, patch in PATCHES.items() if installed.startswith(patch.releases)}
     if not known:
-        _log.info("Hypercorn %s is not one that the guard knows: nothing is changed", installed)
+        _log.info("fxtrio does not know Hypercorn %s, and does not patch it", installed)
         return ()
     closed = []
     for name, patch in known.items():

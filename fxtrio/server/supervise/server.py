@@ -41,7 +41,7 @@ _FAILURE_GRACE = 1.0
 """Seconds that a lifespan has to return after it said that its shutdown is complete."""
 
 _SHORTAGE = (
-    "The system grants this process %s open files, so %d connections fit, and not %d. Raise the "
+    "The system allows this process %s open files, so %d connections fit, not %d. Raise the "
     "hard limit (ulimit -Hn, LimitNOFILE= of systemd), or lower limits.connections."
 )
 

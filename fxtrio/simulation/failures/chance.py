@@ -31,7 +31,7 @@ _CLOCKS = (
 )
 _BY_CALL: dict[Callable[..., Any], str] = {
     **{clock: f"'time.{clock.__name__}', a clock of the machine" for clock in _CLOCKS},
-    uuid.uuid1: "'uuid.uuid1', which goes by a clock of the machine",
+    uuid.uuid1: "'uuid.uuid1', which depends on a clock of the machine",
     _thread.start_new_thread: "a thread of its own",
 }
 _BY_NAME = {"id": "'id', an address in memory", "hash": "'hash', which may be an address in memory"}
@@ -154,7 +154,7 @@ def _set_of(members: object) -> str | None:
         for member in members:
             if not _has_stable_hash(member):
                 kind = type(member).__qualname__
-                return f"the order of a set of {kind!r}, which goes by addresses in memory"
+                return f"the order of a set of {kind!r}, which depends on addresses in memory"
     return None
 
 

@@ -206,7 +206,7 @@ def _require_simulated(config: Config) -> None:
     if broker_kind(config.realtime.broker) is not None:
         raise SettingNotSimulated(
             "realtime.broker",
-            "a simulation cannot repeat what a server of messages does",
+            "a simulation cannot repeat what a message broker does",
             "Pass realtime={'broker': 'memory'} to simulate; several processes share a simulated "
             "store",
         )

@@ -107,7 +107,7 @@ async def _end(node: NodeProcess) -> None:
     with trio.move_on_after(KILL_WAIT):
         await node.wait()
     if node.returncode is None:
-        log.error("SSR worker %d is still there %g s after SIGKILL.", node.pid, KILL_WAIT)
+        log.error("SSR worker %d is still running %g s after SIGKILL.", node.pid, KILL_WAIT)
     for pipe in (node.stdout, node.stderr):
         await pipe.aclose()
 

@@ -71,12 +71,12 @@ def _refuse_unsaved(root: Path, touched: list[str]) -> None:
         done = subprocess.run(command, capture_output=True, check=False)
     except OSError:
         raise ConversionRejected(
-            root, "there is no git, with which this could be undone", f"Install it, {way_out}"
+            root, "git is not installed, so this could not be undone", f"Install it, {way_out}"
         ) from None
     if done.returncode:
         raise ConversionRejected(
             root,
-            "this is no Git repository, so it could not be undone",
+            "this is not a Git repository, so it could not be undone",
             f"Run 'git init' and commit, {way_out}",
         )
     changed = [line[3:] for line in done.stdout.decode("utf-8", "replace").split("\0") if line]

@@ -97,7 +97,7 @@ def _convert_rest(conversion: Conversion, package: str, tsconfig: str | None) ->
         done = ["paths, without Next.js"]
         conversion.add(Converted("tsconfig.json", converted, "tsconfig.json", done))
     if (root / _TYPES).is_file():
-        conversion.removed[_TYPES] = "it is of Next.js"
+        conversion.removed[_TYPES] = "it belongs to Next.js"
         conversion.files.pop(_TYPES, None)
     if not (root / _CONFIG).exists():
         name = json.loads(package).get("name") or root.name

@@ -192,5 +192,5 @@ def _convert_rest(conversion: Conversion) -> None:
     if any(path.startswith(f"{MIGRATIONS}/") for path in conversion.files):
         conversion.notes.append(
             "A database that Pyxle has migrated has these tables: 'fx db up' runs the migrations "
-            "in a new one. Take over the data, and not the file."
+            "in a new one. Copy the data, and not the file."
         )

@@ -69,7 +69,7 @@ def _of_app(path: str, inner: PurePosixPath, found: NextFiles) -> None:
         _leave(path, inner, found)
     elif inner.stem in _PAGES:
         if any(_PARALLEL.match(part) for part in inner.parent.parts):
-            cause = "parallel and intercepting routes are nothing here", "Show it with <Slot>"
+            cause = "there are no parallel and intercepting routes", "Show it with <Slot>"
             found.left.append(Problem(path, 1, 1, *cause))
             return
         stem = "index" if inner.stem == "page" else inner.stem

@@ -32,7 +32,7 @@ from fxtrio.tools.format.segments import (
 
 PAGE = ".fxl"
 PYTHON = frozenset({".py", ".pyi"})
-_STAYS = "Repair the syntax here: until then the file stays as it is"
+_STAYS = "Fix the syntax here; until then, fx does not format the file"
 
 
 @attrs.frozen
@@ -140,7 +140,7 @@ def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None
         _lines(getattr(again, half)) != _lines("\n".join(_texts(runs, half))) for half in HALVES
     ):
         message = "a formatted line would read as the other language"
-        return _unformatted(source, 1, message, "Divide the halves with a line '# --- ui ---'")
+        return _unformatted(source, 1, message, "Separate the halves with a line '# --- ui ---'")
     python = sections.python.rstrip(), again.python.rstrip()
     if python[0] != python[1] and not same_python(*python):
         message = "ruff changes what the server half means"

@@ -148,7 +148,7 @@ def _secured(operation: Operation, config: Config, guard: Guard | None) -> dict[
 def _token(settings: CsrfConfig) -> dict[str, Any]:
     """Return the header by which a client proves that the request is its own."""
     strict = settings.mode == "strict"
-    whose = "" if strict else " Browsers need none: they say where a request comes from."
+    whose = "" if strict else " Browsers need none: their headers state the origin of a request."
     return {
         "name": TOKEN_HEADER,
         "in": "header",

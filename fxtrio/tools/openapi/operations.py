@@ -193,7 +193,7 @@ def _identifier(*parts: str) -> str:
 
 def _parameters(params: tuple[Parameter, ...]) -> dict[str, Any]:
     def one(param: Parameter) -> dict[str, Any]:
-        rest = {"description": "May hold slashes, as they are."} if param.kind != "one" else {}
+        rest = {"description": "May contain slashes, unescaped."} if param.kind != "one" else {}
         head = {"name": param.name, "in": "path", "required": True}
         return {**head, **rest, "schema": {"type": "string", "minLength": 1}}
 
@@ -229,12 +229,12 @@ def _success(action: ActionTypes, page: PageTypes, schemas: Schemas) -> dict[str
         }
     forms = [_with_ok(page.definition(part), schemas) for part in parts_of(action.result)]
     if action.redirects:
-        goes = {"type": "string", "description": "Where the visitor goes next."}
+        goes = {"type": "string", "description": "The URL that the visitor is redirected to."}
         led = {"type": "object", "properties": {**_OK, "redirect": goes}}
         forms.append({**led, "required": ["ok", "redirect"]})
     schema = forms[0] if len(forms) == 1 else {"anyOf": forms}
     evicted = {
-        "description": "The URLs of pages that have changed, with commas between them.",
+        "description": "The URLs of pages that have changed, separated by commas.",
         "schema": {"type": "string"},
     }
     return {

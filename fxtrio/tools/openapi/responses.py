@@ -24,10 +24,13 @@ SCHEMAS: dict[str, Schema] = {
         "type": "object",
         "properties": {
             "ok": {"type": "boolean", "const": False},
-            "error": {"type": "string", "description": "The error, for people."},
+            "error": {"type": "string", "description": "The error message."},
             "data": {"type": "object", "additionalProperties": {}},
             "fields": _FIELDS,
-            "redirect": {"type": "string", "description": "Where a visitor goes instead."},
+            "redirect": {
+                "type": "string",
+                "description": "The URL that the visitor is redirected to.",
+            },
         },
         "required": ["ok", "error"],
     },
@@ -46,7 +49,7 @@ SCHEMAS: dict[str, Schema] = {
 
 _RETRY = {
     "Retry-After": {
-        "description": "When to try again (seconds).",
+        "description": "How long to wait before another attempt (seconds).",
         "schema": {"type": "integer"},
     }
 }
@@ -64,16 +67,16 @@ def _refusal(text: str, **more: Any) -> dict[str, Any]:
 RESPONSES: dict[str, dict[str, Any]] = {
     "BadRequest": _refusal("The request cannot be read, or is rejected by the application."),
     "SignedOut": _refusal("Nobody is signed in."),
-    "Forbidden": _refusal("No proof of origin, or the application forbids it."),
-    "NotFound": _refusal("There is no such thing."),
+    "Forbidden": _refusal("The CSRF check failed, or the application denies the request."),
+    "NotFound": _refusal("Not found."),
     "TooSlow": _refusal("The body took too long to arrive."),
     "TooLarge": _refusal("The body is too large."),
-    "WrongMediaType": _refusal("The body is of a media type that is not read."),
-    "Invalid": _refusal("The body does not hold.", schema=INVALID),
+    "WrongMediaType": _refusal("The media type of the body is not supported."),
+    "Invalid": _refusal("The body is invalid.", schema=INVALID),
     "TooMany": _refusal("Too many requests.", headers=_RETRY),
     "Defect": _refusal("An unexpected error."),
     "Busy": _refusal("The server is busy.", headers=_RETRY),
-    "Late": _refusal("It took too long."),
+    "Late": _refusal("The request timed out."),
     "Failure": _refusal("Any other failure."),
 }
 

@@ -34,7 +34,7 @@ def undefined_names(
     try:
         undefined = _undefined(source, module, injected)
     except RecursionError:
-        deepest = "Divide the largest expression into several statements"
+        deepest = "Split the largest expression into several statements"
         return [source.problem(0, "the Python is nested too deeply to be checked", deepest)]
     if not undefined:
         return []

@@ -59,13 +59,13 @@ export function importMistakes(program, plain, { root, source, exported, lack })
     const foreign = needed.has(specifier) && foreignImport(specifier, root, folder, later);
     if (specifier === CLIENT) found.push(...unknownNames(node, exported));
     else if (next !== undefined) {
-      const message = `'${specifier}' works in Next.js alone`;
+      const message = `'${specifier}' works only in Next.js`;
       const certain = !resolves(specifier, root, folder);
       found.push({ offset: node.source.start, message, remedy: next, certain });
     } else if (foreign) {
       found.push({ offset: node.source.start, ...foreign, certain: true });
     } else if (needed.has(specifier) && isUrl(specifier, root)) {
-      const message = `'${specifier}' is a URL, and no module`;
+      const message = `'${specifier}' is a URL, not a module`;
       const plain = specifier.split(/[?#]/, 1)[0];
       const remedy = `Write it where it is used, such as src="${plain}"; '@/…' imports a file of the project`;
       found.push({ offset: node.source.start, message, remedy, certain: true });

@@ -179,6 +179,6 @@ async function readResult(response) {
   if (typeof keys?.ok === 'boolean') return { fields: {}, ...keys };
   // A response that the action made itself. One that redirects, such as to sign in, was not its.
   if (response.ok && !response.redirected) return { fields: {}, ...keys, ok: true };
-  const error = `The server answered with status ${response.status}.`;
+  const error = `The server responded with status ${response.status}.`;
   return { ok: false, error, fields: {} };
 }

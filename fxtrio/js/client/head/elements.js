@@ -138,5 +138,5 @@ function nameOf(type) {
 /** @param {string} what */
 function refusal(what) {
   const allowed = [...HEAD_TAGS].map((tag) => `<${tag}>`).join(', ');
-  return new TypeError(`<Head>: ${what} cannot be in it. It may hold ${allowed}.`);
+  return new TypeError(`<Head>: ${what} cannot be in it. It may contain ${allowed}.`);
 }

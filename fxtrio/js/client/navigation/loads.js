@@ -168,7 +168,7 @@ function redirectTo(url) {
 
 /** @type {PageError} */
 const NO_PAYLOAD = {
-  message: 'There is no page of this build. Reload the page.',
+  message: 'The response is not a page of this build. Reload the page.',
   statusCode: 404,
   type: 'NoPage',
   data: {},

@@ -21,7 +21,7 @@ export async function readLines(response) {
   const reader = body.pipeThrough(decoder).getReader();
   const lines = linesOf(reader);
   const first = await lines.next();
-  if (first.done) throw new TypeError('The response has ended before the payload.');
+  if (first.done) throw new TypeError('The response ended before the payload was complete.');
   const state = first.value;
   const promises = new Promises();
   bindPromises(state, promises.of);

@@ -3,8 +3,8 @@
 /** @typedef {import('../settings.js').Shown} Shown */
 
 const REMEDY =
-  'Render the same on both sides: what only one of them knows (the time, random numbers, ' +
-  'window, localStorage) is set in useEffect, or is in <ClientOnly>.';
+  'Render the same on both sides: set values that only one side knows (the time, random ' +
+  'numbers, window, localStorage) in useEffect, or render them in <ClientOnly>.';
 
 /** A line of React's drawing of the tree: a mark, the depth in spaces, and the text. */
 const LINE = /^([+-])(\s+)(\S.*)$/;
@@ -38,7 +38,7 @@ export function mismatchOf(message) {
   if (!/hydrat/i.test(message)) return null;
   const lines = drawingIn(message);
   const first = lines.findIndex((line) => LINE.test(line));
-  const title = 'Server and browser render different things';
+  const title = 'The server and the browser render different content';
   if (first === -1) return { title, message: message.split('\n')[0], frame: '', remedy: REMEDY };
   const [browser, server] = ['+', '-'].map((sign) => {
     const line = lines.slice(first, first + 2).find((one) => one.startsWith(sign));

@@ -98,7 +98,7 @@ function partsOf(document, timing) {
     elementOf(
       document,
       'p',
-      `${count} times the same query: ${sql} at ${place}. Ask once for all rows.`,
+      `The same query ran ${count} times: ${sql} at ${place}. Fetch all rows with one query.`,
     ),
   );
   return [...repeated, listOf(document, timing)];
@@ -129,7 +129,7 @@ export function listOf(document, timing) {
 
 /** @param {{ ms: number | null }} timed */
 function tookOf({ ms }) {
-  return ms === null ? 'under way' : `${ms.toFixed(1)} ms`;
+  return ms === null ? 'in progress' : `${ms.toFixed(1)} ms`;
 }
 
 /** @param {Part} part */

@@ -223,7 +223,8 @@ export class Changes {
     if (errors.length > 0) {
       const [{ message, labels }] = errors;
       const offset = labels?.[0]?.start ?? 0;
-      return { title: 'This does not parse', message, file: shown, ...placeIn(text, offset) };
+      const title = 'This code cannot be parsed';
+      return { title, message, file: shown, ...placeIn(text, offset) };
     }
     const { pluginContainer } = this.#server.environments.client;
     const resolves = async (/** @type {string} */ specifier) =>
@@ -235,7 +236,8 @@ export class Changes {
       return null;
     }
     const { message, start } = missing;
-    return { title: 'This import leads nowhere', message, file: shown, ...placeIn(text, start) };
+    const title = 'Unresolved import';
+    return { title, message, file: shown, ...placeIn(text, start) };
   }
 
   /**

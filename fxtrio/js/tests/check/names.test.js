@@ -239,7 +239,7 @@ test('actions that the page lacks, links without a target and private variables 
     "4:34 this page has no action 'x'. It has add, save",
     "6:9 <Link> has no href. Write 'href' in place of 'to'",
     '6:20 <Link> has no href. Write <Link href="/path">',
-    "7:3 browsers have no 'process.env.KEY'. Return it from the loader; what all may see is " +
+    "7:3 browsers have no 'process.env.KEY'. Return it from the loader; public values are " +
       'import.meta.env.FX_PUBLIC_…',
     "5:14 undefined name 'add' in client code. Write its name as text: 'add'",
   ]);

@@ -65,8 +65,8 @@ test('what runs on the server in Next.js, and the document, are named at their p
   assert.equal(found.length, 4);
   assert.match(found[0] ?? '', /no property 'searchParams'/);
   assert.match(found[1] ?? '', /'use server' has no meaning/);
-  assert.match(found[2] ?? '', /<html> is written by fxtrio/);
-  assert.match(found[3] ?? '', /<body> is written by fxtrio/);
+  assert.match(found[2] ?? '', /fxtrio writes <html>/);
+  assert.match(found[3] ?? '', /fxtrio writes <body>/);
 });
 
 test('what is no idiom of Next.js is left alone', () => {
@@ -140,7 +140,7 @@ test('parameters that are said to be a promise are named', () => {
   const type = '{ params: Promise<{ id: string }> }';
   for (const props of [`{ params }: ${type}`, `props: ${type}`]) {
     assert.deepEqual(told(page(props)), [
-      `Promise<{ id: string }> }) {} | 'params' is no promise here`,
+      `Promise<{ id: string }> }) {} | 'params' is not a promise here`,
     ]);
   }
   assert.deepEqual(told(page('{ params }: { params: { id: string } }')), []);
@@ -151,7 +151,7 @@ test('parameters that are waited for are named, and so is a property searchParam
     told(`export default function Page(${props}) {\n  ${body}\n}\n`).map((one) =>
       one.replace(/^[^|]*\| /, ''),
     );
-  const promise = ["'params' is no promise here"];
+  const promise = ["'params' is not a promise here"];
   assert.deepEqual(page('{ params }', 'const { id } = use(params);'), promise);
   assert.deepEqual(page('{ params: all }', 'const { id } = React.use(all);'), promise);
   assert.deepEqual(page('props', 'props.params.then(show);'), promise);

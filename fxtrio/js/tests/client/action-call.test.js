@@ -64,7 +64,7 @@ test('an answer that is none is an error with its status', async () => {
   const { result } = await call({ answer: async () => new Response('<h1>', { status: 502 }) });
   assert.deepEqual(result, {
     ok: false,
-    error: 'The server answered with status 502.',
+    error: 'The server responded with status 502.',
     fields: {},
   });
 });

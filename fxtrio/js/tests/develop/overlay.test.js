@@ -200,7 +200,8 @@ test('the parts of a request are bars beside each other', () => {
   /** @type {any} */
   const list = listOf(document, { ms: 80, parts: [loader, found, late] });
 
-  const shown = /loader load\(\) 40.0 ms.*select \? a.fxl:3 2 rows OSError 20.0 ms.*late under way/;
+  const shown =
+    /loader load\(\) 40.0 ms.*select \? a.fxl:3 2 rows OSError 20.0 ms.*late in progress/;
   assert.match(list.text, shown);
   const bars = list.children.map((/** @type {any} */ item) => item.children[0].style);
   assert.deepEqual(
@@ -232,12 +233,12 @@ test('the time of each request of the page is shown when somebody asks for it', 
 
   press({ code: 'KeyW', altKey: true, shiftKey: true });
   await settled();
-  assert.match(text(), /GET \/old 200 under way/);
+  assert.match(text(), /GET \/old 200 in progress/);
   assert.doesNotMatch(text(), /GET \/ 200|GET \/other/);
 
   overlay.requests.add('a2');
   await settled();
-  assert.match(text(), /GET \/ 200 9.0 ms .*7 times the same query: select \? at a.fxl:3/);
+  assert.match(text(), /GET \/ 200 9.0 ms .*The same query ran 7 times: select \? at a.fxl:3/);
   assert.match(text(), /query select \? a.fxl:3 1 row 2.0 ms .*GET \/old/);
 
   overlay.requests.add('a3');

@@ -51,7 +51,7 @@ test('a mismatch is one line in the terminal, and any other error is whole', () 
 
   assert.equal(
     places(null).summary(place, mismatch.join('\n')),
-    '/site/card.jsx:4:5: Server and browser render different things. ' +
+    '/site/card.jsx:4:5: The server and the browser render different content. ' +
       'In <h1> the server has Notes, and the browser renders Other.',
   );
   assert.equal(places(null).summary(place, 'Error: oops\n  at Card'), 'Error: oops\n  at Card');

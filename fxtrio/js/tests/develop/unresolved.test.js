@@ -58,7 +58,7 @@ test('modules of Node are told of, unless they are imported later', async () => 
   const text = `const late = () => import('node:os');\nexport { join } from 'path';`;
   const message =
     "'path' is a module of Node, which browsers do not have. Do it in Python, in an @server " +
-    'function or an @action, and return what the page shows.';
+    'function or an @action, and return the data that the page shows.';
   assert.deepEqual(await missing(text), { start: text.indexOf("'path'"), message });
 });
 

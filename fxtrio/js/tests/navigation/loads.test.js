@@ -122,7 +122,7 @@ for (const { name, visit, expected } of [
     name: 'a document',
     visit: { kind: 'document' },
     expected: {
-      message: 'There is no page of this build. Reload the page.',
+      message: 'The response is not a page of this build. Reload the page.',
       statusCode: 404,
       type: 'NoPage',
       data: {},

@@ -118,7 +118,7 @@ test('what cannot be made is wrong where it is imported', async (context) => {
     specifier: './bad.jpg?picture',
   });
   await assert.rejects(resolve('./lake.jpg?width=0&picture'), /Write '\?picture'/);
-  await assert.rejects(resolve('./crash.jpg?picture'), /ended \(3\)/);
+  await assert.rejects(resolve('./crash.jpg?picture'), /exited \(3\)/);
   assert.equal((await resolve('./lake.jpg?picture')).id, '/shop/lake.jpg?picture');
 });
 

@@ -126,9 +126,9 @@ test('an app that is served below a path has it in islands', () => {
 });
 
 for (const [child, cause] of /** @type {[any, RegExp][]} */ ([
-  [createElement(Unknown), /<Unknown> is no component that the build has found/],
-  [createElement('p'), /its child is one component/],
-  [null, /its child is one component/],
+  [createElement(Unknown), /the build has found no component <Unknown>/],
+  [createElement('p'), /its child must be one component/],
+  [null, /its child must be one component/],
   [createElement(Titled, { text: [NaN] }), /the property 'text.0' of <Titled> is NaN/],
   [createElement(Titled, { text: new Date(0) }), /'text' of <Titled> is a Date, which is not JSON/],
   [createElement(Titled, { run: () => 1 }), /'run' of <Titled> is a function/],

@@ -292,7 +292,7 @@ test('a script for the head is written there, with the nonce; others wait for th
 });
 
 test('a component of fx/client outside of a page says so', () => {
-  assert.throws(() => renderToString(h(Link, { href: '/' })), /Link: works only inside of a page/);
+  assert.throws(() => renderToString(h(Link, { href: '/' })), /Link: works only inside a page/);
 });
 
 test('a stream sends the shell with its head first, and closes the root element', async () => {

@@ -116,7 +116,7 @@ test('what is shown outside of islands, too, needs its scripts', async () => {
   }
 });
 
-const UNKNOWN = 'pages/index.fxl:3: an <Island> whose component or element is not known';
+const UNKNOWN = 'pages/index.fxl:3: an <Island> whose component or element is unknown';
 
 for (const [body, expected] of /** @type {[string, string][]} */ ([
   ['<Island><button>{data.n}</button></Island>', UNKNOWN],
@@ -164,14 +164,12 @@ test('code of islands that asks for the page is a mistake, and for contexts of i
   assert.deepEqual(reasons, []);
   assert.deepEqual(
     mistakes.map((one) => `${one.path}:${one.line}: ${one.message}`),
-    [
-      "ui/counter.jsx:1: 'useData' is about a page, and the <Island> of pages/index.fxl:5 has nothing of one",
-    ],
+    ["ui/counter.jsx:1: 'useData' works only in a page, not in the <Island> of pages/index.fxl:5"],
   );
   assert.deepEqual(
     doubts.map((one) => `${one.path}:${one.line}: ${one.message}`),
     [
-      "ui/counter.jsx:5: 'Theme' has its default value here: pages/index.fxl:5 is outside of the <Island> of pages/index.fxl:5, which is a tree of its own",
+      "ui/counter.jsx:5: 'Theme' has its default value here: pages/index.fxl:5 is outside of the <Island> of pages/index.fxl:5, which is a separate tree",
     ],
   );
 });
@@ -190,7 +188,7 @@ for (const [body, expected] of /** @type {[string, RegExp][]} */ ([
   ['<Island>{data.n}</Island>', /has one component as its child/],
   [
     '<Island><p>a</p></Island>',
-    /<p> in an <Island> is not imported from a file\. Write it in a file/,
+    /<p> in an <Island> is not imported from a file\. Write it in a separate file/,
   ],
   ['<Island><Own /></Island>', /<Own> in an <Island> is not imported/],
   ['<Island><Island.Counter /></Island>', /<Island\.Counter> in an <Island> is not imported/],

@@ -40,6 +40,6 @@ test('JSX needs a file whose name says so', () => {
   const [error] = parseSync('a.js', text, { lang: 'js' }).errors;
   assert.deepEqual(explain(text, error.labels[0]?.start ?? 0, error.message), {
     message: 'JSX in a file that ends neither with .jsx nor with .tsx',
-    remedy: 'Rename the file to end with .jsx',
+    remedy: 'Rename the file so that it ends with .jsx',
   });
 });

@@ -58,7 +58,7 @@ def password_problem(password: str, *, shortest: int, longest: int, email: str) 
     if len(normal) > longest:
         return f"Use at most {longest} characters."
     if normal.casefold() == email.casefold():
-        return "Use something else than the email address."
+        return "Do not use the email address as the password."
     return ""
 
 

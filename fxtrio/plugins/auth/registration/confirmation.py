@@ -28,9 +28,7 @@ from fxtrio.plugins.auth.throttle import Bucket
 MAILS = 5
 """Mails to one address in a day; further ones are silently not sent (count)."""
 
-_OVER = Rejection(
-    code="link", message="This link is not valid any more. Register again.", status=410
-)
+_OVER = Rejection(code="link", message="This link is no longer valid. Register again.", status=410)
 _WRONG = Rejection(code="credentials", message="The password is wrong.", status=401)
 
 

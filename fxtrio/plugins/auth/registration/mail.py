@@ -33,7 +33,7 @@ def verification(to: str, link: str) -> Email:
 def taken(to: str, link: str) -> Email:
     """Return the mail to the owner of an address that was registered again."""
     text = (
-        "Somebody has tried to register with this address, which has an account already.\n"
+        "Somebody has tried to register with this address, which already has an account.\n"
         f"If it was you, sign in here:\n\n{link}\n\nIf it was not you, do nothing.\n"
     )
-    return Email(kind="taken", to=to, subject="You have an account already", text=text, link=link)
+    return Email(kind="taken", to=to, subject="You already have an account", text=text, link=link)

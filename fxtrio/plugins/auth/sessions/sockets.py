@@ -115,7 +115,7 @@ class SessionSockets:
     def _close(self, key: bytes) -> None:
         held = self._held.pop(key, None)
         for ending in () if held is None else held.endings:
-            ending.end(OVER, "the session is over")
+            ending.end(OVER, "the session has ended")
 
     def _forget(self, key: bytes, ending: Ending) -> None:
         held = self._held.get(key)

@@ -73,8 +73,8 @@ async def open_shared(
             log.warning("%s: %s. Keep the file as a backup, or delete it.", former, taken)
         elif found is not None and await found.missing_in(database):
             log.warning(
-                "%s: it holds accounts that are not in the app's database. Run 'fx auth import "
-                "%s' to take them over, or delete it.",
+                "%s: it contains accounts that are not in the app's database. Run 'fx auth import "
+                "%s' to import them, or delete it.",
                 *(former, former),
             )
         yield DatabaseStorage(database, PREFIX)

@@ -44,7 +44,7 @@ class Taken:
     """Users whose address had an account already, which stays as it is."""
 
     def __str__(self) -> str:
-        text = f"took over {self.users} accounts and {self.sessions} sessions"
+        text = f"imported {self.users} accounts and {self.sessions} sessions"
         return f"{text}; {self.known} addresses had an account" if self.known else text
 
 

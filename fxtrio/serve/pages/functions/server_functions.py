@@ -248,7 +248,7 @@ def _model_of(function: Any, parameter: inspect.Parameter, place: str) -> BodyMo
         annotation = _meant(function, parameter)
     except NameError as error:
         raise PageCodeInvalid(
-            place, f"the annotation of {parameter.name!r} is not known: {error}"
+            place, f"the annotation of {parameter.name!r} cannot be resolved: {error}"
         ) from error
     try:
         model = body_model(annotation)

@@ -145,7 +145,7 @@ def _redirected(rejection: Redirect) -> Answer:
     if rejection.status != 303:
         return Response(status_code=rejection.status, headers={"location": rejection.url})
     url = rejection.url.replace("<", "%3C").replace(">", "%3E")
-    text = f"# 401\n\nThis page is not open to you. Visitors are sent to <{url}>.\n"
+    text = f"# 401\n\nYou may not see this page. Visitors are redirected to <{url}>.\n"
     return Reply(401, text.encode(), _MEDIA, [NO_STORE])
 
 

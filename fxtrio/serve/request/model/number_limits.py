@@ -1,4 +1,4 @@
-"""Limits for the numbers of typed bodies: JSON must hold them, and arithmetic stays cheap.
+"""Limits for the numbers of typed bodies: JSON must contain them, and arithmetic stays cheap.
 
 Python parses ``nan``, ``inf`` and ``1e400`` as floats. One of them in the data of a page
 is an error each time that the page is rendered, so all are rejected.

@@ -136,7 +136,7 @@ class WsStream:
                     return
                 self.status = 500
                 await self._connection.reject(
-                    RejectedRequest(500, "the application did not answer")
+                    RejectedRequest(500, "the application sent no response")
                 )
             return
         await self._close(protocol, 1011 if failed else 1000, "")

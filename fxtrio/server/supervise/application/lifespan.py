@@ -40,7 +40,7 @@ class LifespanEnded(FxtrioError):
     def __init__(self) -> None:
         super().__init__(
             "lifespan: it ended while the server runs. "
-            "Await the shutdown message, and correct what the log shows above."
+            "Await the shutdown message, and fix the error in the log above."
         )
 
 
@@ -80,7 +80,7 @@ class Lifespan:
             return await self.startup.wait()
         raise LifespanTooSlow(
             f"The application did not start within {limit:g} s. "
-            "Raise timeouts.startup, or let a background task do what takes so long."
+            "Raise timeouts.startup, or move slow work to a background task."
         )
 
     async def wait_for_shutdown(self) -> None:
@@ -89,7 +89,7 @@ class Lifespan:
         limit = self.config.shutdown_timeout
         with trio.move_on_after(limit):
             return await self.shutdown.wait()
-        raise LifespanTooSlow(f"The application did not end within {limit:g} s.")
+        raise LifespanTooSlow(f"The application did not shut down within {limit:g} s.")
 
     async def _receive(self) -> dict[str, str]:
         """Return the next message for the application; after the last it waits for ever."""

@@ -96,14 +96,14 @@ def _remove_stale(bind: str, path: str) -> None:
     """Remove the socket file of a server that has exited."""
     with suppress(FileNotFoundError):
         if not stat.S_ISSOCK(Path(path).stat().st_mode):
-            raise BindFailed(bind, "a file that is no socket is there")
+            raise BindFailed(bind, "there is a file that is not a socket")
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe:
             try:
                 probe.connect(path)
             except ConnectionRefusedError:
                 Path(path).unlink()
             else:
-                raise BindFailed(bind, "another server answers there")
+                raise BindFailed(bind, "another server listens there")
 
 
 def _from_descriptor(bind: str) -> socket.socket:

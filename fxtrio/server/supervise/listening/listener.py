@@ -69,14 +69,17 @@ class Acceptor:
         while self._room() <= 0:
             if self._open >= self._capacity:
                 self._log_limited(
-                    logging.WARNING, "all %d connections are in use: more wait", self._open
+                    logging.WARNING,
+                    "all %d connections are in use: further clients wait",
+                    self._open,
                 )
                 await self._closed.wait()
                 continue
             self._log_limited(
                 logging.WARNING,
-                "nearly all of the %s files that the system grants are open, %d of them "
-                "connections: more wait. Raise the limit (ulimit -n, LimitNOFILE= of systemd)",
+                "nearly all of the %s files that the system allows are open, %d of them "
+                "connections: further clients wait. Raise the limit (ulimit -n, LimitNOFILE= of "
+                "systemd)",
                 self._files.granted,
                 self._open,
             )
@@ -98,7 +101,7 @@ class Acceptor:
             if not self._addresses.enter(address):
                 accepted.close()
                 self._log_limited(
-                    logging.WARNING, "%s has too many connections: more are closed", address
+                    logging.WARNING, "%s has too many connections: further ones are closed", address
                 )
                 continue
             self._open += 1

@@ -77,8 +77,8 @@ def _start(page: PageTypes, origin: Origin) -> tuple[Shape, Origin]:
             shape = None if action is None else action.result
             if side == "body" and action is not None:
                 shape = action.argument
-            return shape or Vague("it is not known"), tuple(rest)
-    return Vague("it is not known"), ()
+            return shape or Vague("it is unknown"), tuple(rest)
+    return Vague("it is unknown"), ()
 
 
 def _params(page: PageTypes) -> Shape:

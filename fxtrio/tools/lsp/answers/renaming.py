@@ -30,12 +30,12 @@ def check_renamable(thing: Thing | None) -> KeyThing | ActionThing:
     if isinstance(thing, ActionThing):
         return thing
     if not isinstance(thing, KeyThing) or not crosses(thing):
-        raise request_failed("Nothing here has a name in both halves.")
+        raise request_failed("There is no name here that both halves use.")
     if thing.origin[:1] == ("params",):
         raise request_failed(f"{thing.name!r} is a part of the page's path: rename the file.")
     if not thing.keys:
         raise request_failed(
-            f"Nothing is known of {thing.name!r}: annotate what the loader or action returns, "
+            f"The type of {thing.name!r}: annotate what the loader or action returns, "
             "and save the file."
         )
     for key in thing.keys:
@@ -56,7 +56,7 @@ def check_name(thing: KeyThing | ActionThing, new: str, setting: Setting, home: 
     if isinstance(thing, KeyThing):
         siblings = keys_below(setting.types, thing.origin[:-1]) if thing.origin else []
         if any(key.name == new for key in siblings):
-            raise request_failed(f"There is a key {new!r} beside it.")
+            raise request_failed(f"There is already a key {new!r}.")
         return
     module = parse_module(home.checked.python)
     if isinstance(module, Broken):

@@ -101,7 +101,7 @@ class SupervisedProcess:
                 self.starts += 1
                 cause, may_start = await self._live()
                 again = may_start and self.starts < MOST_STARTS
-                what = "it is started again" if again else "it is not started again"
+                what = "it restarts" if again else "it is not restarted"
                 self._report(f"{self.name}: {cause}, so {what}.")
                 if not again:
                     return
@@ -163,7 +163,7 @@ class SupervisedProcess:
                 with trio.fail_after(START_TIMEOUT):
                     await self._greet(connection)
             except trio.TooSlowError:
-                cause = f"it has not answered within {START_TIMEOUT:g} s"
+                cause = f"it has not responded within {START_TIMEOUT:g} s"
                 nursery.cancel_scope.cancel(cause)
             except (ConnectionLost, JsonRpcException) as error:
                 cause = f"it has not started: {error}"

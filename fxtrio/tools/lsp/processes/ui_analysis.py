@@ -76,7 +76,7 @@ class Analyst:
             toolchain = await ensure_toolchain(self._report)
             node = await trio.to_thread.run_sync(find_node)
         except (NodeMissing, ToolchainFailed) as error:
-            self._report(f"Client code is not looked at. {error}")
+            self._report(f"Client code is not analyzed. {error}")
             self._settled.set()
             return
         command = [str(node.node), str(JS / "editor" / "analyst.js"), str(toolchain)]

@@ -24,8 +24,8 @@ class TypesUnknown(FxtrioError):
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(
-            f"types: importing the project {outcome.ending()}. 'fx check' says what keeps it "
-            f"from being imported.\n{outcome.printed}"
+            f"types: importing the project {outcome.ending()}. Run 'fx check', which reports "
+            f"the cause.\n{outcome.printed}"
         )
         self.code = outcome.code
         self.output = outcome.printed

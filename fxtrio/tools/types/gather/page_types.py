@@ -131,7 +131,7 @@ class PageTypes(msgspec.Struct, frozen=True):
         while isinstance(shape, Named):
             found = self.definition_of(shape.name)
             if found is None:
-                return Vague(f"{shape.name} is not known")
+                return Vague(f"{shape.name} is unknown")
             shape = found.shape
         return shape
 

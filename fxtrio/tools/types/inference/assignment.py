@@ -15,7 +15,7 @@ def bind(target: ast.expr, value: Value, scope: Scope) -> None:
     if isinstance(target, ast.Name):
         scope.bind(target.id, value)
     elif isinstance(target, ast.Starred):
-        bind(target.value, scope.unknown(target, "what is left over is not known"), scope)
+        bind(target.value, scope.unknown(target, "the remaining items are unknown"), scope)
     elif isinstance(target, ast.Tuple | ast.List):
         starred = any(isinstance(one, ast.Starred) for one in target.elts)
         for index, one in enumerate(target.elts):

@@ -59,10 +59,10 @@ def call(value: Value, arguments: Arguments, reader: Reader) -> Value:
         return _call_live(value.value, arguments, reader)
     if isinstance(value, Bound):
         return _call_bound(value, arguments, reader)
-    _spoil_all(arguments, "it is passed to what is not known")
+    _spoil_all(arguments, "it is passed to an unknown function")
     if isinstance(value, Unknown):
         return value
-    return Unknown("what is called is not known")
+    return Unknown("the called function is unknown")
 
 
 def _spoil_all(arguments: Arguments, reason: str) -> None:
@@ -73,13 +73,17 @@ def _spoil_all(arguments: Arguments, reason: str) -> None:
 def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
     positional = arguments[0]
     if function is invalidate_routes:
-        return positional[0] if positional else Unknown("nothing is passed")
+        return positional[0] if positional else Unknown("no argument is passed")
     if function is defer and positional:
         value = call(positional[0], (positional[1:], arguments[1]), reader)
         return Promised(awaited(value))
     if function is typing.cast and len(positional) == 2:
         target = positional[0]
-        return known(target.value) if isinstance(target, Live) else Unknown("the cast is not known")
+        return (
+            known(target.value)
+            if isinstance(target, Live)
+            else Unknown("the type of the cast is unknown")
+        )
     name = _name_of(function)
     if name in FUNCTIONS:
         return known(FUNCTIONS[name])
@@ -115,7 +119,7 @@ def _contained(name: str, arguments: Arguments) -> Value:
         return CONTAINERS[name](([List(either([rest, *positional]))], named))
     if rest is not None or names is not None:
         _spoil_all(arguments, "it is passed with a star")
-        return Unknown("how many arguments there are is not known")
+        return Unknown("the number of arguments is unknown")
     return CONTAINERS[name](arguments)
 
 
@@ -124,9 +128,9 @@ def _made(kind: type, arguments: Arguments) -> Value:
     if class_keys(kind) is None:  # a class with fields holds what they say
         _spoil_all(arguments, f"it is passed to {kind.__name__}()")
     if kind.__module__ == "builtins" and kind not in (str, int, float, bool, bytes, object):
-        return Unknown(f"{kind.__name__}() may be of anything")
+        return Unknown(f"{kind.__name__}() may contain anything")
     if getattr(kind, "__parameters__", ()):
-        return Unknown(f"what {kind.__name__} is of is not known")
+        return Unknown(f"the type parameter of {kind.__name__} is unknown")
     return Known(kind)
 
 
@@ -266,13 +270,13 @@ def _call_bound(method: Bound, arguments: Arguments, reader: Reader) -> Value:
         return _of_list(owner, method.name, arguments)
     if isinstance(owner, Known):
         return _of_known(owner, method.name, arguments)
-    return Unknown(f"nothing is known of .{method.name}()")
+    return Unknown(f"the result of .{method.name}() is unknown")
 
 
 def _of_known(owner: Known, name: str, arguments: Arguments) -> Value:
     kind, inner = class_of(owner.annotation)
     if kind is None:
-        return Unknown(f"nothing is known of .{name}()")
+        return Unknown(f"the result of .{name}() is unknown")
     found = looked_up(METHODS, kind, name)
     if found is not None:
         return known(found)
@@ -283,7 +287,7 @@ def _of_known(owner: Known, name: str, arguments: Arguments) -> Value:
     if issubclass(kind, collections.abc.Mapping) and len(inner) == 2:
         return _of_mapping(inner, name, arguments)
     if issubclass(kind, FormData) or typing.is_typeddict(kind):
-        return Unknown(f"what .{name}() gives depends on its key")
+        return Unknown(f"the result of .{name}() depends on its key")
     if name in ("index", "count", "__len__"):
         return Known(int)
     if name == "pop" and issubclass(kind, collections.abc.MutableSequence) and inner:
@@ -292,7 +296,7 @@ def _of_known(owner: Known, name: str, arguments: Arguments) -> Value:
         return owner
     for one in (*arguments[0], *arguments[1].values()):
         spoil(one, Unknown(f"it is stored by .{name}()"))
-    return Unknown(f"nothing is known of {kind.__name__}.{name}()")
+    return Unknown(f"the result of {kind.__name__}.{name}() is unknown")
 
 
 def _of_mapping(inner: tuple[Any, ...], name: str, arguments: Arguments) -> Value:
@@ -306,13 +310,13 @@ def _of_mapping(inner: tuple[Any, ...], name: str, arguments: Arguments) -> Valu
         return List(key)
     if name == "items":
         return List(Tuple((key, value)))
-    return Unknown(f"nothing is known of .{name}()")
+    return Unknown(f"the result of .{name}() is unknown")
 
 
 def _of_dict(owner: Dict, name: str, arguments: Arguments) -> Value:
     positional = arguments[0]
     if owner.spoiled is not None:
-        _spoil_all(arguments, "it is put into what is not known")
+        _spoil_all(arguments, "it is put into an unknown object")
         return owner.spoiled
     values = [entry.value for entry in owner.entries.values()]
     if name == "values":
@@ -332,10 +336,10 @@ def _of_dict(owner: Dict, name: str, arguments: Arguments) -> Value:
                 merge_into(owner, one)
             return NONE
     if name == "get":  # by a key that is no constant: `expressions` knows the others
-        return Unknown("which key it is is not known")
+        return Unknown("the key is unknown")
     spoil(owner, Unknown(f"it is changed by .{name}()"))
-    _spoil_all(arguments, "it is put into what is not known")
-    return Unknown(f"nothing is known of .{name}()")
+    _spoil_all(arguments, "it is put into an unknown object")
+    return Unknown(f"the result of .{name}() is unknown")
 
 
 def _of_list(owner: List, name: str, arguments: Arguments) -> Value:
@@ -355,7 +359,7 @@ def _of_list(owner: List, name: str, arguments: Arguments) -> Value:
     if name == "copy":
         return List(owner.item, owner.kind, owner.spoiled)
     spoil(owner, Unknown(f"it is changed by .{name}()"))
-    return Unknown(f"nothing is known of .{name}()")
+    return Unknown(f"the result of .{name}() is unknown")
 
 
 def maker(kind: type, name: str) -> Value | None:

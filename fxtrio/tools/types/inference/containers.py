@@ -27,7 +27,7 @@ from fxtrio.tools.types.inference.values import (
 def merge_into(owner: Dict, other: Value) -> None:
     """Add the keys of another dict, which win."""
     if not isinstance(other, Dict) or other.spoiled is not None:
-        spoil(owner, Unknown("it is merged with what is not known"))
+        spoil(owner, Unknown("it is merged with an unknown value"))
         return
     for key, entry in other.entries.items():
         before = owner.entries.get(key)
@@ -67,20 +67,20 @@ def _summed(arguments: Arguments) -> Value:
         return Known(float if float in kinds else int)
     if kinds == {decimal.Decimal}:
         return either([Known(decimal.Decimal), *([Known(int)] if len(values) == 1 else [])])
-    return Unknown("what is summed up is not known")
+    return Unknown("the type of the summed values is unknown")
 
 
 def _rounded(arguments: Arguments) -> Value:
     value = arguments[0][0] if arguments[0] else NONE
     if value in (Known(int), Known(float), Known(bool)):
         return Known(float if len(arguments[0]) > 1 and value == Known(float) else int)
-    return Unknown("what is rounded is not known")
+    return Unknown("the type of the rounded value is unknown")
 
 
 def _same_number(arguments: Arguments) -> Value:
     value = arguments[0][0] if arguments[0] else NONE
     numbers = (Known(int), Known(float))
-    return value if value in numbers else Unknown("what number it is is not known")
+    return value if value in numbers else Unknown("the type of the number is unknown")
 
 
 def _zipped(arguments: Arguments) -> Value:
@@ -88,7 +88,7 @@ def _zipped(arguments: Arguments) -> Value:
 
 
 def _numbered(arguments: Arguments) -> Value:
-    inner = iterated(arguments[0][0]) if arguments[0] else Unknown("nothing is numbered")
+    inner = iterated(arguments[0][0]) if arguments[0] else Unknown("no argument is passed")
     return List(Tuple((Known(int), inner)))
 
 
@@ -102,7 +102,7 @@ def _dicted(arguments: Arguments) -> Value:
 
 
 def _next(arguments: Arguments) -> Value:
-    first = iterated(arguments[0][0]) if arguments[0] else Unknown("nothing is passed")
+    first = iterated(arguments[0][0]) if arguments[0] else Unknown("no argument is passed")
     return either([first, *arguments[0][1:]])
 
 
@@ -112,14 +112,14 @@ def _mapped(arguments: Arguments) -> Value:
     if not simple:
         for one in (*arguments[0], *arguments[1].values()):
             spoil(one, Unknown("it is passed to a function"))
-        return Unknown("what the function gives is not known")
+        return Unknown("the result of the function is unknown")
     kind = function.value if isinstance(function, Live) and function.value is not repr else str
     return List(Known(kind))
 
 
 def _without_none(arguments: Arguments) -> Value:
     positional = arguments[0]
-    inner = iterated(positional[-1]) if positional else Unknown("nothing is filtered")
+    inner = iterated(positional[-1]) if positional else Unknown("no argument is passed")
     if positional and positional[0] == NONE:
         inner = without(inner, lambda one: one == NONE)
     return List(inner)

@@ -77,7 +77,7 @@ def _name(node: ast.Name, scope: Scope) -> Value:
     if found is not None:
         return found
     if node.id in scope.local:
-        return scope.unknown(node, f"what {node.id!r} is here is not known")
+        return scope.unknown(node, f"the value of {node.id!r} is unknown here")
     return _of_live(node, scope)
 
 
@@ -108,7 +108,7 @@ def _attribute(node: ast.Attribute, scope: Scope) -> Value:
     if isinstance(owner, Live):
         if isinstance(owner.value, types.ModuleType):
             return _of_module(node, scope)
-        return scope.unknown(node, f"nothing is known of '.{node.attr}'")
+        return scope.unknown(node, f"the type of '.{node.attr}' is unknown")
     return located(member(owner, node.attr, scope.reader), node, scope)
 
 
@@ -193,7 +193,7 @@ def _unary(node: ast.UnaryOp, scope: Scope) -> Value:
     if value == Known(bool):
         return Known(int)
     sure = value in (Known(int), Known(float), Known(decimal.Decimal), Known(datetime.timedelta))
-    return value if sure else scope.unknown(node, "what number it is is not known")
+    return value if sure else scope.unknown(node, "the type of the number is unknown")
 
 
 def _binary(node: ast.BinOp, scope: Scope) -> Value:

@@ -128,7 +128,7 @@ class Flow:
         value = None if node.value is None else value_of(node.value, self.scope)
         module = self.scope.namespace.get("__name__", "")
         annotation = annotation_in(module, ast.unparse(node.annotation))
-        found = known(annotation, "it is annotated as Any, or with what cannot be found")
+        found = known(annotation, "it is annotated as Any, or with a name that cannot be found")
         if value is not None and (isinstance(found, Unknown) or _is_open(annotation)):
             found = value
         bind(node.target, found, self.scope)
@@ -223,7 +223,7 @@ class Flow:
         for one in node.items:
             value = value_of(one.context_expr, self.scope)
             if one.optional_vars is not None:
-                why = "what the block gives is not known"
+                why = "the result of the block is unknown"
                 entered = Unknown(why, self.scope.place(one.context_expr))
                 bind(one.optional_vars, entered, self.scope)
             spoil(value, self.scope.unknown(one.context_expr, "it is a block"))

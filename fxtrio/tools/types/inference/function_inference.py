@@ -94,7 +94,7 @@ def _closed_over(function: Any) -> Names:
         except ValueError:  # not bound yet
             value = None
         is_function = inspect.isroutine(value) or isinstance(value, type)
-        names[name] = Live(value) if is_function else Unknown(f"{name!r} is not known")
+        names[name] = Live(value) if is_function else Unknown(f"{name!r} is unknown")
     return names
 
 
@@ -124,11 +124,11 @@ def _parameters(function: Any, arguments: Arguments) -> Names:
         elif passed is not None:
             names[name] = passed
         elif not known_all and name != "request":
-            names[name] = Unknown(f"what is passed for {name!r} is not known")
+            names[name] = Unknown(f"the argument for {name!r} is unknown")
         elif parameter.default is None or type(parameter.default) in (str, int, float, bool):
             names[name] = Known(type(parameter.default))
         elif name == "request":
             names[name] = Known(Request)
         else:
-            names[name] = Unknown(f"{name!r} is not known")
+            names[name] = Unknown(f"{name!r} is unknown")
     return names

@@ -43,7 +43,7 @@ def read_dict(node: ast.Dict, scope: Scope) -> Value:
         return literal
     if not literal.entries and literal.spoiled is None:
         return _record(either(others), node, scope)
-    spoil(literal, scope.unknown(node, "its keys are not known"))
+    spoil(literal, scope.unknown(node, "its keys are unknown"))
     return literal
 
 
@@ -76,7 +76,7 @@ def _record(value: Value, node: ast.expr, scope: Scope) -> Value:
     """Return a dict with keys that are not known: it has an annotation if its values have."""
     if isinstance(value, Known):
         return Known(dict[str, value.annotation])  # type: ignore[name-defined]  # at run time
-    return scope.unknown(node, "its keys are not known")
+    return scope.unknown(node, "its keys are unknown")
 
 
 def read_list(node: ast.List | ast.Set, scope: Scope) -> Value:
@@ -92,7 +92,7 @@ def read_list(node: ast.List | ast.Set, scope: Scope) -> Value:
 def read_tuple(node: ast.Tuple, scope: Scope) -> Value:
     """Return a tuple."""
     if any(isinstance(one, ast.Starred) for one in node.elts):
-        return scope.unknown(node, "the length of the tuple is not known")
+        return scope.unknown(node, "the length of the tuple is unknown")
     return Tuple(tuple(scope.reader.evaluate(one, scope) for one in node.elts))
 
 

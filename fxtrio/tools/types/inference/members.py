@@ -107,10 +107,10 @@ def _member(value: Value, name: str, reader: Reader) -> Value:
     if isinstance(value, Unknown):
         return value
     if not isinstance(value, Known):
-        return Unknown(f"nothing is known of '.{name}'")
+        return Unknown(f"the type of '.{name}' is unknown")
     kind, arguments = class_of(value.annotation)
     if kind is None:
-        return Unknown(f"nothing is known of '.{name}'")
+        return Unknown(f"the type of '.{name}' is unknown")
     found = looked_up(_REQUEST, kind, name) or looked_up(ATTRIBUTES, kind, name)
     if found is not None:
         return known(found)
@@ -208,7 +208,7 @@ def _item(value: Value, key: object, is_slice: bool) -> Value:
         entry = value.entries.get(key) if isinstance(key, str) else None
         if value.spoiled is not None:
             return value.spoiled
-        return Unknown("which key it is is not known") if entry is None else entry.value
+        return Unknown("the key is unknown") if entry is None else entry.value
     if isinstance(value, List):
         if value.spoiled is not None or value.item is None:
             return value.spoiled or Unknown("the list is empty")
@@ -219,7 +219,7 @@ def _item(value: Value, key: object, is_slice: bool) -> Value:
         return value.items[key]
     if isinstance(value, Known):
         return _known_item(value, key, is_slice)
-    return value if isinstance(value, Unknown) else Unknown("nothing is known of its items")
+    return value if isinstance(value, Unknown) else Unknown("the type of its items is unknown")
 
 
 def _known_item(value: Known, key: object, is_slice: bool) -> Value:
@@ -227,10 +227,10 @@ def _known_item(value: Known, key: object, is_slice: bool) -> Value:
     if kind is str:
         return value
     if kind is None:
-        return Unknown("nothing is known of its items")
+        return Unknown("the type of its items is unknown")
     if typing.is_typeddict(kind):
         found = [one for one in class_keys(kind) or () if one.name == key]
-        return known(found[0].annotation) if found else Unknown("which key it is is not known")
+        return known(found[0].annotation) if found else Unknown("the key is unknown")
     if issubclass(kind, _TEXT_MAPS):
         return Known(str)
     if issubclass(kind, _MAPPINGS):
@@ -238,7 +238,7 @@ def _known_item(value: Known, key: object, is_slice: bool) -> Value:
     if is_named_tuple(kind):
         keys = class_keys(kind) or ()
         one = keys[key] if isinstance(key, int) and -len(keys) <= key < len(keys) else None
-        return Unknown("which item it is is not known") if one is None else known(one.annotation)
+        return Unknown("the index is unknown") if one is None else known(one.annotation)
     if kind is tuple and arguments and arguments[-1] is not Ellipsis:
         return item(Tuple(tuple(map(known, arguments))), key, is_slice=is_slice)
     if is_slice and issubclass(kind, (list, tuple)):
@@ -259,23 +259,23 @@ def _iterated(value: Value) -> Value:
     if isinstance(value, Tuple):
         return either(value.items) if value.items else Unknown("the tuple is empty")
     if not isinstance(value, Known):
-        return value if isinstance(value, Unknown) else Unknown("nothing is known of its items")
+        return value if isinstance(value, Unknown) else Unknown("the type of its items is unknown")
     kind, arguments = class_of(value.annotation)
     if kind is str:
         return value
     if kind is None:
-        return Unknown("nothing is known of its items")
+        return Unknown("the type of its items is unknown")
     if issubclass(kind, (*_TEXT_MAPS, FormData)) or typing.is_typeddict(kind):
         return Known(str)
     if issubclass(kind, enum.Enum):
-        return Unknown("nothing is known of its items")
+        return Unknown("the type of its items is unknown")
     if is_named_tuple(kind):
         return either(known(one.annotation) for one in class_keys(kind) or ())
     if kind is tuple and arguments and arguments[-1] is not Ellipsis:
         return either(map(known, arguments))
     if issubclass(kind, collections.abc.Iterable) or kind.__module__ == "collections.abc":
         return known(arguments[0]) if arguments else Unknown("its items may be any")
-    return Unknown("nothing is known of its items")
+    return Unknown("the type of its items is unknown")
 
 
 def awaited(value: Value) -> Value:

@@ -59,11 +59,11 @@ def named(node: ast.expr, scope: Scope) -> Value:
     if isinstance(node, ast.Attribute):
         owner = scope.live(node.value)
         if not isinstance(owner, types.ModuleType):
-            return scope.unknown(node, f"nothing is known of '.{node.attr}'")
+            return scope.unknown(node, f"the type of '.{node.attr}' is unknown")
         return _of_module(vars(owner), node.attr, node, scope)
     if isinstance(node, ast.Name) and node.id in scope.namespace:
         return _of_module(scope.namespace, node.id, node, scope)
-    return scope.unknown(node, "the name is not known")
+    return scope.unknown(node, "the name is unknown")
 
 
 def _of_module(namespace: Mapping[str, Any], name: str, node: ast.expr, scope: Scope) -> Value:
@@ -100,7 +100,7 @@ def _read(namespace: Mapping[str, Any], name: str, reader: Reader) -> Value:
     if not isinstance(binding, ast.Assign):
         return Unknown(f"{name!r} has no annotation", place, remedy)
     if any(_is_changed(one, name) for one in ast.walk(module.tree)):
-        return Unknown(f"what is put into {name!r} is not known", place, remedy)
+        return Unknown(f"the value of {name!r} is unknown", place, remedy)
     value = reader.evaluate(binding.value, Scope(reader, namespace, module))
     if isinstance(value, Unknown) and _is_own(live):
         return known(type(live))
@@ -125,7 +125,7 @@ def _imported(node: ast.ImportFrom, name: str, reader: Reader) -> Value:
     module = sys.modules.get(node.module or "")
     original = next(one.name for one in node.names if (one.asname or one.name) == name)
     if module is None or node.level:
-        return Unknown(f"where {name!r} comes from is not known")
+        return Unknown(f"the origin of {name!r} is unknown")
     found = vars(module).get(original)
     if isinstance(found, type | types.ModuleType):
         return Live(found)

@@ -37,7 +37,7 @@ def _operated(left: Value, operator: ast.operator, right: Value) -> Value:
     for one in (left, right):
         if isinstance(one, Unknown):
             return one
-    return Unknown("what the operator makes of it is not known")
+    return Unknown("the result of the operator is unknown")
 
 
 def _full(left: Value, right: Value) -> bool:
@@ -69,4 +69,4 @@ def _combined(left: Any, operator: ast.operator, right: Any) -> Value:
         kind = class_of(left)[0]
         if kind in (list, dict, set, frozenset):
             return Known(left)
-    return Unknown("what the operator makes of it is not known")
+    return Unknown("the result of the operator is unknown")

@@ -176,7 +176,7 @@ def either(values: Iterable[Value]) -> Value:
     if not flat:
         return Unknown("there is no value")
     if len(flat) > _MOST:
-        return Unknown("there are too many forms of it")
+        return Unknown("it has too many variants")
     return flat[0] if len(flat) == 1 else Either(tuple(flat))
 
 

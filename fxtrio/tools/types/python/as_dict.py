@@ -17,7 +17,7 @@ from fxtrio.tools.types.inference.values import Dict, Entry, Known, Unknown, Val
 from fxtrio.tools.types.python.classes import class_keys, hints_of
 from fxtrio.tools.types.python.pydantic_models import is_pydantic, models_in
 
-_OTHERWISE = Unknown("what it makes of the object is not known")
+_OTHERWISE = Unknown("its result for the object is unknown")
 
 
 def as_dict(arguments: Arguments) -> Value:

@@ -150,7 +150,7 @@ NUMBER = Plain("number")
 INTEGER = Plain("number", "integer")
 BOOLEAN = Plain("boolean")
 NULL = Plain("null")
-NOTHING_INSIDE = Vague("nothing is put into it")
+NOTHING_INSIDE = Vague("nothing is added to it")
 """What a list holds that stays empty."""
 
 NOTHING = ObjectShape(())

@@ -15,7 +15,7 @@ from fxtrio.tools.types.python.shapes import Place, Shape, Vague, walk
 _KIND = FindingKind.UNKNOWN_TYPES
 _REMEDY = "Annotate what it comes from: a name ('rows: list[Row] = …'), or what a function returns"
 _CONNECTED = re.compile(r"\buseWebSocket\(\s*(?P<path>(?P<name>[A-Za-z_$][\w$.]*)\s*[,()]|`\$\{)")
-_MESSAGE = "what this WebSocket sends may be anything: its path is not known here"
+_MESSAGE = "what this WebSocket sends may be anything: its path is unknown here"
 _PATH_REMEDY = "Write the path, with ${…} for its parameters: useWebSocket(`/rooms/${room}`)"
 _LITERAL = r"\bconst\s+%s\s*=\s*[\"'`](?!\$\{)"
 

@@ -42,8 +42,8 @@ _OWNERS = (
     (re.compile(r"\$Params$"), "params"),
     (re.compile(r"\$Message\d+$"), "a message of the WebSocket"),
     (re.compile(r"\$Props$"), "the properties of the page"),
-    (re.compile(r"(?:(?:Loose)?Result|Success)<"), "what the action answers"),
-    (re.compile(r"\(\(payload|\$Call<|.*& State<"), "what useAction() returns"),
+    (re.compile(r"(?:(?:Loose)?Result|Success)<"), "the response of the action"),
+    (re.compile(r"\(\(payload|\$Call<|.*& State<"), "the result of useAction()"),
     (re.compile(r"\{ \[x: `[^`]*\$\{string\}`\]: string\[\]"), "the fields of the action"),
     (re.compile(r"State<"), "the state of the form"),
 )
@@ -80,10 +80,10 @@ def _message(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) 
         own = remedy_of_member(member[1], member[2], half.types, half.page.ui, offset)
         return message, own or remedy
     if found.code in (18047, 18048, 18049, 2531, 2532, 2533):
-        return message.rstrip("."), "Look whether it is there first, for example with '?.'"
+        return message.rstrip("."), "Check first that it exists, for example with '?.'"
     key = _UNKNOWN_KEY.search(found.message)
     if key is not None:
-        cause = f"there is no '{key[1]}' in what it takes"
+        cause = f"there is no '{key[1]}' among the keys that it accepts"
         keys = taken_keys(found.message[key.end() :], _with_all(half.types, types))
         return cause, _remedy(suggested) or unknown_key(key[1], keys) or "Leave it out"
     message = _SUGGESTED.sub("", message).rstrip(".")
@@ -135,7 +135,7 @@ def _no_member(
 def _nothing(owner: str, page: PageTypes) -> str:
     if owner == "$Params":
         return f"The path {page.pattern} has no parameters"
-    return "Take one that is there"
+    return "Use one that exists"
 
 
 def _others(owner: str, page: PageTypes) -> list[str]:
@@ -215,4 +215,4 @@ def _link(
     if names_page is not None:
         routes = [page.pattern for page in types.pages if page.actions and page.pattern]
     near = similar(literal[1], list(routes)) if literal is not None else ""
-    return f"no {who} answers {named}", near or "'fx routes' prints those there are"
+    return f"no {who} has the path {named}", near or "'fx routes' lists those that exist"

@@ -86,10 +86,10 @@ def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str
         return f"It has {length[1]} values, and the first is [0]"
     if found.code in (2554, 2555):
         taken = taken_keys(call_around(text, offset + 1) or _path_at(text, offset), page)
-        return f"Give it an object with {', '.join(taken or ['what the action reads'])}"
+        return f"Pass an object with {', '.join(taken or ['what the action reads'])}"
     assigned = _ASSIGNED.match(last) or _ASSIGNED.match(found.message)
     if assigned is None:
-        return "Give it what it takes"
+        return "Pass a value of the expected type"
     return _other_value(assigned[1], assigned[2], page, text, offset)
 
 
@@ -99,9 +99,9 @@ def _other_value(actual: str, wanted: str, page: PageTypes, text: str, offset: i
     if literals and len(literals) >= len(kinds):
         return f"It takes {_listed(literals)}"
     if "null" in actual.split(" | ") or actual == "undefined":
-        return "Look whether it is there first, for example with '??'"
+        return "Check first that it exists, for example with '??'"
     if wanted == "ReactNode":
-        return "An object cannot be rendered: take one of its keys"
+        return "An object cannot be rendered: use one of its keys"
     path = _value_at(text, offset)
     if "number" in kinds and actual == "string":
         return converted(path, page) or "Make it a number: Number(…)"
@@ -112,7 +112,7 @@ def _other_value(actual: str, wanted: str, page: PageTypes, text: str, offset: i
     inputs = _INPUT.search(wanted)
     if inputs is not None:
         keys = _keys(page, inputs[1])
-        return f"Give it an object with {', '.join(keys)}" if keys else f"It takes {inputs[1]}"
+        return f"Pass an object with {', '.join(keys)}" if keys else f"It takes {inputs[1]}"
     return f"It takes {_words(wanted)}"
 
 
@@ -123,8 +123,8 @@ def _other_comparison(one: str, other: str, page: PageTypes, text: str, offset: 
     if {one, other} == {"string", "number"}:
         path = _path_at(text, offset)
         is_text = one == "string"
-        return (converted(path, page) if is_text else "") or "Compare values of one type"
-    return "Compare values of one type"
+        return (converted(path, page) if is_text else "") or "Compare values of the same type"
+    return "Compare values of the same type"
 
 
 def remedy_of_member(name: str, owner: str, page: PageTypes, text: str, offset: int) -> str:

@@ -28,7 +28,7 @@ async def write_types(
     try:
         types = await project_types(root, project)
     except TypesUnknown as error:
-        report(f".fx/types stays as it is. {error}")
+        report(f".fx/types is unchanged. {error}")
         return
     await trio.to_thread.run_sync(partial(_write, root, config, project, types))
 

@@ -45,7 +45,7 @@ export function Island({ when = 'load', as = ELEMENT, className, place, children
   const { islands } = useRoute('Island');
   const isInner = useContext(IslandContext);
   if (!WHEN.has(when)) {
-    throw new Error(`<Island>: when is "load", "idle" or "visible", not ${when}.`);
+    throw new Error(`<Island>: when must be "load", "idle" or "visible", not ${when}.`);
   }
   const child = childOf(children);
   const own = { className, ...(as === ELEMENT && { style: CONTENTS }) };
@@ -70,8 +70,8 @@ function childOf(children) {
   const [child] = all;
   if (all.length !== 1 || !isValidElement(child) || typeof child.type === 'string') {
     throw new Error(
-      '<Island>: its child is one component, such as <Island><Counter /></Island>. Make one of it, ' +
-        'in a file of its own.',
+      '<Island>: its child must be one component from a separate file, such as ' +
+        '<Island><Counter /></Island>.',
     );
   }
   return /** @type {Child} */ (child);

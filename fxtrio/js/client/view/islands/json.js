@@ -30,7 +30,7 @@ function misfit(value, path, around) {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return null;
   if (typeof value === 'number') return Number.isFinite(value) ? null : [path, String(value)];
   if (typeof value !== 'object') return [path, `a ${typeof value}`];
-  if (around.has(value)) return [path, 'an object that holds itself'];
+  if (around.has(value)) return [path, 'an object that contains itself'];
   const kind = kindOf(value);
   if (kind !== null) return [path, kind];
   around.add(value);
