@@ -1,0 +1,1 @@
+"""What a browser loads for a page, of fxtrio and of others: `python -m benchmarks.weight`."""
