@@ -116,10 +116,14 @@ class FaultPlan:
         self.note(name, f"{text} {seconds:g} s")
         return seconds
 
-    def delay(self) -> tuple[int, float]:
-        """Return after how many turns and seconds a call in a thread begins."""
-        turns = self._number(self.next_name("thread")) % 4
-        return turns, self.pause("call", self.faults.slow_call, "a call in a thread took")
+    def delay(self) -> tuple[int, float, bool]:
+        """Return how many turns and seconds a call in a thread takes, and whether after its work.
+
+        Else before it.
+        """
+        number = self._number(self.next_name("thread"))
+        seconds = self.pause("call", self.faults.slow_call, "a call in a thread took")
+        return number % 4, seconds, number // 4 % 2 == 1
 
 
 def some_steps(random: Random, most: int) -> int:

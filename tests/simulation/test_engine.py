@@ -32,7 +32,7 @@ from fxtrio.simulation.faults import FaultPlan, Faults
 def run(main: Callable[[], Awaitable[object]], strategy: Strategy) -> tuple[object, Scheduler]:
     """Run a function under a strategy."""
     scheduler = Scheduler(strategy)
-    threads = Threads(lambda: (0, 0.0))
+    threads = Threads(lambda: (0, 0.0, False))
     with ordered_by(scheduler), threads_by(threads.start, threads.send):
         return trio.run(main, clock=MockClock(autojump_threshold=0)), scheduler
 
@@ -72,7 +72,12 @@ def test_a_seed_means_the_same_on_each_python() -> None:
     by_priority = orders(lambda random: ByPriority.started(random, depth=3, length=10))
     assert by_priority == ["accbba", "aabbcc", "aaccbb", "aaccbb"]
     plan = FaultPlan(Faults(slow_call=0.5), "1", calm=False)
-    assert [plan.delay() for _ in range(4)] == [(0, 3.337), (3, 0.0), (3, 4.322), (1, 0.058)]
+    assert [plan.delay() for _ in range(4)] == [
+        (0, 3.337, True),
+        (3, 0.0, True),
+        (3, 4.322, False),
+        (1, 0.058, False),
+    ]
 
 
 def test_the_digest_is_that_of_the_order() -> None:
@@ -225,8 +230,34 @@ def test_a_thread_runs_in_turn_with_the_event_loop_and_calls_into_it() -> None:
     assert run(main, Shuffled(Random(5)))[0] == ([(8, 16, name)] * 3, 120.0)
 
 
+@pytest.mark.parametrize(("late", "found"), [(False, ["changed"]), (True, ["before"])])
+def test_what_the_framework_reads_is_late_or_was_read_before(late: bool, found: list[str]) -> None:
+    values = ["before"]
+
+    def read() -> list[str]:
+        return list(values)
+
+    read.__module__ = "fxtrio.db.reading"
+    scheduler = Scheduler(InOrder())
+    threads = Threads(lambda: (2, 5.0, late), scheduler.begin_late)
+
+    async def main() -> tuple[list[str], float]:
+        async with trio.open_nursery() as nursery:
+
+            async def change() -> None:
+                await trio.sleep(1)
+                values[:] = ["changed"]
+
+            nursery.start_soon(change)
+            return await trio.to_thread.run_sync(read), trio.current_time()
+        raise AssertionError
+
+    with ordered_by(scheduler), threads_by(threads.start, threads.send):
+        assert trio.run(main, clock=MockClock(autojump_threshold=0)) == (found, 5.0)
+
+
 def test_what_a_thread_does_while_it_is_being_started_is_refused() -> None:
-    threads = Threads(lambda: (0, 0.0))
+    threads = Threads(lambda: (0, 0.0, False))
     allowed: list[bool] = []
     threads.starting_in = threading.get_ident()
     other = threading.Thread(target=lambda: allowed.append(threads.is_starting()))

@@ -1,10 +1,10 @@
 """Worker threads that run in turn with the event loop, so that nothing runs side by side.
 
-A thread begins at a step that the seed chooses. While it runs, the event loop stands still; when it
-calls into the loop by `trio.from_thread`, it stands still until it has its answer. Threads with
-code of the application are real ones, since that is what it relies on (thread locals, no current
-task). What the framework itself does in threads runs within the event loop's: a switch of threads
-waits for the machine.
+A thread begins at a step that the seed chooses, or what it brings arrives at one. While it runs,
+the event loop stands still; when it calls into the loop by `trio.from_thread`, it stands still
+until it has its answer. Threads with code of the application are real ones, since that is what it
+relies on (thread locals, no current task). What the framework itself does in threads runs within
+the event loop's: a switch of threads waits for the machine.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import sys
 import threading
 from collections.abc import Callable
 from contextvars import copy_context
+from functools import partial
 from typing import Any
 
 import attrs
@@ -35,8 +36,11 @@ _WITHIN_LOOP = (
 )
 """Modules whose calls in threads never call into the event loop."""
 
-Delay = Callable[[], tuple[int, float]]
-"""Returns after how many turns and seconds of the virtual clock a thread begins."""
+Delay = Callable[[], tuple[int, float, bool]]
+"""Returns how many turns and seconds of the virtual clock a call takes, and when they pass.
+
+True is for after the call, before its result arrives: others may have changed what it found.
+"""
 
 
 class ThreadStuck(Exception):
@@ -63,14 +67,17 @@ class _Worker:
     _turns: tuple[threading.Semaphore, threading.Semaphore] | None = None
     """What the thread waits for, and what the event loop does; None before it has begun."""
 
-    def begin(self) -> None:
-        """Run the call until it ends, or waits for the event loop. Called by the loop."""
+    def begin(self) -> Callable[[], object] | None:
+        """Run the call until it ends, or waits for the event loop. Called by the loop.
+
+        Return what brings its result to its task; None where the thread itself does.
+        """
         if self.place:
             self.resume()
-            return
+            return None
         with trio_internals.outside_of_run():
             result = outcome.capture(self.work)
-        trio_internals.report_of(self.deliver)(result)
+        return partial(trio_internals.report_of(self.deliver), result)
 
     def resume(self) -> None:
         """Run the thread until it ends, or waits for the event loop. Called by the loop."""
@@ -128,7 +135,7 @@ class Threads:
     """Runs worker threads one at a time. See `trio_internals.threads_by`."""
 
     _delay: Delay
-    _begin_late: Callable[[trio.lowlevel.Task, int], None] = lambda task, turns: None
+    begin_late: Callable[[trio.lowlevel.Task, int], None] = lambda task, turns: None
     """`Scheduler.begin_late`."""
 
     starting_in: int | None = None
@@ -146,12 +153,13 @@ class Threads:
         module = getattr(getattr(function, "func", function), "__module__", None) or ""
         within = module.startswith(_WITHIN_LOOP)
         worker = _Worker(work, deliver, name, self, "" if within else place_of(sys._getframe()))
-        turns, seconds = self._delay()
+        turns, seconds, late = self._delay()
+        late = late and within  # a thread of its own brings its result itself
+        run = partial(_run_late if late else _run, worker, turns, seconds)
         # The context says to which process the thread belongs.
-        task = trio.lowlevel.spawn_system_task(
-            _begin, worker, seconds, name="thread", context=copy_context()
-        )
-        self._begin_late(task, turns)
+        task = trio.lowlevel.spawn_system_task(run, name="thread", context=copy_context())
+        if not late:
+            self.begin_late(task, turns)
 
     def send(self, token: Any, message: Any) -> Any:
         """Carry a call of `trio.from_thread` to the event loop."""
@@ -164,9 +172,23 @@ class Threads:
 _current = threading.local()
 
 
-async def _begin(worker: _Worker, seconds: float) -> None:
+async def _run(worker: _Worker, turns: int, seconds: float) -> None:
+    """Run a call that begins late: its task itself does so ``turns`` later."""
     if seconds:
         # A system task is cancelled at the end of the run; a thread ends also then.
         with trio.CancelScope(shield=True):
             await trio.sleep(seconds)
-    worker.begin()
+    report = worker.begin()
+    if report is not None:
+        report()
+
+
+async def _run_late(worker: _Worker, turns: int, seconds: float) -> None:
+    """Run a call whose result arrives late."""
+    report = worker.begin()
+    assert report is not None
+    if turns or seconds:
+        with trio.CancelScope(shield=True):
+            worker.owner.begin_late(trio.lowlevel.current_task(), turns)
+            await trio.sleep(seconds)
+    report()
