@@ -53,6 +53,8 @@ class _PathHook:
     """Finds the modules of projects; packages that are installed below one are Python's."""
 
     roots: set[str] = attrs.field(factory=set)
+    front: list[str] = attrs.field(factory=list)
+    """The root that was put on the path last."""
 
     def __call__(self, path: str) -> FileFinder:
         """Raise ImportError for a path outside of the project, as hooks do."""
@@ -82,6 +84,9 @@ def put_on_path(root: Path) -> None:
     if hook is None:
         hook = _PathHook()
         sys.path_hooks.insert(0, hook)
+    if hook.front == [name] and sys.path[:1] == [name]:
+        return
+    hook.front[:] = [name]
     if name not in sys.path or any(
         entry in hook.roots for entry in sys.path[: sys.path.index(name)]
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -43,11 +44,16 @@ def make_job_runner(
     )
 
 
+def imported_modules() -> Iterable[object]:
+    """Return the modules in which jobs may be."""
+    return list(sys.modules.values())
+
+
 def find_jobs(root: Path) -> dict[str, Job[Any]]:
     """Return the jobs in the imported modules of the project in ``root``, by name."""
     found: dict[str, Job[Any]] = {}
     below = os.path.join(root, "")  # noqa: PTH118 - with a separator at its end
-    for module in list(sys.modules.values()):
+    for module in imported_modules():
         # There may be thousands of modules: a call for each takes long, and a `Path` longer.
         file = getattr(module, "__file__", None)
         if not isinstance(file, str) or not file.startswith(below):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import logging
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import lru_cache
 from types import CodeType
@@ -17,6 +17,7 @@ import cattrs.gen
 from fxtrio import app as app_module
 from fxtrio import process_identity
 from fxtrio.db.sqlite import engine as sqlite_engine
+from fxtrio.jobs import discovery
 from fxtrio.send_budget.budget import process_unsent
 from fxtrio.send_budget.loop_clock import LoopClock
 from fxtrio.simulation.ledger import recording
@@ -29,12 +30,13 @@ _LOOK = 5.0
 
 
 @contextmanager
-def replaced(store: MessageStore | None) -> Iterator[None]:
+def replaced(store: MessageStore | None, modules: Callable[[], Iterable[object]]) -> Iterator[None]:
     """Replace what goes by the machine for the block.
 
     Processes cannot see each other, connections to a database are listed by process, garbage is
     not collected (finalizers would run at steps of their own), and messages go over ``store``.
-    What attrs and cattrs write for the same class again is not compiled again.
+    What attrs and cattrs write for the same class again is not compiled again. ``modules`` returns
+    those in which jobs may be.
     """
     configured = sqlite_engine._configured
 
@@ -52,6 +54,7 @@ def replaced(store: MessageStore | None) -> Iterator[None]:
         stack.enter_context(_attribute(sqlite_engine, "_configured", configured_here))
         stack.enter_context(_attribute(sqlite_engine, "_LOOK", _LOOK))
         stack.enter_context(_attribute(process_identity, "_machine", no_machine))
+        stack.enter_context(_attribute(discovery, "imported_modules", modules))
         if store is not None:
             stack.enter_context(_attribute(app_module, "open_broker", store.open_broker))
         stack.enter_context(_attribute(process_unsent, "clock", LoopClock()))

@@ -145,7 +145,7 @@ class Runner:
             enter(threads_by(threads.start, threads.send))
             enter(polled_when_needed())
             shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
-            enter(replaced(shared))
+            enter(replaced(shared, self.app.modules))
             calendar = enter(open_calendar())
             enter(rejecting(rejections.append, threads.is_starting))
             main = _Main(

@@ -152,7 +152,7 @@ async def leave_a_task(world: World) -> None:
 
 def test_a_task_that_outlives_its_app_is_found() -> None:
     error = failure_of(simulate(APPS / "hub")(leave_a_task))
-    assert "sleep_forever is left after the shutdown" in str(error)
+    assert "sleep_forever is still running after the shutdown" in str(error)
 
 
 async def start_a_process(world: World) -> None:

@@ -79,6 +79,9 @@ class PreparedApp:
     _last_module: ModuleType | None = None
     """The last one that was imported and is not the project's."""
 
+    _tests: list[ModuleType] = attrs.field(factory=list)
+    """Modules below the project that stay, such as those of its tests."""
+
     _next: int = 0
 
     def new_folder(self) -> Path:
@@ -102,6 +105,10 @@ class PreparedApp:
         """Remove the folder of a run, and what the framework remembers of its classes."""
         shutil.rmtree(folder, ignore_errors=True)
         forget_models()
+
+    def modules(self) -> list[ModuleType]:
+        """Return the modules of the project that are imported, and perhaps some others."""
+        return [*self._tests, *(module for _, module in self._modules_since_last())]
 
     def sources(self) -> dict[str, str]:
         """Return the Python of all page files that were imported, by path."""
@@ -141,18 +148,25 @@ class PreparedApp:
 
     def _forget_modules(self) -> None:
         """Let the project's modules be imported anew, so that what they hold is new."""
-        below, found = f"{self.root}{os.sep}", []
-        # What was imported since the last time is at the end of a thousand modules.
+        below = f"{self.root}{os.sep}"
+        for name, module in self._modules_since_last():
+            file = str(getattr(module, "__file__", None))
+            inside = file[len(below) :] if file.startswith(below) else ""
+            if inside and _is_of_app(inside):
+                del sys.modules[name]
+                continue
+            self._last_module = module
+            if inside:
+                self._tests.append(module)
+
+    def _modules_since_last(self) -> list[tuple[str, ModuleType]]:
+        # They are at the end of a thousand modules.
+        found = []
         for name, module in reversed(sys.modules.items()):
             if module is self._last_module:
                 break
             found.append((name, module))
-        for name, module in reversed(found):
-            file = getattr(module, "__file__", None)
-            if isinstance(file, str) and file.startswith(below) and _is_of_app(file[len(below) :]):
-                del sys.modules[name]
-            else:
-                self._last_module = module
+        return found[::-1]
 
 
 def _is_of_app(file: str) -> bool:
