@@ -104,6 +104,7 @@ def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) ->
     # Imported here: `fx --help` would otherwise wait for the whole compiler.
     import trio
 
+    from fxtrio.cli.trial_load import require_loadable
     from fxtrio.compile.build import build_project
     from fxtrio.compile.bundling.installation import cache_folder
     from fxtrio.compression.encoding_cache import EncodingCache
@@ -121,6 +122,8 @@ def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) ->
         building = partial(build_project, root, config, mode="production", report=report)
 
         def finish(folder: Path, manifest: Manifest) -> None:
+            report("Loading the bundle as a server does")
+            trio.from_thread.run(require_loadable, root.resolve(), config, folder, manifest)
             if budget is not None:
                 require_budget(weigh_pages(folder, manifest), budget)
             if config.is_described:

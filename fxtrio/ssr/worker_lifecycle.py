@@ -88,7 +88,7 @@ async def run_worker(
                 with trio.move_on_after(EXIT_WAIT):
                     await node.wait()
                 logs.cancel_scope.deadline = trio.current_time() + LOG_WAIT
-            death = Death(worker.cause or _describe_exit(node.returncode), worker.hung)
+            death = Death(worker.cause or describe_exit(node.returncode), worker.hung)
         finally:
             scheduler.worker_ended(worker, death)
     return WorkerExit(
@@ -145,7 +145,7 @@ def _start_log_readers(
         nursery.start_soon(read, stream)
 
 
-def _describe_exit(returncode: int | None) -> str:
+def describe_exit(returncode: int | None) -> str:
     """Return what completes "the worker ..."."""
     if returncode is None:
         return "closed its connection"

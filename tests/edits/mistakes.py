@@ -15,19 +15,19 @@ class Mistake:
     file: str
     old: str
     new: str
-    page: str
-    """The page that it covers for certain; "" when it covers all, or those of `part`."""
+    page: str = ""
+    """The page that it covers for certain; "" for those that show `used`."""
 
     status: int = 200
     """That of a fresh document of the page: what was right before is served, or it fails."""
 
-    part: str = ""
-    """The component whose pages it covers: others count it in their corners."""
+    used: str = ""
+    """The component or Python module whose pages it covers: others count it in their corners."""
 
     @property
     def is_counted(self) -> bool:
         """Whether it covers no other page, and those count it in their corners."""
-        if self.part:
+        if self.used:
             return True
         return self.page != "" and self.status == 200 and self.file == f"pages/{self.page}.fxl"
 
@@ -77,15 +77,23 @@ def make(author: Author) -> Mistake | None:
         name = author.pick(view.modules)
         module = f"{name}.py"
         found += [
-            Mistake("a Python module that fails", module, "def value", "1 / 0\n\ndef value", ""),
-            Mistake("a module that does not parse", module, "def value()", "def value((", ""),
-            Mistake("a name that is gone", module, "def value()", "def worth()", ""),
+            Mistake(
+                "a Python module that fails",
+                module,
+                "def value",
+                "1 / 0\n\ndef value",
+                used=name,
+            ),
+            Mistake(
+                "a module that does not parse", module, "def value()", "def value((", used=name
+            ),
+            Mistake("a name that is gone", module, "def value()", "def worth()", used=name),
         ]
     if view.parts:
         name = author.pick(view.parts)
         part = f"parts/{name}.jsx"
         found += [
-            Mistake("a component that does not parse", part, "=> <>", "=> <><<i>", "", part=name),
+            Mistake("a component that does not parse", part, "=> <>", "=> <><<i>", used=name),
             Mistake("a component that is gone", part, "", "", page, 500),
             Mistake(
                 "a component's module that throws",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path, PurePosixPath
 
 import attrs
@@ -79,9 +80,10 @@ class Project:
         texts = [text for name in (*around, page) for text in self._of_view(name)]
         return [f"title {title}" if title else "edits", *texts]
 
-    def shows(self, page: str, part: str) -> bool:
-        """Whether a page, or a layout around it, shows a component."""
-        return self._of_part(part)[0] in self.shown(page)
+    def shows(self, page: str, used: str) -> bool:
+        """Whether a page, or a layout around it, shows a component or a module, by its name."""
+        token = re.compile(rf"(?:^| ){used} \d+\b")
+        return any(token.search(text) for text in self.shown(page))
 
     def texts(self) -> dict[str, str]:
         """Return all files."""

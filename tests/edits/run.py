@@ -87,7 +87,7 @@ class Run:
         title = f"{mistake.title} in {mistake.file}"
         author.project.broken[mistake.file] = (mistake.old, mistake.new)
         self.save(title)
-        shown = [mistake.page] if mistake.page else self._pages_with(mistake.part)
+        shown = [mistake.page] if mistake.page else self._pages_with(mistake.used)
         for name in shown:
             wait_overlay(self.tabs[name], f"{title}: the page {name}")
         if mistake.is_counted:
@@ -106,10 +106,10 @@ class Run:
         fresh.close()
         return title
 
-    def _pages_with(self, part: str) -> list[str]:
-        """Return the open pages that show a component; all of them without one."""
+    def _pages_with(self, used: str) -> list[str]:
+        """Return the open pages that show a component, or the value of a Python module."""
         project = self.author.project
-        return [name for name in self.tabs if not part or project.shows(self._shown(name), part)]
+        return [name for name in self.tabs if project.shows(self._shown(name), used)]
 
     def save(self, what: str) -> None:
         """Write the files of the project as they are now."""
