@@ -125,7 +125,7 @@ export class Screen {
  * @param {{ runtime: import('./runtime.js').Runtime, initial: View }} props
  */
 export function App({ runtime, initial }) {
-  const { screen, head, base, nonce, modules, auth } = runtime;
+  const { screen, head, base, nonce, modules } = runtime;
   const [{ view, number }, setShown] = useReducer(screen.begin, { view: initial, number: 0 });
   screen.proceed();
   const { state, parts } = view;
@@ -133,9 +133,9 @@ export function App({ runtime, initial }) {
   useLayoutEffect(() => {
     modules.keepStyles(state.page);
     head.show(state.head, state.page.lang);
-    auth.show(state.user);
+    runtime.auth?.show(state.user);
     screen.committed(view, number);
-  }, [screen, head, modules, auth, view, state, number]);
+  }, [runtime, screen, head, modules, view, state, number]);
   const route = useMemo(
     () => ({ state, parts, base, nonce, head, inserted: null, runtime }),
     [state, parts, base, nonce, head, runtime],

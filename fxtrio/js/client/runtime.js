@@ -1,14 +1,11 @@
 /** Everything of a running app, put together once for a document. */
 
-import { AuthStore } from './auth/auth-store.js';
 import { Browser } from './navigation/browser.js';
 import { HeadStore } from './head/store.js';
-import { Loads } from './navigation/loads.js';
 import { Modules } from './navigation/modules.js';
 import { Payloads } from './navigation/payloads.js';
 import { Router } from './navigation/router.js';
 import { Screen } from './app.js';
-import { Scripts } from './head/scripts.js';
 import { requestVisit } from './navigation/visit.js';
 
 /** @typedef {import('./types.js').State} State */
@@ -19,12 +16,12 @@ import { requestVisit } from './navigation/visit.js';
  * @property {string} nonce of the document; those of navigation payloads are none
  * @property {Router} router
  * @property {Payloads} payloads
- * @property {Loads} loads
+ * @property {import('./navigation/loads.js').Loads} [loads] made by the first `useLoader`
  * @property {Modules} modules
  * @property {HeadStore} head
  * @property {Screen} screen
- * @property {Scripts} scripts
- * @property {import('./auth/auth-store.js').AuthStore} auth
+ * @property {import('./head/scripts.js').Scripts} [scripts] made by the first `Script`
+ * @property {import('./auth/auth-store.js').AuthStore} [auth] made by the first `useAuth`
  * @property {() => void} stop removes every listener
  * @property {true} [isIsland] whether it is that of islands, whose document is loaded as a whole
  */
@@ -50,7 +47,6 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
   const fetch = window.fetch.bind(window);
   const app = { fetch, base, build: state.page.build, exported: state.page.exported };
   const payloads = new Payloads((url, options) => requestVisit(url, { ...options, ...app }), now);
-  const loads = new Loads(payloads);
   const browser = new Browser(window, () => void router.pop());
   const router = new Router({
     base,
@@ -67,27 +63,19 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
       show: (view, held) => screen.show(view, held),
       arrive: (arrival) => browser.arrive(arrival),
       state: () => screen.view?.state ?? state,
-      refreshBeside: () => loads.refresh(),
+      refreshBeside: async () => runtime.loads?.refresh(),
     },
   });
   browser.start();
   const head = openHead(state, rendered, nonce);
-  return {
-    base,
-    nonce,
-    router,
-    payloads,
-    loads,
-    modules,
-    screen,
-    head,
-    scripts: new Scripts(document, nonce),
-    auth: new AuthStore({ fetch, base, user: state.user, cookies: () => document.cookie }),
-    stop() {
-      browser.stop();
-      head.stop();
-    },
+  const stop = () => {
+    browser.stop();
+    head.stop();
   };
+  // What not every app uses is made where it is used: the code of others is not in their bundles.
+  /** @type {Runtime} */
+  const runtime = { base, nonce, router, payloads, modules, screen, head, stop };
+  return runtime;
 }
 
 /**

@@ -15,7 +15,7 @@ export function useAuth() {
   const { state, runtime } = useRoute('useAuth');
   const { user: given } = state;
   const rendered = useMemo(() => (given === undefined ? UNKNOWN : stateOf(given)), [given]);
-  const { status, user, error } = useStore(storeOf(runtime), rendered);
+  const { status, user, error } = useStore(storeOf(runtime, given), rendered);
   useEffect(() => {
     void storeOf(runtime)?.ensure();
   }, [runtime]);
@@ -51,17 +51,19 @@ function actionsOf(runtime) {
 }
 
 /**
- * Return the store of an app. One for islands has none before it is asked for.
+ * Return the store of an app, which is made when it is first asked for.
  *
  * @template {import('../runtime.js').Runtime | null} App
  * @param {App} runtime
+ * @param {import('../types.js').User | null} [user] who is signed in, as the page's state says
  * @returns {App extends null ? null : AuthStore}
  */
-function storeOf(runtime) {
+function storeOf(runtime, user) {
   if (runtime === null) return /** @type {any} */ (null);
   runtime.auth ??= new AuthStore({
     fetch: window.fetch.bind(window),
     base: runtime.base,
+    user,
     cookies: () => document.cookie,
   });
   return /** @type {any} */ (runtime.auth);

@@ -16,16 +16,16 @@ const TAG = 'tag:';
 export function invalidate({ router, payloads, loads }, href) {
   if (href === undefined) {
     payloads.invalidate();
-    void loads.refresh();
+    void loads?.refresh();
   } else if (href.startsWith(TAG)) {
     const tag = decodeURIComponent(href.slice(TAG.length));
     payloads.invalidateTag(tag);
-    void loads.refresh((_, state) => state?.tags?.includes(tag) ?? false);
+    void loads?.refresh((_, state) => state?.tags?.includes(tag) ?? false);
   } else {
     const url = router.resolve(href);
     if (url === null) return;
     payloads.invalidate(url);
-    void loads.refresh(
+    void loads?.refresh(
       (other) =>
         other.pathname === url.pathname && (url.search === '' || keyOf(other) === keyOf(url)),
     );

@@ -3,7 +3,7 @@
 import { useCallback, useMemo } from 'react';
 
 import { usePage } from '../contexts.js';
-import { NO_PAGE, WAITING } from './loads.js';
+import { Loads, NO_PAGE, WAITING } from './loads.js';
 import { useStore } from '../store.js';
 
 /**
@@ -21,6 +21,7 @@ export function useLoader(path) {
     if (runtime === null || path === null) return null;
     const url = runtime.router.resolve(path);
     if (url === null) throw new Error(`useLoader: ${path} is not a page of the app.`);
+    runtime.loads ??= new Loads(runtime.payloads);
     return runtime.loads.of(url);
   }, [runtime, path]);
   const shown = useStore(load, path === null ? NO_PAGE : WAITING);
