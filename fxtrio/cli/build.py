@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import attrs
 import click
@@ -51,11 +51,17 @@ if TYPE_CHECKING:
     multiple=True,
     help="Further files of the project for --standalone, such as 'data/*.csv'.",
 )
+@click.option(
+    "--site",
+    metavar="URL",
+    help="Scheme and host of the site, for static pages: https://example.com.",
+)
 @json_option
 def command(
     root: Path,
     analyze: bool,
     budget: int | None,
+    site: str | None,
     standalone: Path | None,
     include: tuple[str, ...],
     as_json: bool,
@@ -67,7 +73,7 @@ def command(
     """
     load_env_files(root)
     config = load_config(root)
-    build = run_build(root, config, budget=budget, quiet=as_json)
+    build = run_build(root, config, budget=budget, site=site, quiet=as_json)
     if standalone is not None:
         _write_standalone(root.resolve(), config, build, standalone.absolute(), include, as_json)
     weights = weigh_pages(build.folder, build.manifest) if analyze else []
@@ -96,10 +102,13 @@ def _write_standalone(
         print_done(f"Wrote {shown_path(folder)}, with {told}.")
 
 
-def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) -> Build:
+def run_build(
+    root: Path, config: Config, *, budget: int | None, quiet: bool, site: str | None = None
+) -> Build:
     """Build the project, and show the steps; their lines are left out if ``quiet``.
 
-    Raises what `build_project` raises, and BudgetExceeded.
+    ``site`` is where static pages will be, as `place_of` takes it. Raises what `build_project`
+    raises, BudgetExceeded and PlaceInvalid.
     """
     # Imported here: `fx --help` would otherwise wait for the whole compiler.
     import trio
@@ -111,6 +120,11 @@ def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) ->
     from fxtrio.compression.precompressed import compress_build
     from fxtrio.tools.types.ui.write_types import write_types
 
+    places: dict[str, Any] = {}
+    if site is not None:
+        from fxtrio.export.place import place_of
+
+        places["place"] = place_of(site, None, base_url=config.base_url)
     out = console(stderr=True)
     with out.status("Building") as status:
 
@@ -137,7 +151,8 @@ def run_build(root: Path, config: Config, *, budget: int | None, quiet: bool) ->
                 from fxtrio.export.static_pages import write_static_pages
 
                 report("Rendering the static pages")
-                trio.from_thread.run(write_static_pages, root.resolve(), config, folder, manifest)
+                writing = partial(write_static_pages, **places)
+                trio.from_thread.run(writing, root.resolve(), config, folder, manifest)
             if config.compression != "off":
                 report("Compressing")
                 cache = EncodingCache(cache_folder() / "compressed")

@@ -32,6 +32,7 @@ from fxtrio.export.audience import ExportAudience
 from fxtrio.export.capture import UNANSWERED
 from fxtrio.export.errors import Finding
 from fxtrio.export.known_paths import known_paths
+from fxtrio.export.place import Place
 from fxtrio.export.plan import Text, placed
 from fxtrio.manifest import Manifest, PageRoute
 from fxtrio.routes.router import Router
@@ -39,7 +40,7 @@ from fxtrio.secret_key import project_key
 from fxtrio.serve.cache.anonymous_request import AnonymousRequest
 from fxtrio.serve.cache.static_pages import (
     INDEX,
-    Place,
+    Slice,
     StoredForm,
     StoredIndex,
     StoredPage,
@@ -59,12 +60,12 @@ OpenRenderer = Callable[[], AbstractAsyncContextManager[Renderer]]
 _AT_ONCE = 8
 """Pages that are rendered at a time (count)."""
 
-_HOST = "static.fx.invalid"
-"""The host of the requests: a page that shows it would show it to everybody."""
+_NOWHERE = Place("https", "static.fx.invalid")
+"""What requests are for unless the site is named: a page that shows it would show it to all."""
 
 _OR = "or remove STATIC"
 _OF_HOST = "the host of request.url, which a build does not know"
-_REMEDY_OF_HOST = f"Write the host into a setting of your own, {_OR}"
+_REMEDY_OF_HOST = f"Name the site with 'fx build --site', {_OR}"
 _OF_ID = "request.state.request_id, which differs between requests"
 
 
@@ -81,6 +82,7 @@ class _Audience(ExportAudience):
     """Everybody, until the next build. `reply` is what the page answered, without middleware."""
 
     placeholder: bytes = b""
+    place: Place = _NOWHERE
     reply: Answer | None = attrs.field(default=None, init=False)
     headers: tuple[tuple[bytes, bytes], ...] = attrs.field(default=(), init=False)
     status: int = attrs.field(default=0, init=False)
@@ -91,6 +93,10 @@ class _Audience(ExportAudience):
     def connect(self, scope: Scope) -> Request:
         """Return a request of nobody, without a query: one with a query is not for this page."""
         return AnonymousRequest(scope, _nothing, self.reads)
+
+    def shows_place(self, text: bytes) -> bool:
+        """Return whether a text has the host of a site that nobody has named."""
+        return self.place is _NOWHERE and self.place.host.encode() in text
 
     def nonce(self) -> bytes:
         """Return the placeholder, which is replaced for each visitor."""
@@ -109,11 +115,13 @@ async def write_static_pages(
     manifest: Manifest,
     *,
     open_renderer: OpenRenderer | None = None,
+    place: Place = _NOWHERE,
 ) -> int:
     """Render the static pages of a build into its folder, and return how many there are.
 
-    ``root`` is absolute. An app without such pages is not imported. Raises StaticFailed with every
-    reason, and writes nothing then; also OSError, and what the project's modules raise on import.
+    ``root`` is absolute. ``place`` is where the app will be, if that is known. An app without such
+    pages is not imported. Raises StaticFailed with every reason, and writes nothing then; also
+    OSError, and what the project's modules raise on import.
     """
     routes = tuple(
         route
@@ -128,7 +136,8 @@ async def write_static_pages(
     opening = open_renderer or partial(open_pool, build, manifest, running)
     recorder = _Recorder(opening)
     app = assemble(root, running, build, manifest, open_renderer=recorder.open)
-    rendering = _Rendering(app, cache(partial(_text_of, root)), config.compression != "off")
+    text = cache(partial(_text_of, root))
+    rendering = _Rendering(app, text, config.compression != "off", place)
     async with app.router.lifespan_context(app):
         with entered(app.state.fx):
             await rendering.run(routes)
@@ -189,10 +198,11 @@ class _Rendering:
     app: Application
     text: Text
     compress: bool
+    place: Place
     pages: dict[str, StoredPage] = attrs.field(factory=dict)
     parts: list[bytes] = attrs.field(factory=list)
     findings: list[Finding] = attrs.field(factory=list)
-    not_found: dict[int, tuple[Place, Place]] = attrs.field(factory=dict)
+    not_found: dict[int, tuple[Slice, Slice]] = attrs.field(factory=dict)
     _size: int = 0
     """Of all parts (bytes)."""
 
@@ -263,21 +273,21 @@ class _Rendering:
     async def _ask(self, path: str, header: tuple[bytes, bytes]) -> _Audience:
         """Return the audience of one request, which has its response."""
         site = self.app.site
-        audience = _Audience(placeholder=site.nonce)
+        audience = _Audience(placeholder=site.nonce, place=self.place)
         url = site.base_url + path if path != "/" or not site.base_url else site.base_url
         scope: Scope = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "1.1",
             "method": "GET",
-            "scheme": "https",
-            "server": (_HOST, 443),
+            "scheme": self.place.scheme,
+            "server": self.place.server,
             "client": None,
             "root_path": "",
             "path": url,
             "raw_path": quote(url, safe=SAFE_IN_PATHS).encode(),
             "query_string": b"",
-            "headers": [header, (b"host", _HOST.encode())],
+            "headers": [header, (b"host", self.place.host.encode())],
             "state": {},
             AUDIENCE: audience,
         }
@@ -308,7 +318,7 @@ class _Rendering:
         }
         return StoredForm(etag, places, coded=coded)
 
-    def _put(self, part: bytes) -> Place:
+    def _put(self, part: bytes) -> Slice:
         place = (self._size, len(part))
         self.parts.append(part)
         self._size += len(part)
@@ -335,10 +345,13 @@ def _reasons(audience: _Audience, path: str, place: str) -> Iterator[Finding]:
         yield Finding(place, f"{path} {UNANSWERED}", remedy)
     elif reply is None:
         cause = f"a middleware responds to {path} with {audience.status} before the page"
-        yield Finding(place, cause, f"Let it pass requests for the host {_HOST}, {_OR}")
+        remedy = f"Let it pass requests for the host {audience.place.host}"
+        if audience.place is _NOWHERE:
+            remedy += ", name one that it knows with 'fx build --site'"
+        yield Finding(place, cause, f"{remedy}, {_OR}")
     elif not isinstance(reply, Reply) or reply.status != 200:
         yield _refusal(reply, path, place)
-    elif _HOST.encode() in reply.body:
+    elif audience.shows_place(reply.body):
         yield Finding(place, f"the page shows {_OF_HOST}", _REMEDY_OF_HOST)
     elif audience.request_id and audience.request_id.encode() in reply.body:
         yield Finding(place, f"the page shows {_OF_ID}", f"Leave it out, {_OR}")
@@ -363,7 +376,7 @@ def _wrong_headers(audience: _Audience, place: str) -> Iterator[Finding]:
         elif name in (b"vary", b"date", b"age"):
             cause = f"its response has the header {_text(name).title()}"
             yield Finding(place, cause, f"Leave it out, {_OR}")
-        elif _HOST.encode() in value:
+        elif audience.shows_place(value):
             yield Finding(place, f"its header {_text(name)} has {_OF_HOST}", _REMEDY_OF_HOST)
         elif audience.request_id and audience.request_id.encode() in value:
             cause = f"its header {_text(name)} has {_OF_ID}"

@@ -17,6 +17,7 @@ from fxtrio.app import assemble, open_pool
 from fxtrio.compile.build import compile_server
 from fxtrio.compile.project import listed_facts
 from fxtrio.config import load_config
+from fxtrio.export.place import Place, place_of
 from fxtrio.export.static_pages import OpenRenderer, StaticFailed, write_static_pages
 from fxtrio.manifest import load_manifest
 from fxtrio.node import NodeMissing
@@ -52,14 +53,17 @@ FILES = {
 NAVIGATION = {"x-fx-navigation": "1"}
 
 
-async def build(root: Path, files: dict[str, str], **settings: Any) -> int:
+async def build(
+    root: Path, files: dict[str, str], *, place: Place | None = None, **settings: Any
+) -> int:
     write_tree(root, files)
     config = load_config(root, **settings)
     folder = root / ".fx" / "build"
     folder.mkdir(parents=True, exist_ok=True)
     manifest = compile_server(root, config, folder, mode="production")
+    named = {} if place is None else {"place": place}
     return await write_static_pages(
-        root, config, folder, manifest, open_renderer=open_data_renderer
+        root, config, folder, manifest, open_renderer=open_data_renderer, **named
     )
 
 
@@ -217,7 +221,7 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "pages/fails.fxl:4: /fails responds with 500. Fix the error in the log above, or remove "
         "STATIC.",
         "pages/host.fxl:4: the page shows the host of request.url, which a build does not know. "
-        "Write the host into a setting of your own, or remove STATIC.",
+        "Name the site with 'fx build --site', or remove STATIC.",
         "pages/id.fxl:4: the page shows request.state.request_id, which differs between requests. "
         "Leave it out, or remove STATIC.",
         "pages/id_sent.fxl:4: its header x-a has request.state.request_id, which differs between "
@@ -225,7 +229,7 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "pages/item.fxl:4: its code, or a layout's, reads request.headers, which differs between "
         "requests. Load it in the browser, or remove STATIC.",
         "pages/link.fxl:4: its header link has the host of request.url, which a build does not "
-        "know. Write the host into a setting of your own, or remove STATIC.",
+        "know. Name the site with 'fx build --site', or remove STATIC.",
         "pages/moved.fxl:4: /moved redirects to /live. Return the page's values, or remove STATIC.",
         "pages/sets.fxl:4: its response sets a cookie. Set it elsewhere, or remove STATIC.",
     ]
@@ -510,3 +514,18 @@ async def test_other_apps_do_need_node(
 
     with pytest.raises(NodeMissing):
         opening()
+
+
+async def test_a_site_that_is_named_is_what_pages_and_middleware_see(tmp_path: Path) -> None:
+    page = (
+        "STATIC = True\n@server\nasync def load(request):\n    return {'html': str(request.url)}\n"
+    )
+    files = {"pages/index.fxl": f"{page}\n{PAGE}", "around.py": ANSWERING}
+    place = place_of("https://example.com", None, base_url="")
+
+    assert await build(tmp_path, files, place=place, middleware=["around:trusting"]) == 1
+    async with opened(tmp_path, middleware=["around:trusting"]) as client:
+        answer = await client.get("/", headers={"host": "example.com"})
+
+    assert "etag" in answer.headers
+    assert "https://example.com/" in answer.text

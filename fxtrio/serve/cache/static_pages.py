@@ -42,7 +42,7 @@ _PUBLIC: Header = (b"cache-control", b"public, max-age=0, must-revalidate")
 _PRIVATE_LINE = b"%b: %b\r\n" % PRIVATE
 _PUBLIC_LINE = b"%b: %b\r\n" % _PUBLIC
 
-Place = tuple[int, int]
+Slice = tuple[int, int]
 """Where bytes are in the file of bodies: the first, and how many."""
 
 
@@ -50,13 +50,13 @@ class StoredForm(msgspec.Struct, frozen=True):
     """One representation of a page, in the file of bodies."""
 
     etag: str
-    segments: tuple[Place, ...]
+    segments: tuple[Slice, ...]
     """The body, cut at each nonce."""
 
-    coded: dict[Coding, Place] = {}
+    coded: dict[Coding, Slice] = {}
     """The whole body in each coding; of one with nonces there is none."""
 
-    deflated: tuple[Place, ...] = ()
+    deflated: tuple[Slice, ...] = ()
     """Its segments, deflated, of a body with nonces."""
 
 
@@ -83,7 +83,7 @@ class StoredIndex(msgspec.Struct, frozen=True):
 
     pages: StoredPages
 
-    not_found: dict[int, tuple[Place, Place]] = {}
+    not_found: dict[int, tuple[Slice, Slice]] = {}
     """Head and HTML of not-found views, by number, for servers without Node."""
 
 
@@ -180,7 +180,7 @@ class StaticPage:
         headers.append((b"content-encoding", coding.encode()))
         return Reply(200, self._bytes(form.coded[coding]), media, headers)
 
-    def _bytes(self, place: Place) -> bytes:
+    def _bytes(self, place: Slice) -> bytes:
         return bytes(self._bodies[place[0] : place[0] + place[1]])
 
 
