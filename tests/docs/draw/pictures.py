@@ -22,7 +22,7 @@ def request_tasks() -> Canvas:
     for y, text in ((20, "Layout's loader"), (90, "Page's loader"), (160, "Render")):
         canvas.box(570, y, 170, 50, text, "ends")
         canvas.arrow((480, 158), (520, 158), (520, y + 25), (570, y + 25))
-    canvas.box(570, 230, 170, 50, "Action\nruns to its end", "lasts")
+    canvas.box(570, 230, 170, 50, "Action\nruns to completion", "lasts")
     canvas.arrow((480, 158), (520, 158), (520, 255), (570, 255))
     canvas.arrow((140, 158), (190, 158))
     canvas.arrow((310, 158), (360, 158))
@@ -100,7 +100,7 @@ def page_file() -> Canvas:
     canvas = Canvas(
         760,
         290,
-        "What becomes of a page file",
+        "How a page file is compiled",
         "A page file has a server half in Python and a client half in JSX. The server half becomes "
         "a Python module that runs in the worker process only. The client half becomes a bundle "
         "for the browser and a bundle for the render worker. The types of the loader and "
@@ -135,7 +135,7 @@ def shutdown() -> Canvas:
     )
     steps = (
         ("readyz: 503", "", 124),
-        ("Intake stops", "", 128),
+        ("Listener", "\ncloses", 128),
         ("Requests finish", "\nWebSockets: 1001", 168),
         ("Jobs drain", "\nthe rest is cancelled", 180),
         ("Plugins, Node", "\nclose", 140),
