@@ -2,14 +2,16 @@
 
     python -m benchmarks.dev [--peers vite,next,sveltekit] [--pages 3,30,300]
                              [--edits 15] [--starts 3] [--cpu-saves 5] [--visits 60]
-                             [--only "UI text,CSS"]
+                             [--only "UI text,CSS"] [--into RESULTS.json]
     python -m benchmarks.dev --pages "" --projects starter,notes
 
 The first is a table beside others, with as many pages as are named: the first page, every kind of
-save, the CPU time of a save, and memory. It is written after each row. One size, `--edits 5
---starts 1 --cpu-saves 2 --visits 10`, takes some four minutes. The second measures examples, and
-what saves must not take away. A time is that from before the write to the frame in which the
-browser shows it. Needs Chromium, and npm for the others, which it installs into benchmarks/.cache.
+save, the CPU time of a save, and memory. It is written after each row, and with `--into` the same
+command goes on with the sizes that are not complete yet. A size with `--edits 30` and three peers
+takes some fifteen minutes; with `--edits 5 --starts 1 --cpu-saves 2 --visits 10`, some four. The
+second measures examples, and what saves must not take away. A time is that from before the write
+to the frame in which the browser shows it. Needs Chromium, and npm for the others, which it
+installs into benchmarks/.cache.
 """
 
 from __future__ import annotations
@@ -18,12 +20,11 @@ import argparse
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from playwright.sync_api import Browser
 
@@ -35,8 +36,8 @@ from benchmarks.dev.model import DevServer
 from benchmarks.dev.peers import PEERS
 from benchmarks.dev.saving import Saving
 from benchmarks.dev.server import first_page, running, show, window
-from benchmarks.dev.table import Row, Size, measure_size
-from benchmarks.dev.table_report import heading, line, write
+from benchmarks.dev.table import Size, measure_size
+from benchmarks.dev.table_report import Table, heading, line
 from tests.e2e.support import open_browser
 
 _ALTERNATING = 50
@@ -45,21 +46,25 @@ _ALTERNATING = 50
 def main() -> None:
     """Measure what the command line names."""
     options = _parse()
-    facts = machine.facts()
-    print(f"{facts}\nTimes: median (95th percentile).")
+    print(f"{machine.facts()}\nTimes: median (95th percentile).")
     sizes = [int(one) for one in options.pages.split(",") if one]
     if sizes:
-        _table(sizes, options, facts)
+        _table(sizes, options)
     for project in filter(None, options.projects.split(",")):
         with _folder() as folder:
             _run(partial(fxtrio, project, folder), options)
 
 
-def _table(sizes: list[int], options: argparse.Namespace, facts: Mapping[str, Any]) -> None:
-    began = datetime.now().astimezone()
-    found: dict[int, list[Row]] = {pages: [] for pages in sizes}
-    written = None
+def _table(sizes: list[int], options: argparse.Namespace) -> None:
+    table = Table.new(datetime.now().astimezone())
+    if options.into is not None:
+        table = Table.read(options.into) if options.into.exists() else table
+        table.file = options.into
     for pages in sizes:
+        if pages in table.complete:
+            print(f"\n{pages} pages: in {table.file} already")
+            continue
+        facts = machine.facts()
         with _folder() as folder, open_browser() as browser:
             peers = [PEERS[name]() for name in options.peers.split(",") if name]
             servers = [bare(folder), *peers]
@@ -74,10 +79,10 @@ def _table(sizes: list[int], options: argparse.Namespace, facts: Mapping[str, An
                 only=frozenset(filter(None, options.only.split(","))),
             )
             for row in measure_size(browser, servers, size):
-                found[pages].append(row)
                 print(line(row, names), f" [load {os.getloadavg()[0]:.1f}]", flush=True)
-                written = write(facts, found, began)  # the run may be broken off
-    print(f"Written to {written}")
+                table.add(pages, row, facts)
+            table.finish(pages)
+    print(f"Written to {table.file}")
 
 
 def _run(make: Callable[[], DevServer], options: argparse.Namespace) -> None:
@@ -134,6 +139,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--pages", default="3,30", help="Of the projects of the table.")
     parser.add_argument("--projects", default="", help="Of fxtrio: starter, or an example.")
     parser.add_argument("--peers", default="", help=f"Any of {','.join(PEERS)}.")
+    parser.add_argument("--into", type=Path, help="File of results; sizes in it are left out.")
     parser.add_argument("--only", default="", help="Kinds of saves, by the names that are printed.")
     return parser.parse_args()
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+import attrs
 
 from benchmarks.dev.figures import p95
 from benchmarks.dev.table import Row
@@ -39,19 +41,45 @@ def _cell(row: Row, name: str) -> str:
     return text + (f", {missed} missed" if missed else "")
 
 
-def write(
-    machine: Mapping[str, Any],
-    sizes: Mapping[int, Sequence[Row]],
-    began: datetime,
-    folder: Path = FOLDER,
-) -> Path:
-    """Write all figures to ``dev-<date>.json`` and return its path."""
-    folder.mkdir(exist_ok=True)
-    path = folder / f"dev-{began:%Y-%m-%dT%H-%M-%S}.json"
-    rows = [{"pages": pages, **_as_json(row)} for pages, found in sizes.items() for row in found]
-    text = {"began": began.isoformat(timespec="seconds"), "machine": machine, "rows": rows}
-    path.write_text(json.dumps(text, indent=1) + "\n")
-    return path
+@attrs.define
+class Table:
+    """The rows of all sizes, written to a file after each of them: a run may be broken off."""
+
+    file: Path
+    began: str
+    complete: list[int] = attrs.field(factory=list)
+    """The sizes that were measured as a whole."""
+
+    rows: list[dict[str, Any]] = attrs.field(factory=list)
+
+    @classmethod
+    def new(cls, began: datetime, folder: Path = FOLDER) -> Table:
+        """Return one for ``dev-<date>.json``."""
+        file = folder / f"dev-{began:%Y-%m-%dT%H-%M-%S}.json"
+        return cls(file, began.isoformat(timespec="seconds"))
+
+    @classmethod
+    def read(cls, file: Path) -> Table:
+        """Return what has been written to ``file``, as far as its sizes are complete."""
+        text = json.loads(file.read_text())
+        complete = text["complete"]
+        rows = [row for row in text["rows"] if row["pages"] in complete]
+        return cls(file, text["began"], complete, rows)
+
+    def add(self, pages: int, row: Row, machine: Mapping[str, Any]) -> None:
+        """Add one row of the size ``pages``, with what is known of the machine, and write it."""
+        self.rows.append({"pages": pages, **_as_json(row), "machine": machine})
+        self._write()
+
+    def finish(self, pages: int) -> None:
+        """Note that all rows of the size ``pages`` are there."""
+        self.complete.append(pages)
+        self._write()
+
+    def _write(self) -> None:
+        self.file.parent.mkdir(exist_ok=True)
+        text = {"began": self.began, "complete": self.complete, "rows": self.rows}
+        self.file.write_text(json.dumps(text, indent=1) + "\n")
 
 
 def _as_json(row: Row) -> dict[str, Any]:
