@@ -13,8 +13,8 @@ import click
 from rich.table import Table
 
 from fxtrio.cli.output import console, json_option, print_done, print_warning, root_option
-from fxtrio.compile.page_weights import PageWeight, Weight, require_budget, weigh_pages
 from fxtrio.compile.plurals import counted
+from fxtrio.compile.publish.page_weights import PageWeight, Weight, require_budget, weigh_pages
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import Manifest

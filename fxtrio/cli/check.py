@@ -111,8 +111,9 @@ async def check(
     from fxtrio.cli.import_check.process import found_settings, order_of, try_application
     from fxtrio.compile.check.problem_kinds import FindingKind
     from fxtrio.compile.check.ui_code import check_ui
+    from fxtrio.compile.file_checks import check_python
     from fxtrio.compile.problems import config_problems, of_kind, placed
-    from fxtrio.compile.project import check_project, check_python
+    from fxtrio.compile.project import check_project
     from fxtrio.config import read_config, read_env_files
     from fxtrio.tools.project_checks.project_files import beside_problems
 

@@ -18,6 +18,7 @@ from fxtrio.temporary_folders import open_temporary_folder
 if TYPE_CHECKING:
     from fxtrio.develop.build.dev_project import DevProject
     from fxtrio.develop.loop import Loop
+    from fxtrio.develop.processes.early_node import EarlyNode
     from fxtrio.develop.processes.launch import Ahead, Server
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)  # the second: the terminal is closed
@@ -49,15 +50,25 @@ def command(root: Path, app: str | None, host: str, port: int, inspect: int | No
     Errors are shown here and in the browser. Ctrl-C stops the server.
     """
     from fxtrio.cli.standard_streams import open_closed_descriptors
+    from fxtrio.develop.processes.early_node import starting_early
+
+    open_closed_descriptors()
+    _interrupt_by(*_ENDS)
+    with starting_early(root) as node:
+        _run_command(root, app, host, port, inspect, node)
+
+
+def _run_command(
+    root: Path, app: str | None, host: str, port: int, inspect: int | None, node: EarlyNode | None
+) -> None:
+    # Heavy, and Node has been started meanwhile.
     from fxtrio.config import load_config, load_env_files
     from fxtrio.develop.listener import open_listener
     from fxtrio.develop.processes.debugger import require_debugger
     from fxtrio.develop.processes.launch import Server, starting_ahead
 
-    open_closed_descriptors()
     if inspect is not None:
         require_debugger()
-    _interrupt_by(*_ENDS)
     variables = load_env_files(root)  # the server process inherits it
     config = load_config(root)
     shown = f"[{host}]" if ":" in host else host
@@ -75,7 +86,7 @@ def command(root: Path, app: str | None, host: str, port: int, inspect: int | No
         )
         bound = socket.getsockname()[1]
         taken = f"Port {port} is taken: this is {bound}." if port not in (0, bound) else ""
-        with starting_ahead(server, config) as ahead:
+        with starting_ahead(server, config, node) as ahead:
             url = f"http://{named}:{bound}{config.base_url}/"
             attach = f"A debugger may attach to 127.0.0.1:{inspect}." if inspect else ""
             for line in filter(None, (taken, attach)):

@@ -12,9 +12,10 @@ from rich.table import Table
 from starlette.routing import Route
 
 from fxtrio.cli.output import console, json_option, print_errors, print_warning, root_option
-from fxtrio.compile.page_weights import weigh_pages
+from fxtrio.compile.file_checks import check_actions, listed_facts
 from fxtrio.compile.problems import CompileFailed, placed
-from fxtrio.compile.project import check_actions, listed_facts, tree_problems
+from fxtrio.compile.project import tree_problems
+from fxtrio.compile.publish.page_weights import weigh_pages
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.manifest import FOLDERS, load_manifest

@@ -10,8 +10,9 @@ import attrs
 
 from fxtrio.atomic_write import write_whole
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, BundleView
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import CompileFailed, placed
-from fxtrio.compile.project import CheckedPage, CheckedProject, check_project
+from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.compile.scripts import scripts_mode, without_scripts
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
 from fxtrio.config import Config

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from pathlib import Path
 
 import attrs
 
@@ -90,3 +91,13 @@ def read_bytes(data: bytes, path: str) -> SourceText | Problem:
             f"byte 0x{data[error.start]:02x} is not UTF-8",
             "Save the file as UTF-8",
         )
+
+
+def read_source(root: Path, path: str) -> SourceText | Problem:
+    """Return a file of the project in ``root``, or why it cannot be read."""
+    try:
+        data = (root / path).read_bytes()
+    except OSError as error:
+        message = f"it cannot be read: {error.strerror}"
+        return Problem(path, 1, 1, message, "Check that the file is there and may be read")
+    return read_bytes(data, path)

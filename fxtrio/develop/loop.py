@@ -12,7 +12,7 @@ import attrs
 import trio
 
 from fxtrio.config import CONFIG_FILE, Config, load_config
-from fxtrio.develop.build.dev_project import Applied, SwapCode
+from fxtrio.develop.build.applied import Applied, SwapCode
 from fxtrio.develop.processes.import_attempt import find_import_failure, last_message
 from fxtrio.develop.processes.launch import Ahead, Server
 from fxtrio.develop.processes.messages import Swap, Swapped

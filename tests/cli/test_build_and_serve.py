@@ -22,7 +22,7 @@ from click.testing import CliRunner, Result
 
 from fxtrio.cli import main
 from fxtrio.cli.serve import serve_options, server_limits
-from fxtrio.compile.page_weights import Weight, weigh_pages
+from fxtrio.compile.publish.page_weights import Weight, weigh_pages
 from fxtrio.config import Config, load_config
 from fxtrio.manifest import load_manifest
 from tests.e2e.support import nodes_of

@@ -12,7 +12,8 @@ import trio
 
 from fxtrio.cli.check import check
 from fxtrio.cli.init import starter
-from fxtrio.compile.project import check_page, check_project
+from fxtrio.compile.file_checks import check_page
+from fxtrio.compile.project import check_project
 from fxtrio.compile.source import read_text
 from fxtrio.config import load_config
 from fxtrio.tools.project_checks.project_files import beside_problems

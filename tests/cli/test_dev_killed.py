@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.develop.processes.messages import BEGIN, VARIABLE, ChildSettings
+from fxtrio.develop.processes.messages import BEGIN, SERVE, VARIABLE, ChildSettings
 from tests.trees import write_tree
 
 SPINNING = """
@@ -60,7 +60,7 @@ async def test_an_import_that_never_ends_ends_behind_its_parent(tmp_path: Path) 
     os.close(write)
     try:
         assert child.stdin is not None
-        await child.stdin.send_all(BEGIN)
+        await child.stdin.send_all(BEGIN + SERVE)
         with trio.fail_after(60):
             while not (tmp_path / "begun").exists():
                 assert child.returncode is None

@@ -18,11 +18,11 @@ import trio
 
 from fxtrio.cli.dev import run_until_interrupted
 from fxtrio.config import Config
-from fxtrio.develop.build.dev_project import Applied, SwapCode
+from fxtrio.develop.build.applied import Applied, SwapCode
 from fxtrio.develop.loop import Loop
 from fxtrio.develop.processes.attached_process import adopt
 from fxtrio.develop.processes.launch import Ahead, Server, launch_server, starting_ahead
-from fxtrio.develop.processes.messages import BEGIN, Swap
+from fxtrio.develop.processes.messages import BEGIN, SERVE, Swap
 from fxtrio.develop.processes.server_child import Failure
 from fxtrio.develop.reload.watcher import Changes, PendingChanges
 from fxtrio.errors import FxtrioError
@@ -185,6 +185,12 @@ async def running(project: Project) -> AsyncIterator[None]:
             nursery.start_soon(project.loop.run)
             yield
             nursery.cancel_scope.cancel()
+
+
+async def is_there(path: Path) -> None:
+    with trio.fail_after(30):
+        while not await trio.Path(path).exists():  # noqa: ASYNC110 - another process makes it
+            await trio.sleep(0.01)
 
 
 def child_pid(response: httpx.Response) -> int:
@@ -412,7 +418,7 @@ async def test_the_child_ends_when_its_parent_has_ended(project: Project, begun:
         child = adopt(launched.process)
         async with trio.lowlevel.FdStream(launched.replies) as ready:
             if begun:
-                await child.stdin.send_all(BEGIN)
+                await child.stdin.send_all(BEGIN + SERVE)
                 assert await ready.receive_some(3) == b"{}\n"
             await child.stdin.aclose()  # what the end of the parent does, however it ends
 
@@ -454,3 +460,29 @@ async def test_a_process_that_was_started_ahead_with_other_variables_is_not_used
             served = await project.get()
 
     assert served.text.startswith("blue ")
+
+
+async def test_a_process_that_was_started_ahead_may_import_the_app_before_it_serves(
+    project: Project,
+) -> None:
+    project.write(f"open('imported', 'w').close()\n{APP.replace('VERSION', 'ahead')}")
+    with starting_ahead(project.server, Config()) as project.ahead:
+        project.ahead.begin_server()
+        await is_there(project.root / "imported")
+        async with running(project):
+            served = await project.get()
+
+    assert served.text.startswith("ahead ")
+
+
+async def test_a_process_that_has_begun_with_another_build_does_not_serve(project: Project) -> None:
+    project.write(f"open('imported', 'w').close()\n{APP.replace('VERSION', 'old')}")
+    with starting_ahead(project.server, Config()) as project.ahead:
+        project.ahead.begin_server()
+        await is_there(project.root / "imported")
+        project.write(APP.replace("VERSION", "new"))
+        project.ahead.end_begun()
+        async with running(project):
+            served = await project.get()
+
+    assert served.text.startswith("new ")

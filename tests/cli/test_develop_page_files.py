@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio.testing import MockClock
 
-from fxtrio.compile import project as compile_project
+from fxtrio.compile import source as compile_source
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.config import Config
@@ -47,7 +47,7 @@ async def test_of_known_files_only_those_that_have_changed_are_read(
         read.append(path)
         return read_bytes(data, path)
 
-    monkeypatch.setattr(compile_project, "read_bytes", noted)
+    monkeypatch.setattr(compile_source, "read_bytes", noted)
 
     project = await files.read_all(Config(), {}, {"pages/p3.fxl", "pages/fresh.fxl"})
 

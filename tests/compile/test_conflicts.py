@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.project import check_page, check_python
+from fxtrio.compile.file_checks import check_page, check_python
 from fxtrio.compile.source import read_text
 from tests.compile.test_ui import check
 from tests.trees import write_tree

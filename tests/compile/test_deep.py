@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.project import check_page, check_python
+from fxtrio.compile.file_checks import check_page, check_python
 from fxtrio.compile.source import read_text
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.tools.format.ast_equality import same_python

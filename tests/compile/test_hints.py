@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.project import check_page
+from fxtrio.compile.file_checks import check_page
 from fxtrio.compile.source import read_text
 from fxtrio.compile.split import suggestions
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from fxtrio.compile.project import check_page
+from fxtrio.compile.file_checks import check_page
 from fxtrio.compile.source import read_text
 from fxtrio.compile.split.halves import split
 from fxtrio.compile.split.newer_syntax import find_newer, in_older_words

@@ -8,16 +8,12 @@ from typing import Any
 
 import pytest
 
-from fxtrio.compile import project
+from fxtrio.compile import file_checks
 from fxtrio.compile.check.names.auto_imports import WITH_ACTION, WITH_LOADER
+from fxtrio.compile.checked_page import CheckedPage
+from fxtrio.compile.file_checks import check_page
 from fxtrio.compile.problems import Problem, format_json, format_text, placed
-from fxtrio.compile.project import (
-    CheckedPage,
-    CheckedProject,
-    CheckedTexts,
-    check_page,
-    check_project,
-)
+from fxtrio.compile.project import CheckedProject, CheckedTexts, check_project
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.config import Config
 from fxtrio.manifest import PageModule
@@ -314,8 +310,8 @@ def test_a_page_file_is_checked_again_only_when_its_text_is_another(
         checked.append(source.path)
         return plain(source, *where)
 
-    plain = project.check_page
-    monkeypatch.setattr(project, "check_page", counting)
+    plain = check_page
+    monkeypatch.setattr(file_checks, "check_page", counting)
     write_tree(tmp_path, {"pages/a.fxl": PAGE, "pages/b.fxl": "x = ("})
     memory = CheckedTexts()
     first = check_project(tmp_path, Config(), memory)

@@ -8,7 +8,7 @@ import attrs
 import pytest
 
 from fxtrio.compile.bundling.bundle import BundleResult, FileAssets, IslandUse, ScriptReason
-from fxtrio.compile.page_weights import BudgetExceeded, PageWeight, Weight, require_budget
+from fxtrio.compile.publish.page_weights import BudgetExceeded, PageWeight, Weight, require_budget
 from fxtrio.compile.scripts import dump_reasons, required_scripts, without_scripts
 from fxtrio.manifest import Manifest, PageModule, ScriptsMode, View
 

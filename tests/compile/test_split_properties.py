@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fxtrio.compile.project import check_page
+from fxtrio.compile.file_checks import check_page
 from fxtrio.compile.source import read_text
 from fxtrio.compile.split.halves import Sections, split
 from fxtrio.compile.split.python_statements import Broken, parse

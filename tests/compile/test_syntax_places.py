@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from fxtrio.cli.check import check
-from fxtrio.compile.project import check_page
+from fxtrio.compile.file_checks import check_page
 from fxtrio.compile.source import read_text
 from tests.trees import write_tree
 

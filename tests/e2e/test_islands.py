@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from playwright.sync_api import Browser, Page, Response, expect
 
-from fxtrio.compile.page_weights import weigh_pages
+from fxtrio.compile.publish.page_weights import weigh_pages
 from fxtrio.manifest import load_manifest
 from tests.e2e.islands_site import ISLANDS, SERVED
 from tests.e2e.support import UNCOMPRESSED, Server, fx, read_text, served, serving_files, visit

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from fxtrio.compile.page_weights import require_budget, weigh_pages
+from fxtrio.compile.publish.page_weights import require_budget, weigh_pages
 from fxtrio.manifest import FOLDERS, load_manifest
 from tests.e2e.support import EXAMPLES, REPOSITORY, UNCOMPRESSED, copy_example, serving
 from tests.ports import free_port

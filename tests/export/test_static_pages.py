@@ -15,7 +15,7 @@ import pytest
 
 from fxtrio.app import assemble, open_pool
 from fxtrio.compile.build import compile_server
-from fxtrio.compile.project import listed_facts
+from fxtrio.compile.file_checks import listed_facts
 from fxtrio.config import load_config
 from fxtrio.export.place import Place, place_of
 from fxtrio.export.static_pages import OpenRenderer, StaticFailed, write_static_pages

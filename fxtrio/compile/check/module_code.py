@@ -16,8 +16,9 @@ from fxtrio.compile.check import pyxle_migration
 from fxtrio.compile.check.names.undefined_names import foreign_calls, missing_imports
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.check.project_modules import modules_used, read_module
+from fxtrio.compile.file_checks import syntax_problems
 from fxtrio.compile.problems import Problem, of_kind
-from fxtrio.compile.project import CheckedProject, syntax_problems
+from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.config import Config

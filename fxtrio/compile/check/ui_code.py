@@ -21,8 +21,9 @@ from fxtrio.compile.bundling.toolchain import ToolchainFailed, ensure_toolchain
 from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.check.python_declarations import kind_of
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.node import NodeMissing, find_node, tool_environment

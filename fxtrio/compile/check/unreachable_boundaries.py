@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from fxtrio.compile.check.problem_kinds import FindingKind
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.source import read_text
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.routes import PageFile

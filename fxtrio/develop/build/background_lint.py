@@ -10,8 +10,9 @@ import attrs
 import trio
 
 from fxtrio.compile.check.ui_code import ui_file, ui_found, ui_order
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem, placed
-from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config
 from fxtrio.develop.build.background_typecheck import Show
 from fxtrio.develop.build.outlines import CheckInput
@@ -19,7 +20,6 @@ from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import shown_finding
 from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.errors import FxtrioError
-from fxtrio.tools.project_checks.project_files import beside_problems
 
 _NAME = "likely mistakes"
 _LATER = 1.0  # seconds after a change: the screen comes first
@@ -168,6 +168,9 @@ class BackgroundLint:
             is_same = (project.tree, config) == (before.tree, settings)
             if is_same and project.has_same_python(before):
                 return found
+        # Heavy, and the first page has been shown.
+        from fxtrio.tools.project_checks.project_files import beside_problems
+
         found = await beside_problems(self.root, config, project, connects=False)
         self._beside = project, config, found
         return found

@@ -27,12 +27,15 @@ from fxtrio.compile.build_steps import (
 from fxtrio.compile.bundling.bundle import BundleResult, encode_plan, read_result
 from fxtrio.compile.bundling.editor_types import write_client_types
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config, load_config, renew_env_files
+from fxtrio.develop.build.applied import Applied, SwapCode
 from fxtrio.develop.build.background_lint import BackgroundLint
 from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
+from fxtrio.develop.build.kept_answer import find_answer, keep_answer
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles, other_servers
@@ -55,25 +58,6 @@ _WARM = 3  # pages that are prepared before they are requested
 _FEW = 8
 """Files that are read without a thread: on a busy machine that gets its turn some milliseconds
 later, which is longer than it reads."""
-
-SwapCode = Callable[[Swap], Awaitable[Swapped]]
-
-
-@attrs.frozen(kw_only=True)
-class Applied:
-    """What came of a change."""
-
-    restart: str = ""
-    """Why the process that serves must be restarted; "" when it need not."""
-
-    problems: tuple[str, ...] = ()
-    """Problems, for the terminal."""
-
-    used: bool = True
-    """Whether any of the files is one that the project is made of."""
-
-    modules: int = 0
-    """How many Python modules were run."""
 
 
 @attrs.define(eq=False)
@@ -158,13 +142,14 @@ class DevProject:
         self.variables = await trio.to_thread.run_sync(renew_env_files, self.root, self.variables)
         self.config = await trio.to_thread.run_sync(load_config, self.root)
         self._left = Swap()
+        self.ahead.end_begun()  # it has begun with what was there before
         self._mistakes.stop()
         self._toolchain = await ensure_toolchain(self.report)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._start_vite)
             project = await self._files.read_all(self.config, self._by_source())
+            await trio.to_thread.run_sync(self._write_all, project)
         before = self._by_source()
-        await trio.to_thread.run_sync(self._write_all, project)
         await self._take(project, replan=True)
         if self._untold is not None:
             tell, self._untold = self._untold, None
@@ -193,8 +178,8 @@ class DevProject:
         """
         assert self._project is not None
         look = partial(self._look_at, changes.files, pages=has_inotify() and not restart)
-        few = len(changes.files) <= _FEW
-        found, good = look() if few else await trio.to_thread.run_sync(look)
+        is_few = len(changes.files) <= _FEW
+        found, good = look() if is_few else await trio.to_thread.run_sync(look)
         if BUILT in found.settings:  # no process can start before it is made again
             self.miss(changes)
             return Applied(restart=f"{BUILT} has changed")
@@ -332,13 +317,12 @@ class DevProject:
                 return Applied(restart=swapped.restart)
         sources = (*swapped.sources, *facts, *(shown or ()))
         failed = (swapped.failed,) if swapped.failed else ()
-        data = None
         # Loaders read Markdown (`fx.content`), and which of them is not known.
         every = (structure and shown is None) or any(
             file.endswith(MARKDOWN_SUFFIX) for file in found.files
         )
-        if (sources or every) and not failed:
-            data = {"sources": None if every else sources}
+        is_new = (sources or every) and not failed
+        data = {"sources": None if every else sources} if is_new else None
         if not (ui_alone and changed):
             told = await self._tell(found, changed, known, gone, data, wrong)
         self._outlines.note(changed, told.outlines)
@@ -348,8 +332,9 @@ class DevProject:
             f"{shown_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
             for one in told.wrong
         ]
-        beside = [file for file in found.files if self._is_inside(file)]
-        used = told.used or bool(changed or found.modules or found.pages or structure or beside)
+        paths = map(PurePosixPath, found.files)
+        beside = any(path.is_relative_to(self.config.pages_dir) for path in paths)
+        used = told.used or bool(changed or found.modules or found.pages or structure) or beside
         return Applied(problems=(*problems, *failed), modules=swapped.modules, used=used)
 
     def _check_later(
@@ -366,9 +351,6 @@ class DevProject:
             self._mistakes.look_later(looked_at, self._toolchain, files)
         if pages_changed or files or found.modules:
             self._types.look_later(looked_at, (*files, *found.modules))
-
-    def _is_inside(self, file: str) -> bool:
-        return PurePosixPath(file).is_relative_to(self.config.pages_dir)
 
     async def _swap(
         self, swap: SwapCode, sources: Iterable[str], files: Iterable[str], *, restart: str = ""
@@ -411,10 +393,7 @@ class DevProject:
         site = self._site
         if replan or self._result is None:
             self._result = await self._tell_site(project, site, before)
-        manifest = make_manifest(project, site, self.config, "development", self._result)
-        if manifest != self._manifest or not file.exists():
-            self._manifest = manifest
-            write_whole(file, dump_manifest(manifest))
+        self._write_manifest(project, site, self._result)
         self._made_of = project, self._result
 
     async def _tell_site(
@@ -427,7 +406,8 @@ class DevProject:
             answer = await self._ask("site", more=more)
             if answer["known"]:  # else it was started anew meanwhile
                 return joined_result(known, answer)
-        return read_result(await self._ask("site", plan=self._plan(project, site)))
+        plan = self._plan(project, site)
+        return keep_answer(self.folder, plan, await self._ask("site", plan=plan))
 
     def _is_made(self, project: CheckedProject) -> bool:
         """Return whether the manifest of ``project`` is the one that was made last."""
@@ -446,6 +426,27 @@ class DevProject:
         write_halves(project.pages, self.folder)
         remove_other_halves(project.pages, self.folder)
         write_client_types(self.root)
+        self._files.keep()
+        if self._project is None:
+            self._begin_ahead(project)
+
+    def _begin_ahead(self, project: CheckedProject) -> None:
+        """Let the process that serves import the app, if it is known what Node will answer."""
+        site = planned_site(project)
+        answer = find_answer(self.folder, self._plan(project, site))
+        if answer is not None:
+            self._write_manifest(project, site, answer)
+            self.ahead.begin_server()
+
+    def _write_manifest(
+        self, project: CheckedProject, site: PlannedSite, result: BundleResult
+    ) -> None:
+        manifest = make_manifest(project, site, self.config, "development", result)
+        file = self.folder / FILE_NAME
+        if manifest != self._manifest or not file.exists():
+            self._manifest = manifest
+            if write_whole(file, dump_manifest(manifest)):
+                self.ahead.end_begun()
 
     def _write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:
         """Write the halves of ``pages``, and delete those of the files ``gone``."""

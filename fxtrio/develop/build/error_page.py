@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage
 from fxtrio.manifest import PageModule
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.checked_page import CheckedPage
+from fxtrio.compile.project import CheckedProject
 from fxtrio.config import Config
 
 

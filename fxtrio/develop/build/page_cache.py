@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import attrs
 import trio
 
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import CompileFailed, Problem, placed
-from fxtrio.compile.project import CheckedPage, CheckedProject, CheckedTexts, check_project
+from fxtrio.compile.project import CheckedProject, CheckedTexts, check_project
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.config import Config
 from fxtrio.develop.build.error_page import broken_page
+from fxtrio.develop.build.kept_pages import GoodPages, find_kept, keep
 from fxtrio.develop.reload.watcher import has_inotify
 from fxtrio.develop.report.overlay_errors import Shown, shown_problem
 from fxtrio.routes.action_files import is_action_file
@@ -29,6 +32,8 @@ class PageFiles:
     _pages_dir: str = "pages"
     _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
     _known: list[Problem] = attrs.field(factory=list)
+    _kept: GoodPages | None = None
+    """What is on the disk for the next `fx dev`."""
 
     async def read_all(
         self,
@@ -50,6 +55,9 @@ class PageFiles:
         Of those that have been read before only the files ``changed`` are read; None stands for
         all. Raises CompileFailed for problems of more than one page.
         """
+        if self._kept is None:  # the first time
+            self._kept = find_kept(self.root, config.pages_dir)
+            self._texts.add_good(self._kept)
         self._pages_dir = config.pages_dir
         project = check_project(self.root, config, self._texts, changed)
         pages = {page.module.source: page for page in project.pages}
@@ -96,6 +104,14 @@ class PageFiles:
     def forget(self, sources: Iterable[str]) -> None:
         """Forget deleted files."""
         self._texts.forget(sources)
+
+    def keep(self) -> None:
+        """Write to the disk what came of the files, for the next `fx dev`. For a thread."""
+        good = self._texts.good()
+        if good != self._kept:
+            with suppress(OSError):  # of a full disk: it starts all the same
+                keep(good, self.root, self._pages_dir)
+            self._kept = good
 
     def wrong(self) -> list[Problem]:
         """Return the present problems, for the terminal."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,17 +19,15 @@ from socket import socket
 import attrs
 
 from fxtrio.build_folder import require_no_link
-from fxtrio.compile.bundling.installation import JS, is_whole, toolchain_folder
+from fxtrio.compile.bundling.installation import is_whole, toolchain_folder
 from fxtrio.config import Config
 from fxtrio.develop.processes.debugger import interpreter_arguments
-from fxtrio.develop.processes.messages import VARIABLE, ChildSettings
+from fxtrio.develop.processes.early_node import EarlyNode, public_variables, start_node
+from fxtrio.develop.processes.messages import BEGIN, VARIABLE, ChildSettings
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS
 from fxtrio.node import find_node
-from fxtrio.ssr.process.sandbox import worker_environment
 
-_MAIN = JS / "develop" / "main.js"
-_PUBLIC = ("FX_PUBLIC_",)  # what code in browsers may know
 _EDITORS = {
     **{
         name: f"{name}://file{{file}}:{{line}}:{{column}}"
@@ -73,41 +72,22 @@ class ViteSettings:
         )
 
 
-def public_variables() -> dict[str, str]:
-    """Return the variables of the environment that code in browsers may know."""
-    return {name: value for name, value in os.environ.items() if name.startswith(_PUBLIC)}
+def launch_vite(settings: ViteSettings, early: EarlyNode | None = None) -> subprocess.Popen[bytes]:
+    """Give Node its ``settings``: the ``early`` one, or one that is started now.
 
-
-def launch_vite(settings: ViteSettings) -> subprocess.Popen[bytes]:
-    """Start Node with ``settings``; it says on its standard output when it is ready.
-
-    Raises NodeMissing.
+    It says on its standard output when it is ready. Raises NodeMissing and OSError.
     """
-    node = find_node()
+    node, root = find_node().node, Path(settings.root)
     Path(settings.folder).mkdir(parents=True, exist_ok=True)
     for name in ("http", "ssr", "hot"):
         (Path(settings.sockets) / name).unlink(missing_ok=True)
-    process = subprocess.Popen(
-        [str(node.node), str(_MAIN)],
-        bufsize=0,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        cwd=settings.root,
-        env={
-            **worker_environment("development"),
-            **public_variables(),
-            "NO_COLOR": "1",
-            # The bundler's allocator returns memory at once: half a gigabyte for large packages.
-            "MIMALLOC_PURGE_DELAY": "0",
-            # Versions that know it start Vite in half the time.
-            "NODE_COMPILE_CACHE": f"{settings.folder}/compiled",
-        },
-        start_new_session=True,  # so that Ctrl-C reaches this command only
-    )
+    process = None if early is None else early.take(node, root)
+    if process is None:
+        process = start_node(node, root)
     assert process.stdin is not None  # it is PIPE
+    told = {**attrs.asdict(settings), "variables": public_variables()}
     with suppress(BrokenPipeError):  # it has ended, as whoever reads its output learns
-        process.stdin.write(json.dumps(attrs.asdict(settings)).encode() + b"\n")
+        process.stdin.write(json.dumps(told).encode() + b"\n")
     return process
 
 
@@ -128,13 +108,16 @@ class Server:
     """The port on which it waits for a debugger; 0 for none."""
 
 
-@attrs.frozen(eq=False)
+@attrs.define(eq=False)
 class LaunchedServer:
-    """A process that serves as soon as a line comes to its standard input."""
+    """A process that serves as soon as `BEGIN` and `SERVE` come to its standard input."""
 
     process: subprocess.Popen[bytes]
     replies: int
     """Where it answers (a file descriptor); whoever has this object closes it."""
+
+    begun: bool = False
+    """Whether it imports the app, or has done so."""
 
 
 def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServer:
@@ -195,6 +178,25 @@ class Ahead:
         _end_server(found)
         return launch_server(wanted)
 
+    def begin_server(self) -> None:
+        """Let the process that serves import the app, if there is one; it serves when it is taken.
+
+        The project is as its manifest says.
+        """
+        if self._server is None or self._environment != os.environ:
+            return
+        launched = self._server[1]
+        assert launched.process.stdin is not None  # it is PIPE
+        launched.begun = True
+        with suppress(BrokenPipeError):  # it has ended, as whoever takes it learns
+            launched.process.stdin.write(BEGIN)
+
+    def end_begun(self) -> None:
+        """End the process that serves, if it has begun with another manifest."""
+        if self._server is not None and self._server[1].begun:
+            _end_server(self._server)
+            self._server = None
+
     def vite(self, wanted: ViteSettings) -> subprocess.Popen[bytes]:
         """Return Node: the one that has been started, or a new one. Raises NodeMissing."""
         found, self._vite = self._vite, None
@@ -211,8 +213,13 @@ class Ahead:
 
 
 @contextmanager
-def starting_ahead(server: Server, config: Config) -> Iterator[Ahead]:
-    """Start both processes, unless Node or the toolchain have to be installed first."""
+def starting_ahead(
+    server: Server, config: Config, early: EarlyNode | None = None
+) -> Iterator[Ahead]:
+    """Start both processes, unless Node or the toolchain have to be installed first.
+
+    ``early`` is Node where it has been started already.
+    """
     ahead = Ahead((server, launch_server(server)))
     try:
         toolchain = toolchain_folder()
@@ -221,7 +228,7 @@ def starting_ahead(server: Server, config: Config) -> Iterator[Ahead]:
                 server.root, config, toolchain=toolchain, sockets=server.vite
             )
             with suppress(FxtrioError):  # reported when the project is prepared
-                ahead._vite = settings, launch_vite(settings)
+                ahead._vite = settings, launch_vite(settings, early)
         yield ahead
     finally:
         ahead.close()
@@ -230,6 +237,9 @@ def starting_ahead(server: Server, config: Config) -> Iterator[Ahead]:
 def _end_server(found: tuple[Server, LaunchedServer] | None) -> None:
     if found is not None:
         os.close(found[1].replies)
+        if found[1].begun:
+            with suppress(ProcessLookupError):
+                os.killpg(found[1].process.pid, signal.SIGKILL)  # with what its imports started
         _end(found[1].process)
 
 

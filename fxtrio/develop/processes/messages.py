@@ -10,6 +10,9 @@ VARIABLE = "FX_DEVELOP_CHILD"
 BEGIN = b"begin\n"
 """What the child waits for before it runs anything of the project."""
 
+SERVE = b"serve\n"
+"""What it waits for when it has imported the app: before it opens anything, and serves."""
+
 GRACE = 2.0
 """How long requests may go on when the app is about to be replaced (seconds)."""
 

@@ -15,7 +15,7 @@ import trio
 from fxtrio.develop.processes.attached_process import Adopted, adopt
 from fxtrio.develop.processes.launch import Ahead, Server
 from fxtrio.develop.processes.line_stream import read_lines
-from fxtrio.develop.processes.messages import BEGIN, GRACE, Swap, Swapped
+from fxtrio.develop.processes.messages import BEGIN, GRACE, SERVE, Swap, Swapped
 
 _LINES_KEPT = 60
 _KILL_AFTER = GRACE + 3.0  # then something in the project does not end by itself
@@ -125,7 +125,7 @@ async def _run_child(
             send, receive = trio.open_memory_channel[Swapped](1)
             served.take_orders(process.stdin, receive)
             with suppress(trio.BrokenResourceError):  # it has ended
-                await process.stdin.send_all(BEGIN)
+                await process.stdin.send_all(SERVE if launched.begun else BEGIN + SERVE)
             task_status.started()
             served.serves = await nursery.start(_read_replies, launched.replies, send)
             served.started.set()

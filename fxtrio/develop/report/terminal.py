@@ -9,7 +9,7 @@ import click
 
 from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.problems import Problem
-from fxtrio.develop.build.dev_project import Applied
+from fxtrio.develop.build.applied import Applied
 from fxtrio.develop.processes.server_child import Failure
 from fxtrio.log import printable_in_colours
 

@@ -1,9 +1,9 @@
 """The process that serves the development build; `child_process` begins with it.
 
 It takes `ChildSettings` as JSON in the environment variable `VARIABLE`, and waits for `BEGIN`
-on its standard input. It says by a line to ``replies`` that it serves, answers each order
-(`Swap`) of its standard input there, and ends when that does: so it never outlives the command
-that started it.
+on its standard input, and for `SERVE` once it has imported the app. It says by a line to
+``replies`` that it serves, answers each order (`Swap`) of its standard input there, and ends when
+that does: so it never outlives the command that started it.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.develop.processes.messages import (
     BEGIN,
     GRACE,
+    SERVE,
     VARIABLE,
     ChildSettings,
     Swap,
@@ -77,6 +78,8 @@ def make_app() -> HostGuard:
     modules = Modules(Path(settings.vite), swapper.records)
     if find_spec("mcp") is not None:
         app = _with_tools(app, settings, config)
+    if not settings.import_only and os.read(0, len(SERVE)) != SERVE:
+        raise SystemExit(0)  # the parent has ended
     return development_app(app, config, modules=modules, host=settings.host, inside=swapper.inside)
 
 

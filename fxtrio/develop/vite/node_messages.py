@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from fxtrio.compile.project import CheckedPage
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.develop.reload.classify_changes import Sorted
 from fxtrio.develop.report.overlay_errors import Shown
 

@@ -15,7 +15,8 @@ import attrs
 import trio
 
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
-from fxtrio.develop.processes.launch import Ahead, ViteSettings, public_variables
+from fxtrio.develop.processes.early_node import public_variables
+from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.reload.classify_changes import read_packages
 from fxtrio.develop.report.overlay_errors import Shown
 from fxtrio.develop.vite.vite import Vite, open_vite

@@ -78,7 +78,7 @@ function moduleServer(settings, site, access, { server, runtime, pictures }) {
  * @returns {Promise<(message: any) => Promise<object>>} answers one message
  */
 async function begin(settings) {
-  process.env.NODE_ENV = 'development';
+  Object.assign(process.env, { NODE_ENV: 'development' }, settings.variables);
   const site = new Site(settings);
   const browsers = new Browsers();
   const settled = new EventEmitter();

@@ -111,6 +111,7 @@ function serverOptions(allow, settled) {
     cors: false,
     allowedHosts: true, // the server process has looked at the host
     hmr: { overlay: false },
+    forwardConsole: false, // Vite would look for an agent; `browser/develop.js` tells what is thrown
     fs: { strict: true, allow, deny: DENIED },
     async hotUpdateEnvironments(dev, update) {
       await update(dev.environments.ssr); // a document that is loaded next is new already

@@ -16,6 +16,8 @@ export interface Settings {
   editor: string;
   /** Whether what fails on a page covers it (`dev.overlay`). */
   overlay: boolean;
+  /** Variables of the environment that code in browsers may know. */
+  variables: Record<string, string>;
 }
 
 /** One thing that is wrong, as the overlay shows it. */

@@ -33,7 +33,7 @@ function write(file, text) {
 /** @returns {Site} */
 function emptySite() {
   const settings = { root, folder, base: '/_fx/', toolchain: '', sockets: '', python: '' };
-  return new Site({ ...settings, editor: '', overlay: true });
+  return new Site({ ...settings, editor: '', overlay: true, variables: {} });
 }
 
 /**

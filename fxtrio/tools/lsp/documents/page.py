@@ -6,8 +6,9 @@ from pathlib import Path
 
 import attrs
 
+from fxtrio.compile.checked_page import CheckedPage
+from fxtrio.compile.file_checks import check_page
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage, check_page
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.tools.lsp.documents.positions import Places, places_of
 from fxtrio.tools.lsp.documents.ui_half import UiText

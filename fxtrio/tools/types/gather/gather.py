@@ -16,8 +16,9 @@ from typing import Any
 import msgspec
 
 from fxtrio.compile.check.python_declarations import kind_of
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.markdown_pages import FRONT_MATTER
-from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.views import plan_site
 from fxtrio.manifest import ActionModule, PageModule
 from fxtrio.routes.pattern import Kind, parse_pattern

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 
 from fxtrio.compile.check.problem_kinds import FindingKind
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage
 from fxtrio.compile.source import read_text
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
 from fxtrio.tools.types.python.shapes import Place, Shape, Vague, walk

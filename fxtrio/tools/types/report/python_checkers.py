@@ -22,8 +22,9 @@ import attrs
 import trio
 
 from fxtrio.compile.check.problem_kinds import FindingKind
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.split.python_statements import parse_source
 from fxtrio.errors import FxtrioError
 from fxtrio.tools.types.ui.virtual_project import FOLDER, write_text

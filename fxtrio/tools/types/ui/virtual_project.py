@@ -17,7 +17,8 @@ import attrs
 from fxtrio.atomic_write import write_whole
 from fxtrio.build_folder import require_no_link
 from fxtrio.compile.bundling.installation import JS
-from fxtrio.compile.project import CheckedPage, CheckedProject
+from fxtrio.compile.checked_page import CheckedPage
+from fxtrio.compile.project import CheckedProject
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, dump_types
 from fxtrio.tools.types.ui.action_types import elsewhere_module
 from fxtrio.tools.types.ui.client_types import (
