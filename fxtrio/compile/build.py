@@ -141,14 +141,19 @@ async def _bundle(
 
 
 def _with_others(failed: BundleFailed, certain: tuple[Problem, ...]) -> BundleFailed:
-    """Return a failure with the mistakes in other lines, which the bundler does not look for."""
-    lines = {(problem.path, problem.line) for problem in failed.problems}
+    """Return a failure with the mistakes that the bundler does not look for.
+
+    Of a file that does not parse, those of the checks count: they know the place.
+    """
+    broken = {problem.path for problem in certain if problem.frame}
+    bundled = [problem for problem in failed.problems if problem.path not in broken]
+    lines = {(problem.path, problem.line) for problem in bundled}
     others = [
         BundleProblem(*place, problem.text, problem.frame)
         for problem in certain
         if (place := (problem.path, problem.line, problem.column))[:2] not in lines
     ]
-    return BundleFailed(tuple(sorted([*failed.problems, *others])))
+    return BundleFailed(tuple(sorted([*bundled, *others])))
 
 
 def compile_server(root: Path, config: Config, folder: Path, *, mode: Mode) -> Manifest:

@@ -75,3 +75,16 @@ async def test_conflicts_in_components_and_stylesheets_are_reported(tmp_path: Pa
         f"card.jsx:2:1: {told}. {remedy}",
         f"styles/parts/base.css:2:1: {told}. {remedy}",
     ]
+
+
+@pytest.mark.node
+async def test_a_brace_that_closes_nothing_is_reported_where_it_stands(tmp_path: Path) -> None:
+    style = 'p { color: red }\n}\n/* } */\nb::before { content: "}\\""; background: url(a}b) }\n'
+    write_tree(tmp_path, {"site.css": style})
+    page = f'import "../site.css";\n{UI.replace("data.a", "1")}'
+
+    [found] = await check(tmp_path, {"index.fxl": page})
+
+    assert found == (
+        "site.css:2:1: '}' closes nothing. Remove it, or write the '{' that it closes."
+    )

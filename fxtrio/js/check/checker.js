@@ -11,7 +11,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 import { declaredNames } from './ambient.js';
-import { conflictsIn, importedStyles, styleConflicts } from './conflicts.js';
+import { conflictsIn } from './conflicts.js';
 import { explain } from '../vite/explain.js';
 import { Exported } from './imports/exported.js';
 import { undefinedNames, withoutTypes } from './names.js';
@@ -21,6 +21,7 @@ import { importedFiles, importedModules, unreached } from './imports/reach.js';
 import { islandMistakes } from '../scripts/islands.js';
 import { signaturesOf } from './signatures.js';
 import { importMistakes } from './imports/specifiers.js';
+import { importedStyles, styleMistakes } from './imports/stylesheets.js';
 import { tailwindMistakes } from './tailwind.js';
 import { boundNames } from './tree.js';
 import { usageMistakes } from './usage.js';
@@ -196,8 +197,8 @@ export function lookAtAll(tools, { root, pages, files, shared = null }, look = l
   }
   /** @type {Problem[]} */
   const others = [];
-  for (const { offset, text, ...told } of styleConflicts(root, styles)) {
-    others.push({ ...told, ...placeOf(text, offset), certain: true, syntax: false });
+  for (const { offset, text, ...told } of styleMistakes(root, styles)) {
+    others.push({ ...told, ...placeOf(text, offset), certain: true, syntax: true });
   }
   const sources = files.map((file) => file.path);
   for (const { offset, text, ...told } of tailwindMistakes(tools, root, pages, sources)) {
