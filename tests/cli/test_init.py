@@ -21,8 +21,12 @@ from fxtrio.routes import scan
 PLUGINS = ("-p", "pytest_trio.plugin", "-p", "fxtrio.simulation.pytest_plugin")
 
 
+def fx(*arguments: str) -> Result:
+    return CliRunner().invoke(main, arguments)
+
+
 def init(name: str, *options: str) -> Result:
-    return CliRunner().invoke(main, ["init", name, *options])
+    return fx("init", name, *options)
 
 
 @pytest.fixture(autouse=True)
@@ -120,6 +124,24 @@ def test_the_starter_tells_agents_the_commands(working_folder: Path) -> None:
     docs = "https://github.com/fxtrio/fxtrio/tree/main/docs"
     for name in ("AGENTS.md", "README.md", "pages/layout.fxl"):
         assert docs in (root / name).read_text()
+
+
+def test_the_notes_of_a_project_with_a_database_go_by_deleting_the_files_that_it_names(
+    working_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    init("shop", "--database")
+    monkeypatch.chdir(project := working_folder / "shop")
+    assert fx("db", "up").exit_code == 0
+    [told] = [line for line in Path("README.md").read_text().splitlines() if "without the" in line]
+    for name in re.findall(r"`([^`]+)`", told):
+        Path(name).unlink()
+
+    assert fx("db", "new", "books").exit_code == 0
+    assert [path.name for path in Path("migrations").iterdir()] == ["0001_books.sql"]
+    Path("migrations/0001_books.sql").write_text("create table books (id integer primary key);")
+    assert fx("db", "up").exit_code == 0
+    code = [path for path in project.rglob("*") if path.suffix in (".py", ".fxl", ".sql", ".jsx")]
+    assert not [path for path in code if "notes" in path.read_text("utf-8")]
 
 
 @pytest.mark.parametrize("options", [(), ("--database",)])
