@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     "--standalone",
     metavar="OUT",
     type=click.Path(path_type=Path),
-    help="Also write a folder that runs the app with Python alone.",
+    help="Also write a folder with the app and copies of its packages.",
 )
 @click.option(
     "--include",

@@ -41,8 +41,8 @@ class PackageChanged(FxtrioError):
 
     def __init__(self, package: str, file: str) -> None:
         super().__init__(
-            f"{file}: was changed after {package} was installed, so nobody could install the same "
-            f"again. Run: pip install --force-reinstall {package}"
+            f"{file}: was changed after {package} was installed, so the same files cannot be "
+            f"installed again. Run: pip install --force-reinstall {package}"
         )
         self.package = package
         self.file = file
