@@ -333,12 +333,12 @@ class Development(Protocol):
 def create_app(root: str | Path, **overrides: Any) -> Application:
     """Return the ASGI app of the project in the folder ``root``.
 
-    ``overrides`` are settings as keyword arguments (`load_config`). ``mode`` chooses
-    the build: ``"production"`` (`fx build`) or ``"development"`` (`fx dev`); by default
-    the environment variable FX_MODE does, and without it, production; ``"check"``
-    makes an app without pages, for `fx check`, which tries them one by one. Raises
-    ManifestUnreadable when there is no such build, ConfigInvalid for wrong settings,
-    and whatever the project's own modules raise on import.
+    ``overrides`` are settings as keyword arguments (`load_config`). ``mode`` selects the build:
+    ``"production"`` (`fx build`) or ``"development"`` (`fx dev`); by default, the environment
+    variable FX_MODE selects it, and without that variable it is production; ``"check"`` creates
+    an app without pages, for `fx check`, which checks them one by one. Raises ManifestUnreadable
+    if there is no such build, ConfigInvalid for invalid settings, and whatever the project's own
+    modules raise on import.
     """
     mode = overrides.pop("mode", None) or os.environ.get("FX_MODE", "production")
     root = Path(root).resolve()

@@ -58,14 +58,14 @@ class PortalCallCancelled(FxtrioError):
 
 
 async def portal(func: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:
-    """Await ``func(*args, **kwargs)`` on the app's asyncio loop and return what it returns.
+    """Await ``func(*args, **kwargs)`` on the app's asyncio loop and return its result.
 
-    What it raises is raised here, and it has the context variables of the caller. When
-    the caller is cancelled, so is the call, and it has ended before the caller goes on.
-    100 calls run at a time; others wait.
+    Raises whatever the function raises. The call has the context variables of the caller. If
+    the caller is cancelled, so is the call, and the caller waits until the call has ended. At
+    most 100 calls run at a time; others wait.
 
-    Raises PortalNotRunning outside a running app, PortalCallCancelled when the call was
-    cancelled by something else than its caller, and TypeError for what cannot be called.
+    Raises PortalNotRunning outside a running app, PortalCallCancelled if something other than
+    the caller cancelled the call, and TypeError for anything that cannot be called.
     """
     if not callable(func):
         raise TypeError(_not_callable(func))

@@ -29,10 +29,10 @@ class Cache(Protocol):
 
 
 def tags(*names: str) -> None:
-    """Name what a loader's data comes from, so that `revalidate` can name it as well.
+    """Set tags that say what a loader's data comes from, for `revalidate`.
 
-    Called in a loader, or in what it calls. A page has the tags of all of its loaders. Raises
-    RuntimeError outside of a request.
+    Call it in a loader, or in a function that a loader calls. A page has the tags of all of its
+    loaders. Raises RuntimeError outside of a request.
     """
     context = current.get()
     draft = None if context is None else context.draft
@@ -42,14 +42,14 @@ def tags(*names: str) -> None:
 
 
 def revalidate(*urls: str, tag: str | None = None) -> int:
-    """Drop the cached pages of ``urls``, so that the next visit loads them again. Never waits.
+    """Evict the cached pages of ``urls``, so that the next visit renders them again. Never waits.
 
-    ``tag`` names all pages of which a loader has set it with `tags`. In an action the browser
-    drops its data of them as well, and what `useLoader` shows of them is loaded anew.
+    ``tag`` names all pages whose loaders have set it with `tags`. In an action, the browser also
+    evicts its data of these pages, and `useLoader` loads them again.
 
     A URL covers all representations and queries of its page, and a route such as
-    ``/blog/[id]`` all of its pages. Returns how many cached responses this process dropped;
-    with a broker for several processes the others drop theirs a moment later.
+    ``/blog/[id]`` covers all of its pages. Returns how many cached responses this process
+    evicted; with a broker for several processes, the others evict theirs a moment later.
     Callable from any thread. Raises AppNotRunning outside a running app.
     """
     app = current_app()

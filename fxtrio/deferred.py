@@ -14,7 +14,7 @@ Arguments = TypeVarTuple("Arguments")
 
 
 class Deferred(Generic[T]):
-    """A call that has not begun. Created by `defer`."""
+    """A call that has not started. Created by `defer`."""
 
     # No attrs class: the encoder would send its attributes.
     __slots__ = ("_arguments", "_function")
@@ -47,10 +47,10 @@ class Deferred(Generic[T]):
 def defer(
     function: Callable[[Unpack[Arguments]], Awaitable[T]], *arguments: *Arguments
 ) -> Deferred[T]:
-    """Return what stands for ``await function(*arguments)`` in the dict that a loader returns.
+    """Return a placeholder for ``await function(*arguments)``, for the dict that a loader returns.
 
     The page is sent without waiting for the value; its component gets a promise, which `Await`
-    of `fx/client` shows. Raises TypeError for what is no function.
+    of `fx/client` shows. Raises TypeError if ``function`` is not a function.
     """
     if inspect.iscoroutine(function):
         name = function.__name__

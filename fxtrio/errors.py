@@ -95,8 +95,8 @@ class LoaderError(_Copied):
 class NotFound(LoaderError):
     """Raised in a loader for a missing page: the nearest `not-found.fxl` shows ``message``.
 
-    A `LoaderError` with status 404 shows the nearest `error.fxl`, and so does this one where no
-    `not-found.fxl` stands up to the root.
+    A `LoaderError` with status 404 shows the nearest `error.fxl`, and so does this error if no
+    folder up to the root has a `not-found.fxl`.
     """
 
     def __init__(
@@ -133,9 +133,9 @@ class ActionError(_Copied):
 
 
 class ValidationActionError(ActionError):
-    """A body that does not hold: raised for a typed body, and by applications.
+    """A body is invalid: raised for a typed body, and by applications.
 
-    Use it for what a model cannot express, such as uniqueness.
+    Use it for rules that a model cannot express, such as uniqueness.
     """
 
     def __init__(
@@ -230,13 +230,13 @@ class BodiesFull(ActionError):
 
 
 class TaskQueueError(FxtrioError):
-    """A job was not taken by the task queue."""
+    """The task queue did not accept a job."""
 
 
 class TaskQueueFull(TaskQueueError, Busy):
-    """As many jobs wait for a worker as the queue may hold.
+    """The maximum number of jobs is waiting for a worker.
 
-    Where nothing catches it, it becomes an answer with status 503 and `Retry-After`.
+    If nothing catches it, the response has status 503 and `Retry-After`.
     """
 
     def __init__(self, job: str, capacity: int) -> None:

@@ -66,9 +66,9 @@ def server(
 ) -> Function | Callable[[Function], Function]:
     """Mark an async function as the page's loader, without wrapping it.
 
-    ``timeout`` (seconds) replaces `timeouts.loader` for this loader. A ``public`` loader
-    of a layout, error or not-found file runs for visitors whom the route hooks refuse,
-    too, so that what they see instead looks like the site; a page stays guarded.
+    ``timeout`` (seconds) replaces `timeouts.loader` for this loader. A ``public`` loader of a
+    layout, error or not-found file also runs for visitors whom the route hooks reject, so that
+    the page that they see looks like the site; the page itself remains guarded.
     """
 
     def mark(function: Function) -> Function:
@@ -105,23 +105,23 @@ def action(
     """Mark an async function as a server action, without wrapping it.
 
     ``timeout`` (seconds) replaces `timeouts.action`, and ``limit`` (bytes, or text such as
-    ``"50MB"``) replaces `limits.body`. An action runs to its end when its client disconnects,
+    ``"50MB"``) replaces `limits.body`. If the client disconnects, the action runs to its end,
     unless ``cancel_on_disconnect`` is set.
 
     An async generator sends each value as soon as it is yielded; ``timeout`` is then the time
-    for one value. It is cancelled when its client disconnects, unless ``cancel_on_disconnect``
-    is False.
+    for one value. If the client disconnects, it is cancelled, unless ``cancel_on_disconnect`` is
+    False.
 
-    With ``transaction`` what it does to the database
-    of `fx.db` is kept as a whole when it returns or redirects, and undone when it raises or
-    runs out of time. It is serializable, or as ``isolation`` says, and runs again from its
-    beginning when others were in its way.
+    With ``transaction``, its changes to the database of `fx.db` are committed together when it
+    returns or redirects, and rolled back when it raises or exceeds its timeout. The isolation is
+    serializable, or ``isolation``; after a conflict with other transactions the action runs
+    again from its beginning.
 
-    Agents may call a ``tool`` by the Model Context Protocol, where the plugin ``mcp`` is open;
-    its docstring tells them what it does.
+    Agents may call a ``tool`` through the Model Context Protocol if the plugin ``mcp`` is
+    enabled; its docstring describes it to them.
 
-    Raises ValueError for a limit that is no size, for an isolation that there is not, and for a
-    generator with ``transaction``.
+    Raises ValueError for an invalid limit or isolation, and for a generator with
+    ``transaction``.
     """
     if isolation is not None and (not transaction or isolation not in LEVELS):
         names = ", ".join(map(repr, LEVELS))
@@ -152,8 +152,8 @@ def stream(function: StreamFunction) -> StreamFunction:
     """Mark an async generator as a stream, without wrapping it.
 
     The page's `useStream`, or any `EventSource`, reads its values by GET. A parameter ``after``
-    receives the id of the last event that the client has; another one, annotated with a model,
-    the query. It runs until it returns or its client disconnects.
+    receives the id of the client's last event; a parameter annotated with a model receives the
+    query. The stream runs until it returns or its client disconnects.
 
     Raises TypeError for a function that is not an async generator.
     """
@@ -183,10 +183,10 @@ def _limit(size: int | str) -> int:
 
 
 def redirect(url: str, status: int = 303) -> Redirect:
-    """Return what a loader or action returns, or raises, to send the client to ``url``.
+    """Return a redirect to ``url``, for a loader or action to return or raise.
 
-    Raises ValueError for a status that is no redirect, for control characters in
-    ``url``, and for schemes other than http and https.
+    Raises ValueError for a status that is not a redirect, for control characters in ``url``,
+    and for schemes other than http and https.
     """
     return Redirect(url, status)
 
@@ -195,11 +195,11 @@ InvalidatedResponse = TypeVar("InvalidatedResponse", dict[str, Any], Response, R
 
 
 def invalidate_routes(response: InvalidatedResponse, *urls: str) -> InvalidatedResponse:
-    """Evict the client's cached payloads of ``urls``, and return ``response``.
+    """Evict the client's cached navigation data of ``urls``, and return ``response``.
 
-    ``response`` is what the action returns: a dict, a Response, or `redirect(…)`, which may be
-    raised as well. The outgoing response carries them in `x-fx-invalidate`, joined by ``", "``,
-    in order, without empty and repeated ones; a second call adds to the first.
+    ``response`` is the action's result: a dict, a Response, or `redirect(…)`, which may also be
+    raised. The outgoing response lists the URLs in `x-fx-invalidate`, joined by ``", "``, in
+    order, without empty and repeated ones; a second call adds to the first.
     Raises ValueError for a URL with a control character.
     """
     if isinstance(response, Response):

@@ -20,9 +20,9 @@ NO_FILE = "Expected a file"
 
 
 class UploadFile(StarletteUploadFile):
-    """A file that came with a form: Starlette's, and a type that pydantic knows.
+    """A file of a form: Starlette's class, as a type that pydantic knows.
 
-    ``filename`` and ``content_type`` are what the client says. It is closed, and deleted from
+    The client sets ``filename`` and ``content_type``. fxtrio closes the file, and deletes it from
     the disk, when the request and its background tasks have ended.
     """
 
@@ -70,9 +70,9 @@ def _types(value: str | Sequence[str]) -> tuple[str, ...]:
 
 @attrs.frozen(kw_only=True)
 class Upload:
-    """What a field demands of its file, or of each file of its list.
+    """The constraints of a file field, or of each file of a list.
 
-    Raises ValueError for a size or type that is none.
+    Raises ValueError for an invalid size or type.
     """
 
     max_size: int | None = attrs.field(default=None, converter=_sizes, validator=_above_zero)

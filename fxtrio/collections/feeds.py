@@ -46,8 +46,8 @@ def rss_feed(
 ) -> bytes:
     """Return an RSS feed of ``items``, in their order.
 
-    ``url`` is the page that it belongs to, and ``feed_url`` where it is served; both absolute.
-    Send it as ``application/rss+xml``.
+    ``url`` is the page that the feed belongs to, and ``feed_url`` the URL of the feed; both are
+    absolute. Send it as ``application/rss+xml``.
     """
     ElementTree.register_namespace("atom", _ATOM)
     ElementTree.register_namespace("content", _CONTENT)
@@ -77,8 +77,8 @@ def atom_feed(
 ) -> bytes:
     """Return an Atom feed of ``items``, in their order.
 
-    ``url`` is the page that it belongs to, and ``feed_url`` where it is served; both absolute.
-    Send it as ``application/atom+xml``.
+    ``url`` is the page that the feed belongs to, and ``feed_url`` the URL of the feed; both are
+    absolute. Send it as ``application/atom+xml``.
     """
     ElementTree.register_namespace("", _ATOM)
     root = Element(f"{{{_ATOM}}}feed")

@@ -45,7 +45,7 @@ class Fault:
 
 
 class ContentInvalid(FxtrioError):
-    """Markdown files do not hold what they should; ``faults`` has every mistake, by place."""
+    """Markdown files are invalid; ``faults`` lists every mistake, by place."""
 
     def __init__(self, faults: Iterable[Fault]) -> None:
         self.faults = tuple(faults)

@@ -58,7 +58,7 @@ class JobTimeout(JobError):
 
 
 class CronInvalid(JobError, ValueError):
-    """The times of a schedule cannot be read."""
+    """The times of a schedule are invalid."""
 
     def __init__(self, text: str, cause: str) -> None:
         super().__init__(

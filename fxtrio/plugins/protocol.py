@@ -109,18 +109,17 @@ class Plugin(Generic[Given]):
         return self._open_nothing()
 
     def isolate(self, folder: Path) -> None:
-        """Keep files below ``folder`` from now on, instead of where the settings say.
+        """Store files in ``folder`` from now on, instead of where the settings say.
 
-        `open_app` calls it before `open`, so that tests neither read nor change the
-        project's data. A plugin that keeps any overrides it. There may be no such folder
-        yet.
+        `open_app` calls it before `open`, so that tests neither read nor change the project's data.
+        Override it in a plugin that stores files. The folder may not exist yet.
         """
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
-        """Return what `open` could not work with: keys of the settings, and what is wrong.
+        """Return the settings with which `open` would fail: each key with its error.
 
-        `fx check` asks, once the settings have been read: for a setting that another one
-        needs, or a function that is named and cannot be imported. ``resolve`` imports it.
+        `fx check` calls it after the settings have been read: for a setting that another one
+        requires, or a function that cannot be imported. ``resolve`` imports what a setting names.
         """
         return {}
 
@@ -136,13 +135,13 @@ class Plugin(Generic[Given]):
         return ()
 
     def commands(self) -> Sequence[click.Command]:
-        """Return commands for the ``fx`` command line; the app does not run then."""
+        """Return commands for the ``fx`` command line; they run without the app."""
         return ()
 
     def csrf_binding(self, connection: HTTPConnection) -> str | None:
-        """Return what CSRF tokens are bound to, such as the client's session; None for nothing.
+        """Return the value that CSRF tokens are bound to, such as the client's session, or None.
 
-        Called for pages and for requests without proof of their origin: it must not wait.
+        Called for pages, and for requests that do not prove their origin: it must not wait.
         """
         return None
 

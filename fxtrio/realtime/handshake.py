@@ -44,10 +44,10 @@ class Authenticator(Protocol):
 
 
 async def authenticate_websocket(ws: WebSocket) -> Any | None:
-    """Return the signed-in user of the handshake, as the auth plugin knows it, or None.
+    """Return the user who is signed in with the handshake's cookie, or None.
 
-    None at once, without any work of the plugin, when the handshake has no cookie or
-    the app no such plugin. The socket is closed with 4401 when the session ends.
+    Returns None at once, without a query, if the handshake has no cookie or the app has no auth
+    plugin. The socket is closed with 4401 when the session ends.
     """
     if "cookie" not in ws.headers:
         return None
@@ -62,11 +62,11 @@ def origin_allowed(ws: HTTPConnection, allowed_origins: Iterable[str]) -> bool:
     """Return whether the handshake comes from one of ``allowed_origins``.
 
     Origins are compared by scheme, host and port, as in ``https://example.com:8443``;
-    the default port may be left out. Without any, all are allowed. A missing
+    the default port may be omitted. An empty list allows all origins. A missing
     ``Origin`` is allowed: browsers always send one. An opaque origin (``null``),
-    a malformed one and more than one are not.
+    a malformed one, and more than one are not allowed.
 
-    Raises OriginUnreadable for an allowed origin that is none.
+    Raises OriginUnreadable if an allowed origin is not an origin.
     """
     ws.scope.pop(ORIGIN_UNCHECKED, None)
     allowed = {_read_allowed(origin) for origin in allowed_origins}
@@ -79,9 +79,9 @@ def origin_allowed(ws: HTTPConnection, allowed_origins: Iterable[str]) -> bool:
 def same_origin(ws: HTTPConnection) -> bool:
     """Return whether the handshake comes from a page of this site.
 
-    The host and port of ``Origin`` must be those of ``Host``; the schemes may differ, since
-    a proxy that ends TLS need not say so. A missing ``Origin`` is allowed: browsers always
-    send one. An opaque origin (``null``), a malformed one and more than one are not.
+    The host and port of ``Origin`` must be those of ``Host``; the schemes may differ, since a
+    proxy that terminates TLS may not report it. A missing ``Origin`` is allowed: browsers always
+    send one. An opaque origin (``null``), a malformed one, and more than one are not allowed.
     """
     ws.scope.pop(ORIGIN_UNCHECKED, None)
     sent = ws.headers.getlist("origin")
@@ -94,10 +94,10 @@ def same_origin(ws: HTTPConnection) -> bool:
 
 
 async def wait_closed(ws: WebSocket) -> None:
-    """Wait until the client has disconnected; what it sends meanwhile is discarded.
+    """Wait until the client has disconnected, and discard the messages that it sends.
 
-    For a handler that only sends: everything else of it runs in other tasks, or is done by
-    a `channel` block around this call.
+    For a handler that only sends: its other work runs in other tasks, or in a `channel` block
+    around this call.
     """
     while (await ws.receive())["type"] != "websocket.disconnect":
         pass

@@ -32,21 +32,21 @@ class Member:
 
 @attrs.frozen
 class Joined:
-    """A member joined after the reader."""
+    """A member joined the channel."""
 
     member: Member
 
 
 @attrs.frozen
 class Left:
-    """A member went, or its connection broke."""
+    """A member left the channel, or its connection broke."""
 
     member: Member
 
 
 @attrs.frozen
 class Roster:
-    """Events were lost: these are all members now, and later events count from here."""
+    """Events were lost: these are all current members, and later events refer to them."""
 
     members: tuple[Member, ...]
 

@@ -53,7 +53,7 @@ loaders would run that are not public.
 
 @attrs.frozen(kw_only=True)
 class MatchedRoute:
-    """The route that answers a request."""
+    """The route that a request matches."""
 
     kind: RouteKind
     """What is asked of it. HTML and the navigation payload are ``page``."""
@@ -78,10 +78,10 @@ class MatchedRoute:
 
 
 def route_of(connection: HTTPConnection) -> MatchedRoute | None:
-    """Return the route that answers a request or WebSocket.
+    """Return the route that a request or WebSocket matches.
 
-    None before a route is found, so in middleware, and in Starlette routes of the
-    application and of plugins.
+    None before a route is matched: in middleware, and in Starlette routes of the application
+    and of plugins.
     """
     found = connection.scope.get(SCOPE_KEY)
     if not isinstance(found, MatchedRoute):

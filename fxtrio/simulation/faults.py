@@ -18,7 +18,7 @@ def _probability(faults: Faults, attribute: attrs.Attribute[float], value: float
 
 @attrs.frozen(kw_only=True)
 class Faults:
-    """How often something goes wrong (probabilities)."""
+    """How often each kind of fault occurs (probabilities)."""
 
     leave: float = attrs.field(default=0.2, validator=_probability)
     """Of a visitor: to leave at any step, which disconnects a request or a WebSocket."""

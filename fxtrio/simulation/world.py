@@ -83,7 +83,7 @@ class _Gateway:
 
 @attrs.define(eq=False)
 class Visitors:
-    """Visitors that do something at the same time. Made by `World.visitors`."""
+    """Visitors that act at the same time. Created by `World.visitors`."""
 
     _world: World
     _nursery: trio.Nursery
@@ -137,7 +137,7 @@ def _errors(group: BaseExceptionGroup[SocketClosed]) -> list[SocketClosed]:
 
 @attrs.define(eq=False, repr=False)
 class World:
-    """One run of a simulation. Given to the test by `simulate`."""
+    """One run of a simulation. Passed to the test by `simulate`."""
 
     seed: int
     """What this run follows from."""

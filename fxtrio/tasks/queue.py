@@ -55,10 +55,10 @@ log = logging.getLogger("fx.tasks")
 def enqueue(func: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> None:
     """Let the app's workers run ``func(*args, **kwargs)``, and return at once.
 
-    Coroutine functions are awaited, plain callables run in a thread. What the job
-    returns is ignored; what it raises is logged on the logger ``fx.tasks``. Works in
-    loaders, actions, WebSocket handlers, other jobs, middleware, and threads of them all
-    (`fxtrio.context` says which app a thread belongs to).
+    Coroutine functions are awaited, plain callables run in a thread. The result of the job is
+    ignored; its exceptions are logged on the logger ``fx.tasks``. Works in loaders, actions,
+    WebSocket handlers, other jobs, middleware, and their threads (`fxtrio.context` says which
+    app a thread belongs to).
 
     Raises TaskQueueFull at capacity, and TaskQueueNotRunning outside a running app.
     """
@@ -82,7 +82,7 @@ def _turn_clock() -> Callable[[], float]:
 
 @attrs.frozen(kw_only=True)
 class TaskStatistics:
-    """What a `TaskQueue` holds and has done (counts of jobs, except ``workers``)."""
+    """The waiting, running and ended jobs of a `TaskQueue` (counts of jobs, except ``workers``)."""
 
     capacity: int
     """How many may wait."""
@@ -129,7 +129,7 @@ async def open_task_queue(
 # Without hooks on assignment: counters change with every job.
 @attrs.define(eq=False, repr=False, kw_only=True, on_setattr=attrs.setters.NO_OP)
 class TaskQueue:
-    """Takes jobs. Made by `open_task_queue`; valid until its block ends."""
+    """Runs in-memory jobs. Created by `open_task_queue`; valid until its block ends."""
 
     capacity: int = attrs.field(validator=attrs.validators.ge(1))
     workers: int = attrs.field(validator=attrs.validators.ge(1))

@@ -128,10 +128,9 @@ class Client:
         content: bytes = b"",
         headers: HeaderArgument | None = None,
     ) -> TestResponse:
-        """Return the whole response.
+        """Return the complete response.
 
-        Requests say that they come from the app's own pages, unless ``headers``
-        says otherwise.
+        The request looks like one from the app's own pages, unless ``headers`` say otherwise.
         """
         given, content = _with_body(headers, json, data, content)
         answer = WholeResponse(content)
@@ -156,7 +155,7 @@ class Client:
         content: bytes = b"",
         headers: HeaderArgument | None = None,
     ) -> AbstractAsyncContextManager[StreamedResponse]:
-        """Open a response and read it as it comes; leaving the block disconnects the client.
+        """Open a response and read it as it arrives; leaving the block disconnects the client.
 
         The body is JSON, an urlencoded form, or bytes.
         """
@@ -213,11 +212,11 @@ class Client:
             left.set()
 
     async def load_page(self, url: str, *, headers: HeaderArgument | None = None) -> PageData:
-        """Run the loaders of the page at ``url`` and return what they gave, without a render.
+        """Run the loaders of the page at ``url`` and return their data, without a render.
 
         Deferred values are awaited.
 
-        Raises AnswerUnreadable when ``url`` is no page's, or a route hook answers itself.
+        Raises AnswerUnreadable if ``url`` is not that of a page, or a route hook responds itself.
         """
         response = await self.get(url, headers={**(headers or {}), **_NAVIGATION})
         if is_in_lines(response.headers):
@@ -233,7 +232,7 @@ class Client:
     def stream_page(
         self, url: str, *, headers: HeaderArgument | None = None
     ) -> AbstractAsyncContextManager[PageStream]:
-        """Run the loaders of the page at ``url``, and read its deferred values as they come.
+        """Run the loaders of the page at ``url``, and read its deferred values as they arrive.
 
         Leaving the block disconnects the client, which cancels the others. Raises
         AnswerUnreadable for a page without deferred values.
@@ -266,9 +265,9 @@ class Client:
     ) -> ActionResult:
         """Call the action ``name`` of the page at the path ``page`` with a JSON body.
 
-        One of a module, such as ``shared.delete``, is the same for every page.
-        A response that the action made itself is ok when its status is 2xx, as for `useAction`.
-        Raises AnswerUnreadable when a response of another kind comes back.
+        An action of a module, such as ``shared.delete``, is the same for every page.
+        A response that the action returned is ok if its status is 2xx, as for `useAction`.
+        Raises AnswerUnreadable for a response of another kind.
         """
         response = await self.post(self.action_url(page, name), json=body or {}, headers=headers)
         if is_event_stream(response.headers):
@@ -290,10 +289,10 @@ class Client:
         *,
         headers: HeaderArgument | None = None,
     ) -> AbstractAsyncContextManager[ActionStream]:
-        """Call an action that streams, and read its values as they come.
+        """Call an action that streams, and read its values as they arrive.
 
         Leaving the block disconnects the client, which cancels the action. Raises
-        AnswerUnreadable when the action fails before its first value, or does not stream.
+        AnswerUnreadable if the action fails before its first value, or does not stream.
         """
         return ungrouped(self._stream_action(page, name, body, headers))
 

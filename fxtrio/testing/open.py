@@ -71,20 +71,18 @@ def open_app(
 ) -> AbstractAsyncContextManager[Client]:
     """Run the project in ``root`` for the length of the block.
 
-    Gives a `Client`; the app is its ``app``. ``settings`` are those of `load_config`;
-    settings of a plugin are joined key by key with those of the project.
-    Without ``render`` nothing outside the process is needed. With it the project is built
-    and rendered in Node. A mock clock that jumps by itself waits for both, for worker
-    threads, and for the process that describes the project, once, when `/openapi.json` is asked
-    for (`fxtrio.testing.clock`).
+    Yields a `Client`; the app is its ``app``. ``settings`` are those of `load_config`; settings
+    of a plugin are merged key by key with those of the project. Without ``render`` the app needs
+    nothing outside the process. With it, the project is built and Node renders its pages. A mock
+    clock that jumps automatically waits for Node, for worker threads, and for the process that
+    describes the project when `/openapi.json` is first requested (`fxtrio.testing.clock`).
 
-    The database of the settings is replaced by the test's own (SQLite
-    in memory, or one made on the same PostgreSQL), in which the migrations have been run.
-    Plugins keep their files in the folder ``data``; by default in an empty one, which is
-    gone after the block, so that tests leave the project's own data alone. The block's
-    code belongs to the app: `get_auth`, `enqueue` and `get_app` work there. The variables
-    of `.env` and `.env.local` are set for as long as it runs. What the block raises leaves
-    it as it is, and in no exception group.
+    The database of the settings is replaced by one for this test (SQLite in memory, or a new one
+    on the same PostgreSQL), with all migrations. Plugins store their files in the folder
+    ``data``, by default an empty folder that is deleted after the block, so tests do not touch
+    the project's data. The block's code belongs to the app: `get_auth`, `enqueue` and `get_app`
+    work there. The variables of `.env` and `.env.local` are set while the block runs. The block's
+    exceptions propagate unchanged, and not in an exception group.
 
     Raises ConfigInvalid for settings, and CompileFailed for page files with problems.
     """

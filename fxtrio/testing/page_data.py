@@ -15,7 +15,7 @@ from fxtrio.serve.request.client_protocol import PAYLOAD_LINES
 
 @attrs.frozen
 class PageData:
-    """What the loaders of a page gave, without any rendering."""
+    """The data that the loaders of a page returned, without a render."""
 
     status: int
     data: dict[str, Any]
@@ -45,7 +45,7 @@ class PageData:
 
 
 class DeferredResult(NamedTuple):
-    """A deferred value that has come."""
+    """A deferred value that has arrived."""
 
     key: str
     value: Any
@@ -57,9 +57,9 @@ class DeferredResult(NamedTuple):
 
 
 class PageStream:
-    """The data of a page whose deferred values are still to come, and an iterator over these.
+    """The data of a page whose deferred values have not arrived yet, and an iterator over them.
 
-    It is no generator: a test that leaves its loop would leave one behind that never ends.
+    It is not a generator: a test that leaves its loop would leave a generator that never ends.
     """
 
     def __init__(self, page: PageData, lines: LineReader) -> None:

@@ -47,7 +47,7 @@ _BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
 
 class ToolMissing(FxtrioError):
-    """A test needs a package that is not installed. It is ``name``."""
+    """A test needs the package ``name``, which is not installed."""
 
     def __init__(self, name: str, remedy: str) -> None:
         super().__init__(f"{name}: it is not installed. {remedy}.")
@@ -129,11 +129,11 @@ def open_server(
 ) -> AbstractAsyncContextManager[TestServer]:
     """Serve the project in ``root`` on a free port for the length of the block.
 
-    Gives a `TestServer`. ``options`` are those of `open_app`, and so is all that it says of
-    the database, plugins, variables and errors. A browser needs ``render``. At the end of
-    the block connections are closed as at the end of `fx serve`, and then the app.
+    Yields a `TestServer`. ``options`` are those of `open_app`, with the same rules for the
+    database, plugins, variables and errors. A browser needs ``render``. At the end of the block,
+    connections and the app are closed as at the end of `fx serve`.
 
-    Raises RealClockNeeded, and what `open_app` raises.
+    Raises RealClockNeeded, and the errors of `open_app`.
     """
     return ungrouped(_open(open_app(root, render=render, **options)))
 

@@ -12,12 +12,12 @@ import trio._core._run
 
 @contextmanager
 def repeatable(seed: int = 0) -> Iterator[None]:
-    """Let tasks of Trio run in an order that depends on ``seed`` alone, for the block.
+    """Let Trio's tasks run in an order that depends only on ``seed``, for the length of the block.
 
-    Trio shuffles the tasks that can run, so that nobody relies on their order; this seeds
-    its shuffling, and Python's `random`. Put it around `trio.run`, or around a test. Each
-    example of Hypothesis has this already, with a seed of its own. What runs in threads and
-    in other processes has the order that the machine gives it.
+    Trio shuffles the tasks that can run, so that no code relies on their order; this seeds its
+    shuffling, and Python's `random`. Put it around `trio.run`, or around a test. Each example of
+    Hypothesis has this already, with a separate seed. Threads and other processes run in the
+    order that the machine gives them.
     """
     # Private, and there is no other way: what Hypothesis does by the plugin of Trio itself.
     scheduler: Any = trio._core._run

@@ -28,7 +28,7 @@ class AnswerUnreadable(FxtrioError):
 
 
 class ConnectionLost(ConnectionResetError):
-    """The process was killed, or has shut down, within its response.
+    """The process was killed, or shut down, in the middle of its response.
 
     Before the response it is a ConnectionResetError.
     """
@@ -36,7 +36,7 @@ class ConnectionLost(ConnectionResetError):
 
 @attrs.frozen
 class TestResponse:
-    """A response, whole."""
+    """A complete response."""
 
     __test__ = False
 
@@ -61,7 +61,7 @@ class TestResponse:
 
 @attrs.frozen
 class ActionResult:
-    """What a call of an action came to."""
+    """The result of an action call."""
 
     status: int
     ok: bool

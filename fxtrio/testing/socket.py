@@ -24,7 +24,7 @@ class SocketRejected(Exception):
 
 
 class SocketClosed(Exception):
-    """The app closed the WebSocket; ``code`` and ``reason`` are its own."""
+    """The app closed the WebSocket; ``code`` and ``reason`` are those of its close frame."""
 
     def __init__(self, code: int, reason: str) -> None:
         super().__init__(f"The app closed with {code} {reason!r}.")
@@ -34,7 +34,7 @@ class SocketClosed(Exception):
 
 @attrs.define(eq=False)
 class TestSocket:
-    """An open WebSocket as the client sees it. Made by `Client.websocket`."""
+    """An open WebSocket as the client sees it. Created by `Client.websocket`."""
 
     __test__ = False
 

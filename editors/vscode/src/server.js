@@ -62,7 +62,7 @@ class Server {
       try {
         await this._client.stop(LEAVE);
       } catch (error) {
-        this._log.warn(`${this._root}: the server does not answer: ${error}`);
+        this._log.warn(`${this._root}: the server does not respond: ${error}`);
       }
     }
     this._child?.process.kill('SIGKILL'); // what it has to do is done with its last answer
@@ -86,7 +86,7 @@ class Server {
       ends.push(Date.now());
       ends.splice(0, ends.length - MOST_ENDS);
       if (ends.length === MOST_ENDS && Date.now() - ends[0] < SHORT) {
-        return this._tell(`has ended ${MOST_ENDS} times within 3 minutes`, cause);
+        return this._tell(`has exited ${MOST_ENDS} times within 3 minutes`, cause);
       }
     }
   }

@@ -99,7 +99,7 @@ for (const when of /** @type {const} */ (['at once', 'at the second message'])) 
     await editor.extension.deactivate();
 
     assert.deepEqual(editor.told, [
-      `fxtrio: '${file} lsp' has ended 5 times within 3 minutes: its exit code is 3.`,
+      `fxtrio: '${file} lsp' has exited 5 times within 3 minutes: its exit code is 3.`,
     ]);
     assert.equal(runs().length, 5);
   });

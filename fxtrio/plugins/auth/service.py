@@ -171,9 +171,9 @@ class AuthService(Accounts):
     ) -> Rejection | None:
         """Replace the password of a user who knows the current one, and end all sessions.
 
-        The session of the request ``keep`` continues. None on success. Wrong guesses are limited
-        like failed logins but separately: an attack on the login does not block a signed-in
-        user.
+        The session of the request ``keep`` continues. Returns None on success. Wrong guesses are
+        limited like failed attempts to sign in, but counted separately: an attack on the sign-in
+        page does not block a signed-in user.
         """
         problems = credential_problems(self.settings, user.email, new)
         if problems:
@@ -194,9 +194,10 @@ class AuthService(Accounts):
         return None
 
     async def log_out(self, token: str) -> None:
-        """End the session of a token; no matter if it is over already.
+        """End the session of a token, even if it has already ended.
 
-        While that cannot be written it is over in this process, and written later.
+        While the database cannot be written, the session has ended only in this process; the change
+        is stored later.
         """
         key = key_of(token)
         try:
@@ -235,7 +236,7 @@ class AuthService(Accounts):
         return SignedIn(user=user, session=session, token=cookie.token, renew=not cookie.current)
 
     def login_url(self, scope: Scope, url: str) -> str | None:
-        """Return where the visitor of the page at ``url`` signs in, to come back after it.
+        """Return the URL at which the visitor of the page ``url`` signs in, to return to it.
 
         None for a signed-in user, and on the pages to sign in and to register.
         """

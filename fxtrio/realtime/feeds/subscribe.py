@@ -25,11 +25,11 @@ from fxtrio.send_budget import process_unsent
 class Subscription:
     """An asynchronous iterator of `Event` and `Missed`. Created by `subscribe`.
 
-    Valid until its block ends, and so does its loop.
+    It is valid until its block ends; its loop ends then, too.
 
     A slow reader delays neither publishers nor other subscribers: it continues from the log.
-    Raises BrokerUnreachable while the log must be read and the broker is away; the loop may
-    be begun again then.
+    Raises BrokerUnreachable if the log must be read while the broker is unreachable; start the
+    loop again then.
     """
 
     name: str
@@ -58,10 +58,10 @@ async def subscribe(
 ) -> AsyncIterator[Subscription]:
     """Subscribe to the channel ``name`` while the block lasts, and iterate over its events.
 
-    ``after`` is the id of an event: messages after it are read from the log of the channel
-    first, in order and none twice. A `Missed` stands where the log no longer has some, and at
-    the beginning for an id that the log does not know. Any text is safe: it may come from a
-    client. Without ``after`` the block begins with the next message. ``member`` is a JSON value
+    ``after`` is the id of an event: the messages after it are read from the log of the channel
+    first, in order, each once. A `Missed` takes the place of messages that the log no longer
+    has, and comes first for an id that the log does not know. Any text is safe: it may come from
+    a client. Without ``after`` the block begins with the next message. ``member`` is a JSON value
     that identifies this subscription to the channel's members; ``broker`` defaults to the app's.
 
     Raises ChannelNameInvalid for a name that begins with a NUL character, BrokerUnreachable,

@@ -30,11 +30,11 @@ def documented(
     responses: Mapping[int, str] | None = None,
     bearer: bool = False,
 ) -> Callable[[Function], Function]:
-    """Mark a function with what belongs into the OpenAPI document; nothing of it is checked.
+    """Add information to a function's entry in the OpenAPI document; nothing of it is checked.
 
     ``query`` is an attrs class or dataclass whose attributes are the query parameters;
-    ``responses`` are further statuses, each with what it means; ``bearer`` says that a token is
-    required, in ``Authorization: Bearer …``. On a route hook it holds for every action and
+    ``responses`` maps further statuses to their descriptions; ``bearer`` says that a token is
+    required, in ``Authorization: Bearer …``. On a route hook it applies to every action and
     endpoint that the hook guards.
     """
     said = Documented(query=query, responses=dict(responses or {}), bearer=bearer)

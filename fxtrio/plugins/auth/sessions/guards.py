@@ -22,13 +22,13 @@ _SIGNED_OUT = "You are not signed in."
 async def require_user(connection: HTTPConnection) -> Response | Redirect | None:
     """Accept a request only with a signed-in user.
 
-    Pages redirect to the login page, with the requested path in ``?next=``; actions, Python
+    Pages redirect to the sign-in page, with the requested path in ``?next=``; actions, Python
     endpoints and WebSockets are rejected with 401 and JSON, and pages as Markdown with a
     LoaderError (401). The pages to sign in and to register and those of ``publicPaths`` are
-    open, with their actions; for them it reads no data of the visitor, so those with
-    ``CACHE`` can be cached. Whether a page is open depends on the matched route, never on
-    the URL. Name it in ``routeMiddleware``, or return its result from a loader. Raises
-    AuthNotInstalled without the plugin.
+    public, with their actions; for them it does not look up the user, so those with ``CACHE``
+    can be cached. Whether a page is public depends on the matched route, never on the URL. Name
+    it in ``routeMiddleware``, or return its result from a loader. Raises AuthNotInstalled
+    without the plugin.
     """
     service, route = get_auth(), route_of(connection)
     if route is not None and is_open(route, service.settings):
