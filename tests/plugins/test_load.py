@@ -130,7 +130,7 @@ def test_a_module_that_raises_names_the_plugin_and_keeps_the_cause() -> None:
 
 
 def test_a_plugin_that_cannot_be_created_is_named_with_its_cause() -> None:
-    with pytest.raises(PluginFailed, match="could not be made: RuntimeError: no such") as info:
+    with pytest.raises(PluginFailed, match="could not be created: RuntimeError: no such") as info:
         load("tests.plugins.sample:Unmakeable")
     assert isinstance(info.value.__cause__, RuntimeError)
 
