@@ -6,7 +6,7 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import attrs
 import click
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from fxtrio.compile.build import Build
     from fxtrio.compile.problems import Problem
     from fxtrio.compile.project import CheckedProject
+    from fxtrio.export.place import Place
 
 
 @click.command
@@ -120,11 +121,7 @@ def run_build(
     from fxtrio.compression.precompressed import compress_build
     from fxtrio.tools.types.ui.write_types import write_types
 
-    places: dict[str, Any] = {}
-    if site is not None:
-        from fxtrio.export.place import place_of
-
-        places["place"] = place_of(site, None, base_url=config.base_url)
+    place = None if site is None else _place_of(site, config)
     out = console(stderr=True)
     with out.status("Building") as status:
 
@@ -147,12 +144,8 @@ def run_build(
                 report("Describing actions and endpoints")
                 trio.from_thread.run(describe_into, root, config, folder)
             if any(module.static for module in manifest.modules.values()):
-                # Heavy: it imports the app.
-                from fxtrio.export.static_pages import write_static_pages
-
                 report("Rendering the static pages")
-                writing = partial(write_static_pages, **places)
-                trio.from_thread.run(writing, root.resolve(), config, folder, manifest)
+                trio.from_thread.run(_write_static, root.resolve(), config, folder, manifest, place)
             if config.compression != "off":
                 report("Compressing")
                 cache = EncodingCache(cache_folder() / "compressed")
@@ -167,6 +160,22 @@ def run_build(
     for warning in build.warnings:
         print_warning(str(warning), out)
     return build
+
+
+def _place_of(site: str, config: Config) -> Place:
+    # Heavy, and only for some builds.
+    from fxtrio.export.place import place_of
+
+    return place_of(site, None, base_url=config.base_url)
+
+
+async def _write_static(
+    root: Path, config: Config, folder: Path, manifest: Manifest, place: Place | None
+) -> None:
+    # Heavy: it imports the app.
+    from fxtrio.export.static_pages import NOWHERE, write_static_pages
+
+    await write_static_pages(root, config, folder, manifest, place=place or NOWHERE)
 
 
 def _size(text: str) -> int:

@@ -68,7 +68,7 @@ def command(
     load_env_files(root)
     config = load_config(root)
     place = place_of(site, base, base_url=config.base_url)
-    run_build(root, config, budget=None, quiet=as_json)
+    run_build(root, config, budget=None, site=site, quiet=as_json)
     open_own_log()
     exported = _export(root, config, out.resolve(), place, allow_missing, jobs, quiet=as_json)
     if as_json:

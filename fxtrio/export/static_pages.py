@@ -60,7 +60,7 @@ OpenRenderer = Callable[[], AbstractAsyncContextManager[Renderer]]
 _AT_ONCE = 8
 """Pages that are rendered at a time (count)."""
 
-_NOWHERE = Place("https", "static.fx.invalid")
+NOWHERE = Place("https", "static.fx.invalid")
 """What requests are for unless the site is named: a page that shows it would show it to all."""
 
 _OR = "or remove STATIC"
@@ -82,7 +82,7 @@ class _Audience(ExportAudience):
     """Everybody, until the next build. `reply` is what the page answered, without middleware."""
 
     placeholder: bytes = b""
-    place: Place = _NOWHERE
+    place: Place = NOWHERE
     reply: Answer | None = attrs.field(default=None, init=False)
     headers: tuple[tuple[bytes, bytes], ...] = attrs.field(default=(), init=False)
     status: int = attrs.field(default=0, init=False)
@@ -96,7 +96,7 @@ class _Audience(ExportAudience):
 
     def shows_place(self, text: bytes) -> bool:
         """Return whether a text has the host of a site that nobody has named."""
-        return self.place is _NOWHERE and self.place.host.encode() in text
+        return self.place is NOWHERE and self.place.host.encode() in text
 
     def nonce(self) -> bytes:
         """Return the placeholder, which is replaced for each visitor."""
@@ -115,7 +115,7 @@ async def write_static_pages(
     manifest: Manifest,
     *,
     open_renderer: OpenRenderer | None = None,
-    place: Place = _NOWHERE,
+    place: Place = NOWHERE,
 ) -> int:
     """Render the static pages of a build into its folder, and return how many there are.
 
@@ -292,12 +292,20 @@ class _Rendering:
             AUDIENCE: audience,
         }
 
+        unread = [await _nothing()]
+
+        async def receive() -> Message:
+            """Return the empty body once: what waits for the end of a client would spin."""
+            if not unread:
+                await trio.sleep_forever()
+            return unread.pop()
+
         async def send(message: Message) -> None:
             """Drop what middleware has made of it, but for the status."""
             if message["type"] == "http.response.start":
                 audience.status = message["status"]
 
-        await self.app(scope, _nothing, send)
+        await self.app(scope, receive, send)
         audience.request_id = scope["state"].get("request_id", "")
         return audience
 
@@ -346,7 +354,7 @@ def _reasons(audience: _Audience, path: str, place: str) -> Iterator[Finding]:
     elif reply is None:
         cause = f"a middleware responds to {path} with {audience.status} before the page"
         remedy = f"Let it pass requests for the host {audience.place.host}"
-        if audience.place is _NOWHERE:
+        if audience.place is NOWHERE:
             remedy += ", name one that it knows with 'fx build --site'"
         yield Finding(place, cause, f"{remedy}, {_OR}")
     elif not isinstance(reply, Reply) or reply.status != 200:

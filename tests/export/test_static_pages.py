@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import trio.testing
 
 from fxtrio.app import assemble, open_pool
 from fxtrio.compile.build import compile_server
@@ -249,6 +250,7 @@ async def test_headers_may_have_any_bytes_that_http_has(tmp_path: Path) -> None:
 
 
 ANSWERING = """
+import trio
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.responses import RedirectResponse
 
@@ -257,6 +259,15 @@ def trusting(app):
 
 def signing_in(app):
     return RedirectResponse("/login")
+
+def waiting(app):
+    async def answer(scope, receive, send):
+        if scope["type"] == "http":
+            body = await receive()
+            with trio.move_on_after(60):
+                raise ValueError(f"{await receive()} after {body}")
+        await app(scope, receive, send)
+    return answer
 
 def silent(app):
     async def answer(scope, receive, send):
@@ -529,3 +540,11 @@ async def test_a_site_that_is_named_is_what_pages_and_middleware_see(tmp_path: P
 
     assert "etag" in answer.headers
     assert "https://example.com/" in answer.text
+
+
+async def test_nobody_leaves_while_a_page_is_rendered(
+    tmp_path: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    files = {"pages/index.fxl": FILES["pages/index.fxl"], "around.py": ANSWERING}
+
+    assert await build(tmp_path, files, middleware=["around:waiting"]) == 1
