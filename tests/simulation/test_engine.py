@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import secrets
@@ -322,6 +323,7 @@ def connect() -> None:
         (lambda: socket.getaddrinfo("localhost", 80), "a host name is looked up"),
         (lambda: subprocess.run([sys.executable, "-V"], check=False), "a process is started"),
         (lambda: threading.Thread(target=print).start(), "a thread is started"),
+        (lambda: asyncio.Runner().get_loop(), "an event loop of asyncio is created"),
     ],
 )
 def test_what_cannot_be_repeated_is_refused_with_its_place(

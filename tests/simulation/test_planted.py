@@ -179,6 +179,10 @@ def test_asyncio_is_refused_since_its_loop_is_a_thread() -> None:
     [
         {"database": {"url": "postgresql://localhost/shop"}},
         {"realtime": {"broker": "redis://localhost"}},
+        {
+            "rate_limit_storage": "redis://localhost",
+            "rate_limits": [{"route": "/", "limit": "5/minute"}],
+        },
     ],
 )
 def test_settings_that_name_a_server_are_refused(settings: Any) -> None:

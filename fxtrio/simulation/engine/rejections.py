@@ -1,11 +1,13 @@
 """Rejects what cannot be simulated: sockets, other processes, threads beside the event loop.
 
 By Python's audit events, whatever library an attempt comes from. An audit hook cannot be removed;
-this one does nothing outside of a simulation. Starts of threads are no such event before 3.13.
+this one does nothing outside of a simulation. Starts of threads are no such event before 3.13,
+and event loops of asyncio none at all.
 """
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 from collections.abc import Callable, Iterator
@@ -64,17 +66,26 @@ def rejecting(call: Callable[[NotSimulated], None], allowed: Callable[[], bool])
     """
     _install()
     threads: Any = threading.Thread
-    start = threads.start
+    modules: tuple[Any, ...] = (asyncio, asyncio.events)
+    start, new_event_loop = threads.start, asyncio.new_event_loop
 
     def start_rejected(thread: threading.Thread) -> None:
         _require("a thread is started")
         start(thread)
 
+    def loop_rejected() -> asyncio.AbstractEventLoop:
+        _require("an event loop of asyncio is created")
+        return new_event_loop()
+
     _rejections.call, _rejections.allowed, threads.start = call, allowed, start_rejected
+    for module in modules:
+        module.new_event_loop = loop_rejected
     try:
         yield
     finally:
         _rejections.call, _rejections.allowed, threads.start = None, None, start
+        for module in modules:
+            module.new_event_loop = new_event_loop
 
 
 @cache

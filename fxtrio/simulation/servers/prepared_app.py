@@ -224,3 +224,9 @@ def _require_simulated(config: Config) -> None:
             "Pass realtime={'broker': 'memory'} to simulate; several processes share a simulated "
             "store",
         )
+    if config.rate_limits and config.rate_limit_storage != "memory":
+        raise SettingNotSimulated(
+            "rateLimitStorage",
+            "a simulation cannot repeat what a Redis server does",
+            "Pass rate_limit_storage='memory' to simulate, which counts in each process",
+        )
