@@ -53,6 +53,13 @@ def install_python(name: str) -> None:
     _once(folder / ".made-from", (requirements,), make)
 
 
+def python_version(name: str, package: str) -> str:
+    """Return the version of a package in ``apps/<name>/requirements.txt``."""
+    lines = (APPS / name / "requirements.txt").read_text().splitlines()
+    (version,) = (line.partition("==")[2] for line in lines if line.startswith(f"{package}=="))
+    return version
+
+
 def install_node(name: str) -> None:
     """Install ``apps/<name>/package-lock.json`` into the working copy of the app."""
     folder = copy_app(name)

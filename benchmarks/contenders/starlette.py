@@ -36,18 +36,12 @@ def contenders() -> tuple[Contender, ...]:
             name=FAMILY,
             family=FAMILY,
             note="Jinja2, uvicorn with uvloop and httptools, no access log",
-            version=_version,
+            version=lambda: cache.python_version(FAMILY, FAMILY),
             install=_install,
             serve=_serve,
             calls=calls,
         ),
     )
-
-
-def _version() -> str:
-    lines = (cache.APPS / FAMILY / "requirements.txt").read_text().splitlines()
-    (version,) = (line.partition("==")[2] for line in lines if line.startswith("starlette="))
-    return version
 
 
 def _install() -> None:
