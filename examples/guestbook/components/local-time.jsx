@@ -1,17 +1,15 @@
-import { ClientOnly } from "fx/client";
+import { useEffect, useState } from "react";
 
-/** A moment in the visitor's language and time zone; in UTC until the page has come to life. */
+/** A moment in the visitor's language and time zone; in UTC until its code has been loaded. */
 export function LocalTime({ value }) {
+  const [local, setLocal] = useState(null);
+  useEffect(() => {
+    const style = { dateStyle: "medium", timeStyle: "short" };
+    setLocal(new Date(value).toLocaleString(undefined, style));
+  }, [value]);
   return (
     <time dateTime={value} className="small">
-      <ClientOnly fallback={`${value.slice(0, 16).replace("T", " ")} UTC`}>
-        {() =>
-          new Date(value).toLocaleString(undefined, {
-            dateStyle: "medium",
-            timeStyle: "short",
-          })
-        }
-      </ClientOnly>
+      {local ?? `${value.slice(0, 16).replace("T", " ")} UTC`}
     </time>
   );
 }
