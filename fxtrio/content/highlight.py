@@ -19,6 +19,10 @@ _CLIENT_HALF = re.compile(
 )
 """Where the client half of a page file begins, as far as colors depend on it."""
 
+_PLAIN = re.compile(r'<span class="(?:n|nx|p|w)">([^<]*+)</span>')
+"""Names, punctuation and spaces: themes give them the color of the text around, and they are most
+of the elements."""
+
 _FORMATTER: HtmlFormatter[str] = HtmlFormatter(nowrap=True)
 
 
@@ -44,4 +48,4 @@ def _spans(code: str, language: str) -> str:
         lexer = get_lexer_by_name(_LIKE.get(language, language), stripnl=False, ensurenl=False)
     except ClassNotFound:
         return escape(code, quote=False)
-    return str(highlight(code, lexer, _FORMATTER))
+    return _PLAIN.sub(r"\1", str(highlight(code, lexer, _FORMATTER)))

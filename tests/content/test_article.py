@@ -112,7 +112,7 @@ def test_code_of_a_block_and_of_a_file_exclude_each_other() -> None:
 def test_known_languages_are_highlighted_and_others_are_text() -> None:
     html = article("```python\nx = 1\n```\n\n```nothing\na < b\n```\n").html
 
-    assert '<code class="language-python"><span class="n">x</span>' in html
+    assert '<code class="language-python">x <span class="o">' in html
     assert '<code class="language-nothing">a &lt; b\n</code>' in html
 
 
