@@ -26,7 +26,9 @@ _RAW = frozenset({"script", "style", "textarea", "title", "template", "xmp"})
 
 _SRC = frozenset({"img", "script", "iframe", "source", "video", "audio", "track", "embed", "input"})
 _HREF = frozenset({"a", "area", "link"})
-_HINTS = frozenset({"preconnect", "dns-prefetch"})
+_UNCHECKED = frozenset({"preconnect", "dns-prefetch", "external"})
+"""What links are that lead to no file: hints, and links to another site, also of the same host."""
+
 _DATA = re.compile(r"\s*+(?:application|text)/(?!javascript|ecmascript|x-javascript)", re.I)
 """Types of scripts that browsers do not run."""
 
@@ -64,7 +66,11 @@ def read_document(text: str) -> Document:
             ids.add(attributes["id"])
         if tag == "a" and "name" in attributes:
             ids.add(attributes["name"])
-        if tag in _HREF and "href" in attributes and attributes.get("rel") not in _HINTS:
+        if (
+            tag in _HREF
+            and "href" in attributes
+            and _UNCHECKED.isdisjoint(attributes.get("rel", "").lower().split())
+        ):
             links[attributes["href"]] = None
         if tag in _SRC and "src" in attributes:
             links[attributes["src"]] = None
