@@ -250,16 +250,14 @@ def docs(session: nox.Session) -> None:
 
 @nox.session
 def site(session: nox.Session) -> None:
-    """Build the documentation site and serve it; arguments after -- go to docs/site/build.py.
+    """Build the documentation site and serve it, with the examples that it links.
 
-    It is served on http://127.0.0.1:8000, unless there are arguments.
+    It is served on http://127.0.0.1:8000. Arguments after -- go to docs/site/build.py, and then
+    nothing is served: `nox -s site -- --export`.
     """
     session.install("-e", ".[dev]")
-    session.run("python", "docs/site/build.py", *session.posargs)
-    if not session.posargs:
-        session.run(
-            "python", "-m", "http.server", "8000", "-b", "127.0.0.1", "-d", ".nox/site-files"
-        )
+    program = "build" if session.posargs else "serve"
+    session.run("python", f"docs/site/{program}.py", *session.posargs)
 
 
 @nox.session

@@ -3,6 +3,9 @@
 It copies this folder into a project, adds a page for each file of `docs/` and for each public
 module, and exports it. Then Pagefind indexes the files. `fx dev` serves the same project: see
 ``--prepare``.
+
+The newest version is at the root of the site, and others are in folders beside it
+(`versions.py`). Examples that run somewhere are linked where ``--examples`` says where.
 """
 
 from __future__ import annotations
@@ -13,10 +16,13 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from html import escape
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
+from types import MappingProxyType
+
+from versions import OWN, Version, listed, module_of, others_kept, written_list
 
 SITE = Path(__file__).resolve().parent
 DOCS = SITE.parent
@@ -31,10 +37,15 @@ _FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)$\n?", re.MULTILINE | re.DOTALL
 _OPENING = re.compile(r"^```(\w+) ([\w./\[\]()@-]+)$", re.MULTILINE)
 _TARGET = re.compile(r"(?<=\]\()([^)#\s]+)([^)\s]*)(?=\))")
 _SOURCE = re.compile(r'(?<= src=")([^"]+)(?=")')
-_LISTED = re.compile(r"\[([^\]]+)\]\(([^)#]+\.md)\)")
-_PUBLIC = re.compile(r'(?<==")/(?=favicon\.svg|site\.js)')
-"""The slash in front of a public file, to which nothing else adds the base."""
+_DRAWING = re.compile(r"!\[([^\]]*)\]\([./]*pictures/([\w-]+\.svg)\)")
+_VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
+_SHOWN = re.compile(
+    r'^\| \[(\w+)\]\(examples/\w+\) \| (.+?) \| <img [^>]*alt="([^"]+)"', re.MULTILINE
+)
+"""The name of an example, what it shows, and what is on its picture."""
 
+_EXAMPLE = re.compile(r"^<!-- example: (\w+) -->$", re.MULTILINE)
+_LISTED = re.compile(r"\[([^\]]+)\]\(([^)#]+\.md)\)")
 _PARTS = {
     "start": "Quick start",
     "features": "What you get",
@@ -44,26 +55,43 @@ _PARTS = {
 }
 """Parts of the home page, and the sections of the README that they are."""
 
+_DROPPED = {
+    "concurrency": re.compile(
+        r"^(?:\|.*\| *\||The ecosystem.*|\[What structured.*)\n", re.MULTILINE
+    ),
+    "performance": re.compile(r"^\| Navigation.*\n", re.MULTILINE),
+}
+"""Lines that the home page leaves to other pages: rows without a price, and some of the figures."""
 
-def prepare(project: Path, *, base: str = "") -> None:
-    """Write the project of the site into the folder `project`, which is replaced."""
+
+def prepare(
+    project: Path,
+    *,
+    versions: Sequence[Version] = (),
+    examples: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Write the project of the site into the folder `project`, which is replaced.
+
+    ``versions`` are those that the site has, newest first; by default this one alone.
+    ``examples`` has the URL of each example that runs, by the name of its folder.
+    """
     shutil.rmtree(project, ignore_errors=True)
     for name in _TEMPLATE:
         source = SITE / name
         copy = shutil.copytree if source.is_dir() else shutil.copyfile
         project.mkdir(parents=True, exist_ok=True)
         copy(source, project / name)
-    layout = project / "pages" / "layout.fxl"
-    _write(layout, _PUBLIC.sub(f"{base}/", layout.read_text("utf-8")))
+    _write(project / "versions.js", module_of(versions or [Version(OWN, "/")]))
     pages = project / "pages" / "docs"
     for document in documents():
         target = pages / document.relative_to(DOCS)
-        _write(target, page_of(document))
+        _write(target, _with_examples(page_of(document), examples))
+    shutil.copytree(DOCS / "screenshots", pages / "screenshots")
     for folder in ("pictures", "screenshots"):
-        shutil.copytree(DOCS / folder, pages / folder)
         shutil.copytree(DOCS / folder, project / "public" / folder)
     _write(project / "navigation.js", navigation())
-    for name, text in parts(base).items():
+    _write(project / "examples.js", shown_examples())
+    for name, text in parts().items():
         _write(project / "parts" / f"{name}.md", text)
     from api import modules, overview  # griffe, which only this folder needs
 
@@ -83,7 +111,7 @@ def page_of(document: Path) -> str:
     source = document.relative_to(ROOT)
     title, description = _described(text)
     folder = PurePosixPath(source.parent.as_posix())
-    outside = _linked(text, lambda path: _outside(folder, path))
+    outside = _DRAWING.sub(_drawing, _linked(text, lambda path: _outside(folder, path)))
     return front_matter(title, description, source.as_posix()) + _named(outside)
 
 
@@ -94,11 +122,33 @@ def front_matter(title: str, description: str, source: str) -> str:
     return "\n".join(["---", *lines, "---", "", ""])
 
 
+def _drawing(found: re.Match[str]) -> str:
+    """Return the element of a drawing: a file of its own, whose size is known before it loads."""
+    view = _VIEW.search((DOCS / "pictures" / found[2]).read_text("utf-8"))
+    assert view is not None, found[2]
+    return (
+        f'<img src="/pictures/{found[2]}" alt="{escape(found[1])}" '
+        f'width="{view[1]}" height="{view[2]}" loading="lazy">'
+    )
+
+
+def _with_examples(text: str, examples: Mapping[str, str]) -> str:
+    """Return a page with links to the examples that run."""
+
+    def link(found: re.Match[str]) -> str:
+        url = examples.get(found[1])
+        return f'<p class="live"><a href="{escape(url)}">Use it live</a></p>\n' if url else ""
+
+    return _EXAMPLE.sub(link, text)
+
+
 def navigation() -> str:
     """Return a module with the groups of pages that `docs/index.md` lists."""
     text = (DOCS / "index.md").read_text("utf-8").partition("## Guides")[2]
     guides, *others = text.split("\n## ")
-    groups = [_group("Start", "[Overview](index.md) [Tutorial](tutorial.md)")]
+    groups = [
+        _group("Start", "[Overview](index.md) [Tutorial](tutorial.md) [Examples](examples.md)")
+    ]
     for line in guides.splitlines():
         if found := re.match(r"- \*\*(.+?):\*\* (.*)", line):
             groups.append(_group(found[1], found[2]))
@@ -110,7 +160,7 @@ def navigation() -> str:
     return f"export const groups = {json.dumps(groups, indent=1, ensure_ascii=False)};\n"
 
 
-def parts(base: str) -> dict[str, str]:
+def parts() -> dict[str, str]:
     """Return the Markdown of the parts of the home page, which are in the README."""
     text = (ROOT / "README.md").read_text("utf-8")
     code = _FENCE.search(text)
@@ -122,13 +172,22 @@ def parts(base: str) -> dict[str, str]:
         )
         assert section is not None, title
         found[name] = f"## {title}\n{section[1]}"
-    examples = re.search(r"^\| \[\w+\]\(examples/.*?(?=^\n)", text, re.MULTILINE | re.DOTALL)
-    assert examples is not None
-    heads = "| Example | Shows | Picture |\n|---|---|---|\n"
-    found["examples"] = f"## Examples\n\n{heads}{examples[0]}"
-    found["start"] = re.sub(r"^!\[.*\n", "", found["start"], flags=re.MULTILINE)
-    place = partial(_of_readme, base=base)
-    return {name: _named(_linked(part, place)) for name, part in found.items()}
+    for name in ("start", "performance"):
+        commands = _FENCE.search(found[name])
+        assert commands is not None
+        found[name] = found[name][: commands.end()]
+    for name, dropped in _DROPPED.items():
+        found[name] = dropped.sub("", found[name])
+    linked = {name: _linked(part, _of_readme) for name, part in found.items()}
+    return {name: _named(_DRAWING.sub(_drawing, part)) for name, part in linked.items()}
+
+
+def shown_examples() -> str:
+    """Return a module with the examples that the README lists."""
+    found = _SHOWN.findall((ROOT / "README.md").read_text("utf-8"))
+    assert found
+    examples = [dict(zip(("name", "shows", "alt"), row, strict=True)) for row in found]
+    return f"export const examples = {json.dumps(examples, indent=1, ensure_ascii=False)};\n"
 
 
 def _described(text: str) -> tuple[str, str]:
@@ -162,14 +221,13 @@ def _outside(folder: PurePosixPath, path: str) -> str:
     return _on_github(target)
 
 
-def _of_readme(path: str, *, base: str) -> str:
+def _of_readme(path: str) -> str:
     if "://" in path:
         return path
     if path.startswith("docs/") and path.endswith(".md"):
-        name = path.removesuffix(".md").removesuffix("/index")
-        return f"{base}/{name}"
+        return "/" + path.removesuffix(".md").removesuffix("/index")
     if path.startswith(("docs/pictures/", "docs/screenshots/")):
-        return f"{base}/{path.removeprefix('docs/')}"
+        return "/" + path.removeprefix("docs/")
     return _on_github(path)
 
 
@@ -201,23 +259,49 @@ def _write(file: Path, text: str) -> None:
 
 def main() -> None:
     """Read the command line, and build."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("out", type=Path, nargs="?", default=EXPORTED)
-    parser.add_argument("--site", default="http://127.0.0.1:8000", help="scheme and host")
-    parser.add_argument("--base", default="", help="the path of the home page on that host")
-    parser.add_argument("--prepare", action="store_true", help="only write the project")
-    options = parser.parse_args()
-    prepare(PROJECT, base=options.base)
+    options = _parser().parse_args()
+    versions = listed(options.versions or [OWN], options.site + options.base)
+    is_newest = versions[0].name == OWN
+    base = options.base if is_newest else f"{options.base}/{OWN}"
+    out = options.out if is_newest else options.out / OWN
+    examples = dict(one.split("=", 1) for one in options.examples)
+    prepare(PROJECT, versions=versions, examples=examples)
+    if is_newest:
+        _write(PROJECT / "public" / "versions.json", written_list(versions))
     if options.prepare:
         print(f"Serve it with: fx dev --root {PROJECT}")
         return
-    fx = [sys.executable, "-m", "fxtrio", "export", str(options.out), "--root", str(PROJECT)]
-    base = ["--base", options.base] if options.base else []
-    pagefind = [sys.executable, "-m", "pagefind", "--site", str(options.out)]
-    for command in ([*fx, "--site", options.site, *base], pagefind):
-        status = subprocess.run(command, check=False).returncode
-        if status:
-            sys.exit(status)  # the command has said why
+    fx = [sys.executable, "-m", "fxtrio", "export", str(out), "--root", str(PROJECT)]
+    below = ["--base", base] if base else []
+    pagefind = [sys.executable, "-m", "pagefind", "--site", str(out)]
+    with others_kept(out, [version.name for version in versions]):
+        for command in ([*fx, "--site", options.site, *below], pagefind):
+            status = subprocess.run(command, check=False).returncode
+            if status:
+                sys.exit(status)  # the command has said why
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("out", type=Path, nargs="?", default=EXPORTED)
+    parser.add_argument("--export", action="store_true", help="only write files; the default here")
+    parser.add_argument("--site", default="http://127.0.0.1:8000", help="scheme and host")
+    parser.add_argument("--base", default="", help="the path of the home page on that host")
+    parser.add_argument("--prepare", action="store_true", help="only write the project")
+    parser.add_argument(
+        "--versions",
+        type=lambda text: text.split(","),
+        metavar="NEWEST,…,OLDEST",
+        help=f"all versions of the site, as 0.2,0.1; this one is {OWN}",
+    )
+    parser.add_argument(
+        "--examples",
+        nargs="+",
+        default=[],
+        metavar="NAME=URL",
+        help="where examples run, as guestbook=https://guestbook.example.com",
+    )
+    return parser
 
 
 if __name__ == "__main__":

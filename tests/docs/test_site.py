@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import runpy
+import shutil
 import sys
 from pathlib import Path
 
@@ -25,7 +26,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         runpy.run_path(str(BUILD))["prepare"](folder)
     finally:
         sys.path.remove(str(BUILD.parent))
-        for name in ("api", "build"):
+        for name in ("api", "build", "versions"):
             sys.modules.pop(name, None)
     return folder
 
@@ -65,3 +66,28 @@ def test_each_public_name_is_in_the_reference(project: Path) -> None:
     assert "## open_app\n\n```python\ndef open_app(\n    root: str | Path,\n" in tests
     assert "## enqueue\n\n```python\ndef enqueue(\n    func: Callable[P, object],\n" in text
     assert not re.search(r"``", text.replace("```", ""))
+
+
+def test_folders_of_other_versions_survive_a_build(tmp_path: Path) -> None:
+    versions = runpy.run_path(str(BUILD.with_name("versions.py")))
+    older = tmp_path / "out" / "0.0"
+    older.mkdir(parents=True)
+    (older / ".fx-export").touch()
+    with versions["others_kept"](tmp_path / "out", ["9.0", "0.0"]):
+        shutil.rmtree(tmp_path / "out")
+        (tmp_path / "out").mkdir()
+
+    assert (older / ".fx-export").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_the_newest_version_is_at_the_root_and_others_beside_it() -> None:
+    versions = runpy.run_path(str(BUILD.with_name("versions.py")))
+    listed = versions["listed"](["9.0", versions["OWN"]], "https://example.com/docs")
+
+    assert [version.url for version in listed] == [
+        "https://example.com/docs/",
+        f"https://example.com/docs/{versions['OWN']}/",
+    ]
+    with pytest.raises(SystemExit, match="is not among them"):
+        versions["listed"](["9.0"], "https://example.com")

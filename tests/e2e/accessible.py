@@ -32,7 +32,12 @@ RUN = """
         ({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 200)}`)))
 """
 OVERFLOW = "document.documentElement.scrollWidth - window.innerWidth"
-STILL = "document.getAnimations().forEach((animation) => animation.finish())"
+STILL = """
+new Promise(requestAnimationFrame).then(() => {
+    document.getAnimations().forEach((animation) => animation.finish());
+})
+"""
+"""Waits for a frame, so that pages know their new size."""
 
 
 @cache

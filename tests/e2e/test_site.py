@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import re
 import subprocess
 import sys
@@ -11,16 +13,32 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Response, expect
 
+from fxtrio import __version__
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import REPOSITORY, serving_files, visit
 
 pytestmark = pytest.mark.nightly
 
-PAGES = ("/", "/docs/", "/docs/guides/actions/", "/docs/reference/errors/", "/docs/modules/db/")
+PAGES = (
+    *("/", "/docs/", "/docs/guides/actions/", "/docs/reference/errors/", "/docs/modules/db/"),
+    *("/docs/examples/", "/docs/compare/", "/docs/guides/types/"),
+)
+OWN = ".".join(__version__.split(".")[:2])
+EACH = [' data-fx-head=""', ' type="speculationrules"']
+"""The scripts of each page: a short one in it, and data for the browser."""
 
+SHORT = 5000
+"""Most that the HTML of a page has (bytes of gzip), unless its text is long."""
 
-EACH = [' data-fx-head="" src="/site.js"', ' type="speculationrules"']
-"""The scripts of each page: the second one is data for the browser."""
+AROUND, MARKED_UP = 3000, 1.5
+"""What a page with a long text has besides it (bytes of gzip), and how much larger than its
+Markdown the text may be, both compressed."""
+
+SHIFT = """
+window.shift = 0;
+new PerformanceObserver((all) => all.getEntries().forEach(({ value }) => (window.shift += value)))
+  .observe({ type: "layout-shift", buffered: true });
+"""
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +46,8 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder of the exported site, with the index of its search."""
     out = tmp_path_factory.mktemp("site") / "out"
     command = [sys.executable, str(REPOSITORY / "docs/site/build.py"), str(out)]
-    subprocess.run(command, check=True, timeout=300)
+    options = ("--versions", f"{OWN},0.0", "--examples", "guestbook=https://guestbook.example.com")
+    subprocess.run([*command, *options], check=True, timeout=300)
     return out
 
 
@@ -39,7 +58,7 @@ def site(files: Path) -> Iterator[str]:
         yield url
 
 
-def test_pages_load_no_script_but_that_of_the_site(files: Path) -> None:
+def test_pages_have_no_script_but_a_short_one(files: Path) -> None:
     documents = sorted(files.rglob("index.html"))
     with_others = [
         file.relative_to(files).as_posix()
@@ -51,20 +70,47 @@ def test_pages_load_no_script_but_that_of_the_site(files: Path) -> None:
     assert with_others == []
 
 
+def test_pages_are_small_or_have_a_long_text(files: Path) -> None:
+    """Their HTML is 5 kB at most, or not much larger than the Markdown of their text."""
+    too_large = {}
+    for file in sorted(files.rglob("index.html")):
+        beside = Path(f"{file.parent}.md")
+        text = beside if beside.is_file() else file.with_name("index.md")
+        long = AROUND + MARKED_UP * zipped(text) if text.is_file() else 0
+        if zipped(file) > max(SHORT, long):
+            too_large[file.relative_to(files).as_posix()] = zipped(file)
+
+    assert zipped(files / "index.html") <= SHORT
+    assert too_large == {}
+
+
+def zipped(file: Path) -> int:
+    return len(gzip.compress(file.read_bytes(), 9))
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_is_accessible_and_no_request_fails(site: str, browser: Browser, path: str) -> None:
     tab = visit(browser).page
+    tab.add_init_script(SHIFT)
     failed: list[str] = []
+    scripts: list[str] = []
 
     def note(response: Response) -> None:
         if response.status >= 400:
             failed.append(response.url)
+        if response.request.resource_type == "script":
+            scripts.append(response.url)
 
     tab.on("response", note)
     tab.goto(site + path)
+    tab.evaluate("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
+    tab.wait_for_load_state("networkidle")
+    shift = tab.evaluate("window.shift")
     assert_accessible(tab)
 
     assert failed == []
+    assert scripts == []
+    assert shift == 0
 
 
 def test_the_search_finds_a_section_and_leads_to_it(site: str, browser: Browser) -> None:
@@ -90,7 +136,7 @@ def test_code_and_whole_pages_can_be_copied(site: str, browser: Browser) -> None
     assert "HEAD = [" in tab.evaluate("navigator.clipboard.readText()")
 
     tab.get_by_role("button", name="Copy as Markdown").click()
-    expect(tab.locator("[data-copy-page]")).to_have_text("Copied")
+    expect(tab.locator("[data-use=copyPage]")).to_have_text("Copied")
     assert "# Titles and other head elements" in tab.evaluate("navigator.clipboard.readText()")
 
 
@@ -114,4 +160,34 @@ def test_the_menu_opens_on_a_phone_without_a_script(site: str, browser: Browser)
     menu.get_by_role("link", name="Load data", exact=True).click()
 
     expect(page.locator("h1")).to_have_text("Load data")
+    page.context.close()
+
+
+def test_versions_and_examples_are_links(site: str, files: Path, browser: Browser) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{site}/docs/examples/")
+    page.locator(".versions summary").click()
+    other = page.get_by_role("link", name="0.0", exact=True)
+    expect(other).to_have_attribute("href", "http://127.0.0.1:8000/0.0/")
+    live = page.get_by_role("link", name="Use it live")
+    expect(live).to_have_count(1)
+    expect(live).to_have_attribute("href", "https://guestbook.example.com")
+    page.context.close()
+
+    listed = json.loads((files / "versions.json").read_text())
+    assert [version["name"] for version in listed] == [OWN, "0.0"]
+
+
+def test_tabs_are_used_with_the_keyboard_and_without_a_script(site: str, browser: Browser) -> None:
+    page = browser.new_context(java_script_enabled=False).new_page()
+    page.goto(f"{site}/docs/guides/types/")
+    tabs = page.locator(".tabs")
+    expect(tabs.locator("pre:visible")).to_have_count(1)
+    expect(tabs.locator("pre:visible")).to_contain_text("save(title: string)")
+    tabs.get_by_text("JavaScript", exact=True).focus()
+    page.keyboard.press("Enter")
+    expect(tabs.locator("pre:visible")).to_have_count(1)
+    expect(tabs.locator("pre:visible")).to_contain_text("save(title)")
+    tops = tabs.locator("summary").evaluate_all("all => all.map((one) => one.offsetTop)")
+    assert len(set(tops)) == 1
     page.context.close()

@@ -1,77 +1,46 @@
-/** What the pages need in the browser: the colours, the search, and buttons that copy. */
-
-const root = document.documentElement;
-const base = document.currentScript.src.replace(/\/site\.js$/, '');
-
-try {
-  root.style.colorScheme = localStorage.getItem('colours') ?? '';
-} catch {
-  // Storage is blocked: the system decides.
-}
+/** What pages load when it is used: the search, buttons that copy, and the choice of colours. */
 
 /**
  * @param {HTMLButtonElement} button
  * @param {() => string | Promise<string>} text
  */
-function copiesOnClick(button, text) {
-  const label = button.textContent;
-  button.addEventListener('click', async () => {
-    try {
-      await navigator.clipboard.writeText(await text());
-      button.textContent = 'Copied';
-    } catch {
-      button.textContent = 'Not copied';
-    }
-    setTimeout(() => (button.textContent = label), 2000);
-  });
-}
-
-function addCopyButtons() {
-  for (const pre of document.querySelectorAll('main pre')) {
-    const frame = document.createElement('div');
-    const button = document.createElement('button');
-    frame.className = 'code';
-    button.type = 'button';
-    button.textContent = 'Copy';
-    copiesOnClick(button, () => pre.textContent);
-    pre.replaceWith(frame);
-    frame.append(pre, button);
+async function copy(button, text) {
+  const label = button.dataset.label ?? button.textContent;
+  button.dataset.label = label;
+  try {
+    await navigator.clipboard.writeText(await text());
+    button.textContent = 'Copied';
+  } catch {
+    button.textContent = 'Not copied';
   }
-  const whole = document.querySelector('[data-copy-page]');
-  if (whole) {
-    copiesOnClick(whole, async () => {
-      const response = await fetch(`${location.pathname.replace(/\/$/, '')}.md`);
-      if (!response.ok) throw new Error(String(response.status));
-      return response.text();
-    });
+  setTimeout(() => (button.textContent = label), 2000);
+}
+
+/** @param {HTMLButtonElement} button in front of the code */
+export function copyCode(button) {
+  return copy(button, () => button.nextElementSibling.textContent);
+}
+
+/** @param {HTMLButtonElement} button */
+export function copyPage(button) {
+  return copy(button, async () => {
+    const response = await fetch(`${location.pathname.replace(/\/$/, '')}.md`);
+    if (!response.ok) throw new Error(String(response.status));
+    return response.text();
+  });
+}
+
+/** @param {HTMLSelectElement} choice */
+export function chooseColours(choice) {
+  document.documentElement.style.colorScheme = choice.value;
+  try {
+    localStorage.setItem('colours', choice.value);
+  } catch {
+    // Storage is blocked: the choice ends with the page.
   }
 }
 
-/** A table that scrolls can be scrolled with the keyboard. */
-function watchTables() {
-  const watching = new ResizeObserver((entries) => {
-    for (const { target } of entries) {
-      if (target.scrollWidth > target.clientWidth) target.setAttribute('tabindex', '0');
-      else target.removeAttribute('tabindex');
-    }
-  });
-  for (const table of document.querySelectorAll('main table')) watching.observe(table);
-}
-
-function chooseColours() {
-  const choice = document.querySelector('[data-theme-choice]');
-  choice.value = root.style.colorScheme;
-  choice.addEventListener('change', () => {
-    root.style.colorScheme = choice.value;
-    try {
-      localStorage.setItem('colours', choice.value);
-    } catch {
-      // As above: the choice ends with the page.
-    }
-  });
-}
-
-function openSearch() {
+export function openSearch() {
   const found = document.querySelector('dialog.search');
   if (found) {
     found.showModal();
@@ -87,7 +56,7 @@ function openSearch() {
   const input = dialog.querySelector('input');
   const status = dialog.querySelector('p');
   const list = dialog.querySelector('ol');
-  const loaded = import(`${base}/pagefind/pagefind.js`);
+  const loaded = import(new URL('pagefind/pagefind.js', import.meta.url).href);
   input.addEventListener('input', async () => {
     const word = input.value.trim();
     const pagefind = await loaded;
@@ -123,20 +92,3 @@ function resultItems(result) {
     return item;
   });
 }
-
-document.addEventListener('DOMContentLoaded', () => {
-  addCopyButtons();
-  watchTables();
-  chooseColours();
-  for (const button of document.querySelectorAll('[data-open-search]')) {
-    button.addEventListener('click', openSearch);
-  }
-});
-
-document.addEventListener('keydown', (event) => {
-  const typing = event.target.closest?.('input, textarea, select');
-  if (!typing && event.key === '/' && !event.ctrlKey && !event.metaKey) {
-    event.preventDefault();
-    openSearch();
-  }
-});
