@@ -88,3 +88,12 @@ async def test_a_brace_that_closes_nothing_is_reported_where_it_stands(tmp_path:
     assert found == (
         "site.css:2:1: '}' closes nothing. Remove it, or write the '{' that it closes."
     )
+
+
+@pytest.mark.node
+async def test_braces_behind_strings_count(tmp_path: Path) -> None:
+    style = '[role="alert"] {\n}\n[title=\'a\'] { color: red }\nb { content: "}" }\n'
+    write_tree(tmp_path, {"site.css": style})
+    page = f'import "../site.css";\n{UI.replace("data.a", "1")}'
+
+    assert await check(tmp_path, {"index.fxl": page}) == []

@@ -16,7 +16,7 @@ const STYLE_IMPORT = /@import (?:url\()?["']([^"'\n]+)["']/g;
 
 /** Comments, strings, URLs without quotes, what is escaped, and braces. */
 const TOKEN =
-  /\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/|"(?:\\[^]|[^"\\\n])*|'(?:\\[^]|[^'\\\n])*|url\([^)"'\n]*|\\[^]|[{}]/g;
+  /\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/|"(?:\\[^]|[^"\\\n])*"?|'(?:\\[^]|[^'\\\n])*'?|url\([^)"'\n]*|\\[^]|[{}]/g;
 
 /**
  * Return the stylesheets of the project that a file imports, relative to its folder.
