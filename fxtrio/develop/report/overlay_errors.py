@@ -55,6 +55,9 @@ class Shown(TypedDict):
     pages: NotRequired[list[str]]
     """Absolute paths of the page files that need it, where it is known which."""
 
+    swap: NotRequired[bool]
+    """Whether it has kept server code from being replaced: it is gone as soon as some has been."""
+
 
 Place = tuple[str, int, int]
 """An absolute path, line and column, both from 1; ``("", 0, 0)`` for no place."""
@@ -106,6 +109,7 @@ def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
         frame=source.frame(line, column) if source is not None else "",
         trace=swapped.failed.rstrip(),
         pages=sorted(str(root / source) for source in {*order.sources, *swapped.sources}),
+        swap=True,
     )
 
 

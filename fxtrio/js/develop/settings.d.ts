@@ -40,4 +40,6 @@ export interface Shown {
   finding?: boolean;
   /** Absolute paths of the page files that need it, where it is known which: it covers these. */
   pages?: string[];
+  /** Whether it has kept server code from being replaced: it is gone as soon as some has been. */
+  swap?: boolean;
 }

@@ -181,6 +181,7 @@ function showMistakes(overlay, hot) {
   window.addEventListener('unhandledrejection', ({ reason }) => overlay.thrown(reason));
   hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
   overlay.setStanding(standing.problems);
+  hot.on('fx:swapped', () => overlay.replaced());
   hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
   hot.on('vite:beforeUpdate', () => overlay.clearThrown());
   hot.on('fx:settled', () => overlay.clearElsewhere());

@@ -103,6 +103,12 @@ export class Overlay {
     this.draw();
   }
 
+  /** Server code has been replaced: whatever kept it from that is right, before Node says so. */
+  replaced() {
+    const left = this.#standing.filter(({ swap }) => swap !== true);
+    if (left.length < this.#standing.length) this.setStanding(left);
+  }
+
   /** Everything has changed that may have put right what went wrong on the page. */
   clear() {
     if (this.#passing !== null) this.#closed.forget();
@@ -296,9 +302,8 @@ export class Overlay {
 
   /** @param {Shown[]} problems */
   #show(problems) {
-    const copy = copyOf(this.#document, problems, this.root);
     const sections = problems.map((one) => timedSectionOf(this.#document, one, this.#editor, this));
-    this.#open('Problems', problems, [copy], sections);
+    this.#open('Problems', problems, [copyOf(this.#document, problems, this.root)], sections);
   }
 
   /**

@@ -133,6 +133,22 @@ test('what cannot be loaded covers the pages that need it, and is counted elsewh
   assert.equal(text(), '');
 });
 
+test('what kept server code from being replaced is gone when some has been, and nothing else', () => {
+  const { overlay, text } = opened();
+  overlay.concerns = () => true;
+  const place = { line: 1, column: 1, frame: '' };
+  overlay.setStanding([
+    { title: 'x', message: 'no such name', file: '/p/app.py', ...place, swap: true },
+    { title: 'y', message: 'never closed', file: '/p/pages/a.fxl', ...place },
+  ]);
+  assert.match(text(), /no such name/);
+
+  overlay.replaced();
+
+  assert.doesNotMatch(text(), /no such name/);
+  assert.match(text(), /never closed/);
+});
+
 test('what was closed stays closed after a reload, and comes back when it happens again', () => {
   const session = new Map();
   const before = opened(session);
