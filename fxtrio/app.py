@@ -65,6 +65,7 @@ from fxtrio.serve.request.hooks import hooks_of
 from fxtrio.serve.request.response import starlette_files
 from fxtrio.serve.request.response.background import open_background
 from fxtrio.serve.request.response.payload_media_type import OnlyPayloads
+from fxtrio.serve.request.response.translated import translate_of
 from fxtrio.serve.request.watchdog import open_watchdog
 from fxtrio.serve.static_files import Folder
 from fxtrio.spans import Spans
@@ -202,7 +203,7 @@ class Application(Starlette):
             cache = make_response_cache(site)
             streams = OpenStreams(config.limits.streams)
             jobs = self._make_job_runner(database)
-            app = App(
+            state.fx = app = App(
                 config=config,
                 tasks=state.fx_tasks,
                 broker=state.fx_broker,
@@ -212,12 +213,12 @@ class Application(Starlette):
                 jobs=jobs,
                 portal=portal,
                 resolve=resolve,
+                translate=translate_of(config.translate, resolve),
                 root=self._root,
                 spans=self.spans,
                 build_id=site.manifest.build_id,
                 statistics=_statistics_of(renderer, cache, streams),
             )
-            state.fx = app
             await enter(open_plugins(self.plugins, app))
             background = await enter(open_background(capacity=config.tasks.capacity))
             watchdog = await enter(open_watchdog())

@@ -96,6 +96,9 @@ class App:
     resolve: Callable[[str], Any] | None = None
     """Returns what a dotted name in the settings stands for, ``module:attribute``."""
 
+    translate: Callable[[Any, str], object] | None = None
+    """The function that `translate` of the settings names."""
+
     root: Path | None = None
     """The project folder."""
 

@@ -319,6 +319,9 @@ class Config:
     lang: str = attrs.field(default="en", validator=validators.language)
     """The ``lang`` attribute of ``<html>``."""
 
+    translate: str = attrs.field(default="", validator=validators.dotted_name)
+    """A function that translates the framework's messages, as ``module:function``."""
+
     middleware: tuple[str, ...] = attrs.field(default=(), validator=validators.dotted)
     """ASGI middleware classes around the whole app, outermost first."""
 

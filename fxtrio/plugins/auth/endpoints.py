@@ -28,6 +28,7 @@ from fxtrio.serve.request.bodies.body import ActionRequest, shown_again
 from fxtrio.serve.request.bodies.spool import Body
 from fxtrio.serve.request.response.error_response import ErrorResponse
 from fxtrio.serve.request.response.form_rerender import PAGES, PageAgain
+from fxtrio.serve.request.response.translated import translated, translated_fields
 
 PREFIX = "/api/__auth"
 BODY_LIMIT = 16 * 1024
@@ -212,9 +213,9 @@ class Endpoints:
             if PAGES not in submission.request.scope:  # another application has the routes
                 return again.otherwise
             raise again
-        values: dict[str, Any] = {"error": rejection.message, "code": rejection.code}
+        values: dict[str, Any] = {"error": translated(rejection.message), "code": rejection.code}
         if rejection.fields:
-            values["fields"] = rejection.fields
+            values["fields"] = translated_fields(rejection.fields)
         response = _json(values, ok=False, status=rejection.status)
         if wait is not None:
             response.headers["retry-after"] = str(wait)

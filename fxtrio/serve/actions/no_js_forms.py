@@ -32,6 +32,7 @@ from fxtrio.serve.request.requests import PageRequest
 from fxtrio.serve.request.response.error_response import ErrorResponse
 from fxtrio.serve.request.response.form_rerender import PageAgain
 from fxtrio.serve.request.response.response import Answer, ResponseDraft
+from fxtrio.serve.request.response.translated import translated, translated_fields
 from fxtrio.serve.request.response.unwrap import unwrap
 
 _ENCTYPES = frozenset({URLENCODED, MULTIPART, "text/plain"})
@@ -78,8 +79,8 @@ class FormPage:
         data = {
             "action": name,
             "ok": False,
-            "error": rejection.message,
-            "fields": rejection.fields or {},
+            "error": translated(rejection.message),
+            "fields": translated_fields(rejection.fields or {}),
             "data": rejection.data,
             "values": values,
         }

@@ -14,6 +14,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.error_response import UNEXPECTED
 from fxtrio.serve.request.response.response import HTML, JSON, NO_STORE, Header, Reply
+from fxtrio.serve.request.response.translated import translated
 from fxtrio.serve.request.watchdog import DeadlinePassed
 from fxtrio.ssr.errors import RenderFailed, RenderTimeout
 from fxtrio.tracebacks import drop_tracebacks, trimmed
@@ -92,7 +93,7 @@ def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Repl
         body = {
             "ok": False,
             "statusCode": problem.status,
-            "error": problem.message,
+            "error": translated(problem.message),
             "type": problem.type,
             "data": problem.data,
             "boundary": None,
@@ -102,7 +103,7 @@ def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Repl
     reference = event.request_id.decode() if event.request_id else ""
     html = error_document(
         problem.status,
-        problem.message,
+        translated(problem.message),
         home=f"{site.base_url}/",
         details=details,
         reference=reference,

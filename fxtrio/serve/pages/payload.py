@@ -23,6 +23,7 @@ from fxtrio.manifest import HeadNode
 from fxtrio.serve.pages.functions.server_functions import PageCode, line_of
 from fxtrio.serve.pages.loaders import Values
 from fxtrio.serve.pages.plan import ViewPlan, has_title
+from fxtrio.serve.request.response.translated import translated
 
 _OPENING = b'{"ok":true,"statusCode":%d'
 
@@ -302,7 +303,7 @@ def _opening_of_problem(problem: PageProblem, boundary: str) -> bytes:
     fields: dict[str, Any] = {
         "ok": False,
         "statusCode": problem.status,
-        "error": problem.message,
+        "error": translated(problem.message),
         "type": problem.type,
     }
     if problem.data:

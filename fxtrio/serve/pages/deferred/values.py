@@ -24,6 +24,7 @@ from fxtrio.serve.pages.page import PageEvent
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.plan import ViewPlan
 from fxtrio.serve.request.response.response import ResponseDraft
+from fxtrio.serve.request.response.translated import translated
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed
 from fxtrio.spans import span
@@ -236,7 +237,7 @@ def _settled(page: PageEvent, value: DeferredValue, result: Came | Raised) -> Se
     log_failure(result.error, value.place)
     request_id = page.event.request_id if problem.status >= 500 else None
     fields = {
-        "message": problem.message,
+        "message": translated(problem.message),
         "statusCode": problem.status,
         "type": problem.type,
         "data": problem.data,

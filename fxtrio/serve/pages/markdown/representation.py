@@ -32,6 +32,7 @@ from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_page_hooks
 from fxtrio.serve.request.response.response import NO_STORE, Answer, Header, Reply
+from fxtrio.serve.request.response.translated import translated
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
 from fxtrio.spans import span
@@ -153,7 +154,7 @@ def failed(site: Site, error: BaseException, place: str) -> Reply:
     """Return a failure as text: agents read it, and it is never a silent redirect."""
     problem = problem_of(error, development=site.development)
     log_failure(error, place)
-    text = f"# {problem.status}\n\n{literal(problem.message)}\n"
+    text = f"# {problem.status}\n\n{literal(translated(problem.message))}\n"
     headers: list[Header] = [NO_STORE]
     if isinstance(error, Busy):
         headers.append((b"retry-after", b"%d" % problem.retry_after))

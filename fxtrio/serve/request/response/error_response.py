@@ -12,6 +12,7 @@ import attrs
 from fxtrio.encode import NotSerializable, encode
 from fxtrio.errors import ActionError, BodiesFull, Busy, LoaderError, ValidationActionError
 from fxtrio.serve.request.response.response import JSON, NO_STORE, Header, Reply
+from fxtrio.serve.request.response.translated import translated, translated_fields
 
 log = logging.getLogger("fx.serve")
 
@@ -70,11 +71,11 @@ def error_body(rejection: ErrorResponse) -> bytes:
 
 
 def _encoded(rejection: ErrorResponse) -> bytes:
-    body: dict[str, Any] = {"ok": False, "error": rejection.message}
+    body: dict[str, Any] = {"ok": False, "error": translated(rejection.message)}
     if rejection.data:
         body["data"] = rejection.data
     if rejection.fields is not None:
-        body["fields"] = rejection.fields
+        body["fields"] = translated_fields(rejection.fields)
     if rejection.redirect is not None:
         body["redirect"] = rejection.redirect
     return encode(body, place="the error")

@@ -1,0 +1,68 @@
+"""Messages of the framework in the language of a visitor.
+
+The function of the app does it that `translate` of the settings names.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections.abc import Callable, Mapping
+
+from starlette.requests import HTTPConnection
+
+from fxtrio.context import current
+from fxtrio.errors import DottedNameUnknown, FxtrioError
+
+log = logging.getLogger("fx.serve")
+
+Translate = Callable[[HTTPConnection, str], object]
+"""Returns a message in the language of a request; the message itself where it has no other."""
+
+
+class TranslateInvalid(FxtrioError):
+    """`translate` names nothing that can translate. Raised when the app starts."""
+
+    def __init__(self, name: str, cause: str) -> None:
+        super().__init__(
+            f"translate: is {name!r}, {cause}. Name a function that takes a request and a message, "
+            "and returns a message."
+        )
+
+
+def translate_of(name: str, resolve: Callable[[str], object]) -> Translate | None:
+    """Return the function that a setting names, None for "". Raises TranslateInvalid."""
+    if not name:
+        return None
+    try:
+        found = resolve(name)
+    except DottedNameUnknown as error:
+        raise TranslateInvalid(name, f"which cannot be imported: {error.cause}") from error
+    if not callable(found) or inspect.iscoroutinefunction(found):
+        raise TranslateInvalid(name, "which is not a function without async")
+    return found
+
+
+def translated(message: str) -> str:
+    """Return a message as the visitor reads it whose request is worked for.
+
+    Where the function of the app fails, that is logged, and the message stays as it is.
+    """
+    context = current.get()
+    translate: Translate | None = None if context is None else context.app.translate
+    if context is None or translate is None or context.scope is None:
+        return message
+    try:
+        found = translate(HTTPConnection(context.scope), message)
+    except Exception:
+        log.exception("'translate' failed for %r", message)
+        return message
+    if isinstance(found, str):
+        return found
+    log.error("'translate' returned %r for %r. Return a str.", found, message)
+    return message
+
+
+def translated_fields(fields: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """Return the messages of fields as the visitor reads them."""
+    return {path: [translated(message) for message in listed] for path, listed in fields.items()}

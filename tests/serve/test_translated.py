@@ -1,0 +1,113 @@
+"""Messages of the framework in the language of a visitor, by a function of the app."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from fx.testing import Client, open_app
+from fxtrio.serve.request.response.translated import TranslateInvalid
+from tests.trees import page, write_tree
+
+GERMAN = {"accept-language": "de"}
+
+TEXTS = """
+def translate(request, message):
+    if message == "fail":
+        raise KeyError(message)
+    if message == "number":
+        return 1
+    if request.headers.get("accept-language") == "de":
+        return f"[{message}]"
+    return message
+
+
+async def later(request, message):
+    return message
+"""
+PAGE = """
+    import attrs
+
+    @attrs.frozen
+    class Order:
+        count: int
+
+    @action
+    async def order(request, body: Order):
+        raise ActionError(request.query_params.get("why", "sold out"))
+    """
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    return write_tree(
+        tmp_path,
+        {
+            "texts.py": TEXTS,
+            "fx.config.json": '{"translate": "texts:translate", "plugins": ["auth"]}',
+            "pages/index.fxl": page(PAGE),
+        },
+    )
+
+
+@pytest.fixture
+async def client(root: Path) -> AsyncIterator[Client]:
+    async with open_app(root) as client:
+        yield client
+
+
+async def test_messages_of_actions_and_fields_are_translated_for_who_asks(client: Client) -> None:
+    url = "/api/__actions/index/order"
+
+    invalid = await client.post(url, json={"count": "x"}, headers=GERMAN)
+    own = await client.post(url, json={"count": 1}, headers=GERMAN)
+    english = await client.post(url, json={"count": 1})
+
+    assert invalid.json() == {
+        "ok": False,
+        "error": "[Validation failed]",
+        "fields": {"count": ["[Expected a whole number]"]},
+    }
+    assert (own.json()["error"], english.json()["error"]) == ("[sold out]", "sold out")
+
+
+async def test_error_pages_and_accounts_are_translated(client: Client) -> None:
+    lost = await client.get("/nowhere", headers=GERMAN)
+    away = await client.get("/nowhere", headers={**GERMAN, "x-fx-navigation": "1"})
+    wrong = {"email": "a@example.org", "password": "not the one"}
+    login = await client.post("/api/__auth/login", json=wrong, headers=GERMAN)
+
+    assert "[This page could not be found.]" in lost.text
+    assert away.json()["error"] == "[This page could not be found.]"
+    assert login.json()["error"] == "[The email address or the password is wrong.]"
+
+
+@pytest.mark.parametrize("why", ["fail", "number"])
+async def test_a_function_that_fails_leaves_the_message_as_it_is(
+    client: Client, why: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR, "fx.serve"):
+        answer = await client.post(f"/api/__actions/index/order?why={why}", json={"count": 1})
+
+    assert answer.json()["error"] == why
+    assert "'translate'" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("texts:missing", "which cannot be imported"),
+        ("texts:TEXTS", "which cannot be imported"),
+        ("texts:later", "which is not a function without async"),
+    ],
+)
+async def test_what_cannot_translate_keeps_the_app_from_starting(
+    root: Path, name: str, cause: str
+) -> None:
+    (root / "fx.config.json").write_text(f'{{"translate": "{name}"}}')
+    with pytest.raises(TranslateInvalid, match=cause):
+        async with open_app(root):
+            pass
