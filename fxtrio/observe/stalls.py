@@ -112,8 +112,8 @@ def _watch_import(
             continue
         reported.add(lines[0])
         text = (
-            "%s: the import has not ended after %g s, and what is imported is not served before. "
-            "Wait for others and load data in a plugin, or when it is needed.%s"
+            "%s: the import is still running after %g s, and the app is not served until it "
+            "ends. Connect and load data in a plugin, or when it is needed.%s"
         )
         values = lines[0], passed, _callers(lines)
         report(log.makeRecord(log.name, logging.WARNING, __file__, 0, text, values, None))

@@ -67,7 +67,7 @@ def test_an_import_that_does_not_end_is_named(
         import waiting_import  # type: ignore[import-not-found]  # noqa: F401
 
     said = records[0].getMessage()
-    assert said.startswith("waiting_import.py:2 <module>: the import has not ended after 0.05 s")
+    assert said.startswith("waiting_import.py:2 <module>: the import is still running after 0.05 s")
 
 
 def test_an_import_within_another_is_watched_once() -> None:

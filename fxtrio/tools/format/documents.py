@@ -143,7 +143,7 @@ def _finish(document: _Document, answers: Mapping[Half, str | Unformatted | None
         return _unformatted(source, 1, message, "Separate the halves with a line '# --- ui ---'")
     python = sections.python.rstrip(), again.python.rstrip()
     if python[0] != python[1] and not same_python(*python):
-        message = "ruff changes what the server half means"
+        message = "ruff changes the meaning of the server half"
         return _unformatted(source, 1, message, "Format it by hand, and report this")
     return Formatted(text)
 

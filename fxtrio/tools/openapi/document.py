@@ -153,7 +153,7 @@ def _token(settings: CsrfConfig) -> dict[str, Any]:
         "name": TOKEN_HEADER,
         "in": "header",
         "required": strict,
-        "description": f"The token of GET {TOKEN_PATH}, sent with the cookie of its answer "
+        "description": f"The token of GET {TOKEN_PATH}, sent with the cookie of its response "
         f"({csrf.COOKIE}, or {csrf.SECURE_COOKIE} over HTTPS).{whose}",
         "schema": {"type": "string"},
     }

@@ -35,8 +35,8 @@ def check_renamable(thing: Thing | None) -> KeyThing | ActionThing:
         raise request_failed(f"{thing.name!r} is a part of the page's path: rename the file.")
     if not thing.keys:
         raise request_failed(
-            f"The type of {thing.name!r}: annotate what the loader or action returns, "
-            "and save the file."
+            f"The type of {thing.name!r} is unknown: annotate what the loader or action "
+            "returns, and save the file."
         )
     for key in thing.keys:
         if key.attribute not in ("", key.name):
