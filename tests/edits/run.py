@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,7 +13,7 @@ import attrs
 import psutil
 from playwright.sync_api import Browser, BrowserContext, Page
 
-from tests.e2e.support import PATIENCE, Server, serving
+from tests.e2e.support import PATIENCE, Server, pause, serving
 from tests.ports import free_port
 
 from .mistakes import Mistake, make
@@ -22,6 +23,9 @@ from .works import Author
 
 OPEN = ("index", "shop/index", "shop/list")
 """The pages that stay open."""
+
+RESTARTING = "↻ restarting"
+"""What `fx dev` prints of a change that only another process can take over."""
 
 
 @attrs.define
@@ -74,13 +78,23 @@ class Run:
         """Make one edit, with a mistake before it now and then; return what was done."""
         author = self.author
         mistake = make(author) if author.random.random() < 0.25 else None
+        restarts = self.server.output().count(RESTARTING)
         if mistake is None:
             done = author.edit()
-            self.save(done)
+            restarts += "app.py" in self.save(done)
         else:
             done = self._err(mistake)
         self.compare()
+        self._wait_restart(restarts)
         return done
+
+    def _wait_restart(self, times: int) -> None:
+        """Wait until the server process was replaced so often: a broken one keeps nothing."""
+        give_up = time.monotonic() + PATIENCE / 1000
+        while not has_restarted(self.server.output(), times):
+            if time.monotonic() > give_up:
+                raise Wrong("no process has started again")
+            pause()
 
     def _err(self, mistake: Mistake) -> str:
         author = self.author
@@ -111,13 +125,14 @@ class Run:
         project = self.author.project
         return [name for name in self.tabs if project.shows(self._shown(name), used)]
 
-    def save(self, what: str) -> None:
-        """Write the files of the project as they are now."""
+    def save(self, what: str) -> list[str]:
+        """Write the files of the project as they are now; return those that differ."""
         now = self.author.project.texts()
         renaming = self.author.random.random() < 0.5
         files = save(self.root, self.saved, now, renaming=renaming)
         self.saved = now
         self.say(f"    {what}: {', '.join(files)}")
+        return [*files]
 
     def compare(self) -> None:
         """Compare open pages, fresh documents and payloads. Raises Wrong."""
@@ -164,6 +179,12 @@ class Run:
         found = differences(documents(self.server.url, self.root, paths), theirs)
         if found:
             raise Wrong("\n".join(found))
+
+
+def has_restarted(output: str, times: int) -> bool:
+    """Whether `fx dev` has replaced its process so often, and the last one serves."""
+    last = max(map(output.rfind, (RESTARTING, "✓ compiled")))
+    return output.count(RESTARTING) >= times and last < output.rfind("✓ started")
 
 
 def _files(root: Path) -> dict[str, str]:
