@@ -11,7 +11,7 @@ import pytest
 PAGE = Path(__file__).resolve().parents[2] / "docs/security.md"
 LINK = re.compile(r"\[`([^`]+)`\]\((\S+?)\)")
 JS_TEST = re.compile(r"^test\('([^']+)'", re.MULTILINE)
-UNSHOWN = "What is left to you"
+UNSHOWN = "Your responsibilities"
 
 
 def lines() -> list[str]:

@@ -198,7 +198,7 @@ async def test_a_server_that_dies_is_started_again(pages: Path) -> None:
         first = await index("hover", "async def lo")
         pid = int((await trio.Path(pages / "pids").read_text()).split()[-1])
         os.kill(pid, signal.SIGKILL)
-        await editor.until(lambda: any("is started again" in line for line in editor.lines))
+        await editor.until(lambda: any("it restarts" in line for line in editor.lines))
         second = await index("hover", "async def lo")
 
     assert first is not None
