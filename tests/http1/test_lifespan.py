@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
 import trio
-from trio.testing import MockClock
+from starlette.applications import Starlette
+from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.server.supervise.application.lifespan import (
     Lifespan,
@@ -151,3 +154,16 @@ async def test_a_lifespan_that_fails_ends_the_server(case: str) -> None:
             if error is LifespanEnded:
                 await server.errors()
                 await trio.sleep(1)
+
+
+async def test_a_start_that_is_cancelled_is_no_failure() -> None:
+    @asynccontextmanager
+    async def opened(app: Starlette) -> AsyncIterator[None]:
+        await trio.sleep_forever()
+        yield
+
+    lifespan = Lifespan(Starlette(lifespan=opened), make_config(ServeOptions(app="")), {})
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(lifespan.run)
+        await wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()  # the server stops meanwhile

@@ -104,8 +104,14 @@ class Lifespan:
         return {"type": "lifespan.startup" if self._received == 1 else "lifespan.shutdown"}
 
     async def _send(self, message: Any) -> None:
-        """Take a message of the application. Raises LifespanFailed for a failure."""
+        """Take a message of the application. Raises LifespanFailed for a failure.
+
+        Starlette also reports that its startup was cancelled, by a server that stops meanwhile:
+        that is none.
+        """
         kind = message["type"]
+        if kind in _FAILED:
+            await trio.lowlevel.checkpoint_if_cancelled()
         if kind == "lifespan.startup.complete":
             self.startup.set()
         elif kind == "lifespan.shutdown.complete":
