@@ -243,7 +243,7 @@ def e2e(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Run the code of the documentation."""
+    """Run the code and the commands of the documentation."""
     session.install("-e", ".[dev]")
     session.run("pytest", "tests/docs", *session.posargs)
 

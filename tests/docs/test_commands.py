@@ -1,6 +1,6 @@
 """Each command of the documentation is one that this version has, with these options.
 
-The READMEs of the examples are run as they are written (`tests/examples/test_readmes.py`).
+Those in blocks are also run (`tests/docs/commands/`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import pytest
 from fxtrio.cli.group import main
 from fxtrio.plugins.auth.commands import make_commands
 from fxtrio.plugins.auth.service import AuthService
+from tests.docs.commands.shell import commands, shell_lines
 from tests.docs.pages import ROOT, documents, name
 from tests.source_tree import MODULES
 
@@ -43,36 +44,9 @@ FILES = frozenset({"dockerfile", "ini", "json", "toml", "yaml", "yml"})
 INVENTED = "fx graph"
 """The command that does not exist, of an example for contributors."""
 
-_SHELL = re.compile(r"^( *)```(?:sh|console)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
 _FENCE = re.compile(r"^( *)(```|~~~)(\w*)[^\n]*\n(.*?)^\1\2$", re.MULTILINE | re.DOTALL)
 _CODE = re.compile(r"`([^`\n]+)`")
-_INNER = re.compile(r"\$\(([^()]*)\)")
 _ELSEWHERE = re.compile(r"(?:^|[/ \"'])fx ([a-z][a-z-]*(?: [^\"'\n&|;`)]+)?)", re.MULTILINE)
-
-
-def shell_lines(text: str) -> Iterator[str]:
-    """Yield the lines of blocks for a shell, continued lines as one, without prompts."""
-    for _, block in _SHELL.findall(text):
-        for line in block.replace("\\\n", " ").splitlines():
-            yield line.strip().removeprefix("$ ")
-
-
-def commands(line: str) -> Iterator[list[str]]:
-    """Yield the commands of a line of a shell, inner ones too, without assignments."""
-    for inner in _INNER.findall(line):
-        yield from commands(inner)
-    lexer = shlex.shlex(_INNER.sub("X", line), posix=True, punctuation_chars="&|;<>")
-    lexer.whitespace_split = True
-    words: list[str] = []
-    for word in [*lexer, ";"]:
-        if set(word) <= set("&|;"):
-            while words and (words[0] == "export" or re.match(r"\w+=", words[0])):
-                words = words[1:]
-            if words:
-                yield words
-            words = []
-        else:
-            words.append(word)
 
 
 def mistakes(words: list[str]) -> Iterator[str]:
@@ -155,7 +129,7 @@ def test_commands_in_blocks_exist() -> None:
     found = [
         f"{name(page)}: {line}: {mistake}"
         for page in PAGES
-        for line in shell_lines(page.read_text("utf-8"))
+        for line in shell_lines(page)
         for words in commands(line)
         for mistake in mistakes(words)
     ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -12,7 +11,6 @@ from pathlib import Path, PurePath
 
 import pytest
 import trio
-from PIL import Image
 
 from fxtrio.cli.check import check
 from fxtrio.cli.init import starter
@@ -21,7 +19,7 @@ from fxtrio.config import load_config
 from fxtrio.routes import scan
 from fxtrio.testing import open_app
 from tests.docs.pages import Block, blocks, documents, name
-from tests.fonts.small_font import small_font
+from tests.docs.projects import write, write_all
 from tests.short import LONG, amount
 
 PROJECTS = [
@@ -39,29 +37,6 @@ FAILING = "simulation"
 
 def is_test(block: Block) -> bool:
     return PurePath(block.file).name.startswith("test_")
-
-
-FONT = re.compile(r"""from "(\./[\w-]+\.woff2)\?font""")
-PICTURE = re.compile(r"""from "(\./[\w-]+\.(?:jpg|png))\?""")
-
-
-def write(root: Path, block: Block) -> None:
-    file = root / block.file
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(block.text, encoding="utf-8")
-    for named in PICTURE.findall(block.text):
-        Image.new("RGB", (40, 30)).save(file.parent / named)
-    for named in FONT.findall(block.text):
-        (file.parent / named).write_bytes(small_font("DejaVu Sans"))
-
-
-def write_all(root: Path, document: Path) -> None:
-    """Write the project of a document, with a home page if it is only about layouts."""
-    for block in blocks(document):
-        if block.file:
-            write(root, block)
-    if not scan(root, load_config(root, environ={})).pages:
-        (root / "pages/index.fxl").write_text("export default () => <p>Home</p>;\n")
 
 
 @pytest.mark.parametrize("document", PROJECTS, ids=name)

@@ -12,7 +12,8 @@ from click.testing import CliRunner
 from fxtrio.cli import main
 from fxtrio.cli.typecheck import check_types
 from tests.docs.pages import documents, name
-from tests.docs.test_examples import PROJECTS, write_all
+from tests.docs.projects import write_all
+from tests.docs.test_examples import PROJECTS
 from tests.short import amount
 from tests.types.everything import SHIPPED
 

@@ -11,7 +11,8 @@ import tempfile
 from pathlib import Path
 
 from tests.docs.pages import ROOT
-from tests.docs.test_examples import PROJECTS, write_all
+from tests.docs.projects import write_all
+from tests.docs.test_examples import PROJECTS
 from tests.types.projects import write_project
 
 SHIPPED = [*sorted((ROOT / "examples").iterdir()), ROOT / "fxtrio" / "starter" / "base"]
