@@ -44,7 +44,7 @@ def test_a_module_that_reads_the_document_is_named_with_its_line_and_remedy(
     [
         (
             "exited with code 1",
-            "loading\nReferenceError: window is not defined. It is there in browsers only.\n"
+            "loading\nReferenceError: window is not defined. It exists only in browsers.\n"
             "    at ROOT/node_modules/@maps/core/index.js:1:13\n    at BUNDLE:5:49",
             "pages/index.fxl:2:22: no server can load this: the package '@maps/core' fails: "
             "ReferenceError: window is not defined. Import it in browsers only: "
