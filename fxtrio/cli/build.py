@@ -22,6 +22,7 @@ from fxtrio.sizes import to_bytes
 
 if TYPE_CHECKING:
     from fxtrio.compile.build import Build
+    from fxtrio.compile.bundling.bundle import BundleResult
     from fxtrio.compile.problems import Problem
     from fxtrio.compile.project import CheckedProject
     from fxtrio.export.place import Place
@@ -132,9 +133,10 @@ def run_build(
 
         building = partial(build_project, root, config, mode="production", report=report)
 
-        def finish(folder: Path, manifest: Manifest) -> None:
-            report("Loading the bundle as a server does")
-            trio.from_thread.run(require_loadable, root.resolve(), config, folder, manifest)
+        def finish(folder: Path, manifest: Manifest, result: BundleResult) -> None:
+            if not result.loads:
+                report("Loading the bundle as a server does")
+                trio.from_thread.run(require_loadable, root.resolve(), config, folder, manifest)
             if budget is not None:
                 require_budget(weigh_pages(folder, manifest), budget)
             if config.is_described:

@@ -41,7 +41,7 @@ from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, Mode, dump_manifest
 Report = Callable[[str], None]
 Look = Callable[[CheckedProject], Awaitable[list[Problem]]]
 """Returns the problems beside the pages of a project, `placed`."""
-Finish = Callable[[Path, Manifest], None]
+Finish = Callable[[Path, Manifest, BundleResult], None]
 
 
 @attrs.frozen
@@ -67,9 +67,9 @@ async def build_project(
     """Build the project in ``root`` into its build folder.
 
     ``report`` gets a line for each step. ``finish`` is called in a thread with the folder,
-    before it is put in place, and its manifest; what ``look`` finds fails the build if it is
-    an error, and is a warning of it else. Raises CompileFailed with every problem of
-    every file, BundleFailed, ToolchainFailed, NodeMissing and LinkInTheWay.
+    before it is put in place, its manifest and the result of the bundler; what ``look`` finds
+    fails the build if it is an error, and is a warning of it else. Raises CompileFailed with every
+    problem of every file, BundleFailed, ToolchainFailed, NodeMissing and LinkInTheWay.
     """
     root = await trio.to_thread.run_sync(root.resolve)
     target = require_no_link(root, FOLDERS[mode])
@@ -95,7 +95,7 @@ async def build_project(
         if wrong:
             raise CompileFailed(placed(wrong, root))
         if finish is not None:
-            await trio.to_thread.run_sync(finish, staging, manifest)
+            await trio.to_thread.run_sync(finish, staging, manifest, result)
         if mode == "production":  # nobody stays on a build of `fx dev`
             take = partial(take_over, target, staging, build_id=manifest.build_id)
             await trio.to_thread.run_sync(take)

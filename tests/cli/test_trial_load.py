@@ -32,8 +32,8 @@ def test_a_module_that_reads_the_document_is_named_with_its_line_and_remedy(
     [problem] = failed.value.problems
     assert (problem.path, problem.line, problem.column) == ("lib/screen.js", 2, 22)
     assert problem.message == (
-        "no server can load this: ReferenceError: document is not defined. It is there in "
-        "browsers only: use it in an effect, or in a function in <ClientOnly>."
+        "no server can load this: ReferenceError: document is not defined. It exists only in "
+        "browsers: use it in an effect, or in a function in <ClientOnly>."
     )
     assert "2 | export const width = document.body.clientWidth;" in problem.frame
     assert not (tmp_path / ".fx/build").exists()

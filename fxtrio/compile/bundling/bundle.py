@@ -157,6 +157,9 @@ class BundleResult:
     number of layouts that stay around a stand-in. Lists that would be empty are left out.
     """
 
+    loads: bool = False
+    """Whether the server bundle has been loaded; if not, it may load or not."""
+
     scripts: tuple[tuple[ScriptReason, ...], ...] = ()
     """By view id: none for a view that needs no scripts. Empty in development."""
 
@@ -211,6 +214,7 @@ def read_result(result: dict[str, Any]) -> BundleResult:
         entry=_file(result["entry"]),
         files={source: _file(assets) for source, assets in result["files"].items()},
         clients=tuple(result["clients"]),
+        loads=result.get("loads", False),
         scripts=tuple(
             tuple(ScriptReason(**reason) for reason in view) for view in result.get("scripts", ())
         ),

@@ -22,6 +22,7 @@ import { BUILD_ID, ISLANDS_ENTRY } from './entries.js';
 import { reactHome } from './packages.js';
 import { flatten, problemsOf } from './problems.js';
 import { Stylesheets } from './stylesheets.js';
+import { loadsInThread } from './trial.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').Result} Result */
@@ -100,7 +101,8 @@ async function finish(plan, output, warnings) {
   await fs.writeFile(bundle, code.replaceAll(BUILD_ID, buildId));
   const assets = collectAssets(plan, output);
   const clients = plan.views.map((view) => clientOf(view, plan, assets, buildId));
-  return { ok: true, buildId, ...assets, clients, warnings };
+  const loads = plan.mode === 'production' && (await loadsInThread(bundle, code, plan.mode));
+  return { ok: true, buildId, ...assets, clients, loads, warnings };
 }
 
 /**

@@ -84,6 +84,8 @@ export interface Built {
   entry: FileAssets;
   files: Record<string, FileAssets>;
   clients: Record<string, unknown>[];
+  /** Whether the server bundle has been loaded; if not, it may load or not. */
+  loads: boolean;
   /** By view id: none for a view that needs no scripts. */
   scripts: ScriptReason[][];
   /** By view id; empty for an app without islands. */

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
+import test from 'node:test';
+
+import { loadsInThread } from '../../vite/trial.js';
+
+const FOLDER = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-trial-'));
+test.after(() => fs.rmSync(FOLDER, { recursive: true }));
+
+/** @type {[name: string, code: string, loads: boolean][]} */
+const BUNDLES = [
+  ['exports', 'export const pages = [];', true],
+  ['what is printed', 'console.log(process.env.NODE_ENV);', true],
+  ['a missing global', 'export const width = document.body.clientWidth;', false],
+  ['another variable', 'if (process.env.PATH === undefined) throw 1;', false],
+  ['an end of the process', 'process.exit(0);', false],
+  ['a promise that is never kept', 'await new Promise(() => {});', false],
+  ['a file of the project', "import fs from 'node:fs'; export default fs;", false],
+];
+
+for (const [name, code, loads] of BUNDLES) {
+  test(`a bundle with ${name} ${loads ? 'loads' : 'may not load'}`, async () => {
+    const bundle = path.join(FOLDER, `${name}.mjs`);
+    fs.writeFileSync(bundle, code);
+    assert.equal(await loadsInThread(bundle, code, 'production'), loads);
+  });
+}
+
+test('a bundle that does not end is given up', async () => {
+  const bundle = path.join(FOLDER, 'endless.mjs');
+  const code = 'for (;;);';
+  fs.writeFileSync(bundle, code);
+  assert.equal(await loadsInThread(bundle, code, 'production', 1), false);
+});
