@@ -45,7 +45,10 @@ async def test_each_planted_mistake_is_found_where_it_is(tmp_path: Path) -> None
     (message,) = found["pages/message-kind.fxl"]
     assert "no 'member' in a message of the WebSocket. Did you mean 'members'?" in message
     (path,) = found["pages/socket-path-typed.fxl"]
-    assert "no page with a WebSocket answers '/mesage-kind'. Did you mean '/message-kind'?" in path
+    assert (
+        "no page with a WebSocket has the path '/mesage-kind'. Did you mean '/message-kind'?"
+        in path
+    )
     (stream,) = found["pages/key-of-a-stream.fxl"]
     assert "no 'data' in 'StreamState" in stream
     assert stream.endswith("It has values, last, status, missed, error")
