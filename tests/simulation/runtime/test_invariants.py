@@ -6,6 +6,7 @@ and transactions that are left or lost.
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 
 import attrs
@@ -93,13 +94,17 @@ async def test_members_get_what_was_published_while_they_were_there_in_order(wor
 
 @simulate(LIMITS, seeds=SEEDS, also=[1430, 300_010, 311_916], faults=FAULTS)
 async def test_streams_end_with_their_readers(world: World) -> None:
+    faults = world._plan.happened
+
     async def read() -> None:
         call = world.client().stream_action("/", "count", {"value": 8})
         got: list[int] = []
+        last = inf
         try:
             async with call as values:
                 async for value in values:
                     got.append(value["value"])
+                    last = trio.current_time()
         except ConnectionLost:  # its process has ended
             assert got == list(range(len(got)))
         except AnswerUnreadable as error:  # its process is shut down, and begins nothing
@@ -107,6 +112,8 @@ async def test_streams_end_with_their_readers(world: World) -> None:
         else:  # a shutdown ends it with an error
             assert values.end is not None
             assert got == list(range(8 if values.end["ok"] else len(got)))
+            if all(name.startswith("leave") for name in faults):  # nothing was slow
+                assert trio.current_time() - last < 5
 
     async with world.visitors() as visitors:
         for _ in range(4):
