@@ -38,6 +38,7 @@ export default [
       'editor/**',
       'format/**',
       'render/**',
+      'trial/**',
       'vite/**',
       'worker/**',
       'tests/**',

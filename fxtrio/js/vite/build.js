@@ -22,7 +22,7 @@ import { BUILD_ID, ISLANDS_ENTRY } from './entries.js';
 import { reactHome } from './packages.js';
 import { flatten, problemsOf } from './problems.js';
 import { Stylesheets } from './stylesheets.js';
-import { loadsInThread } from './trial.js';
+import { loadsInThread } from '../trial/loads.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').Result} Result */

@@ -11,8 +11,10 @@ from collections.abc import Callable, Mapping
 
 from starlette.requests import HTTPConnection
 
+from fxtrio.application_errors import application_error
 from fxtrio.context import current
 from fxtrio.errors import DottedNameUnknown, FxtrioError
+from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
 
@@ -54,8 +56,9 @@ def translated(message: str) -> str:
         return message
     try:
         found = translate(HTTPConnection(context.scope), message)
-    except Exception:
-        log.exception("'translate' failed for %r", message)
+    except BaseException as raised:
+        error = trimmed(application_error(raised))
+        log.error("'translate' failed for %r", message, exc_info=error)
         return message
     if isinstance(found, str):
         return found

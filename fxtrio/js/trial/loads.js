@@ -26,7 +26,7 @@ const GUARDED =
  */
 export async function loadsInThread(bundle, code, mode, timeout = TIMEOUT) {
   if (GUARDED.test(code)) return false;
-  const thread = new Worker(new URL('trial-thread.js', import.meta.url), {
+  const thread = new Worker(new URL('thread.js', import.meta.url), {
     env: { NODE_ENV: mode },
     stdout: true, // what is printed is not shown
     stderr: true,

@@ -1,4 +1,4 @@
-/** The thread in which `trial.js` loads a bundle. */
+/** The thread in which `loads.js` loads a bundle. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 
-import { loadsInThread } from '../../vite/trial.js';
+import { loadsInThread } from '../../trial/loads.js';
 
 const FOLDER = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-trial-'));
 test.after(() => fs.rmSync(FOLDER, { recursive: true }));
