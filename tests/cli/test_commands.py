@@ -145,7 +145,7 @@ def test_conflicts_of_routes_are_errors(project: Path) -> None:
 
     assert result.exit_code == 1
     place = f"{project}/pages/blog/[slug].fxl:1:1"
-    assert f"error {place}: answers '/blog/[slug]', which" in result.stderr
+    assert f"error {place}: serves '/blog/[slug]', which" in result.stderr
     assert fx("routes", "--root", str(project), "--json").exit_code == 1
 
 

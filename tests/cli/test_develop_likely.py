@@ -13,11 +13,11 @@ from trio.testing import MockClock
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedTexts, check_project
 from fxtrio.config import Config
-from fxtrio.develop.build import background_lint
 from fxtrio.develop.build.background_lint import BackgroundLint
 from fxtrio.develop.build.outlines import CheckInput, Outlines
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import Shown
+from fxtrio.tools.project_checks import project_files
 from tests.trees import PAGE, page, write_tree
 
 LOADER = '@server\nasync def load(request):\n    return {"message": "%s"}\n'
@@ -58,7 +58,7 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
         return []
 
     # It works in threads, for which a mocked clock does not wait.
-    monkeypatch.setattr(background_lint, "beside_problems", nothing)
+    monkeypatch.setattr(project_files, "beside_problems", nothing)
     return Looked()
 
 
@@ -168,7 +168,7 @@ async def test_python_is_looked_at_again_when_it_may_be_other_code(
         beside.append(None)
         return []
 
-    monkeypatch.setattr(background_lint, "beside_problems", count)
+    monkeypatch.setattr(project_files, "beside_problems", count)
     async with trio.open_nursery() as nursery:
         mistakes = BackgroundLint(
             tmp_path, nursery, print, NewProblems(print), looked.look, looked.show
