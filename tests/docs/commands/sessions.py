@@ -315,6 +315,16 @@ def server(reader: Reader) -> None:
     reader.run_all()
 
 
+@session("docs/compare/index.md", "docs/examples.md")
+def examples(reader: Reader) -> None:
+    """A clone of the repository, whose examples are compared and served."""
+    clone = reader.clone()
+    for page in SESSIONS["examples"]:
+        reader.go(clone)
+        reader.open(page)
+        reader.run_all()
+
+
 def example(folder: str) -> None:
     """Define the session of an example, whose pages must be within its budget."""
     page = f"examples/{folder}/README.md"
