@@ -19,6 +19,7 @@ import trio
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.collections.models import ContentInvalid, Fault, build_model, faults_of
 from fxtrio.content.article import Article, Heading, read_article
+from fxtrio.content.elements import Element
 from fxtrio.content.included import NotIncluded, no_file
 from fxtrio.context import current
 from fxtrio.limiters import limiter_of
@@ -28,6 +29,9 @@ State = tuple[int, int, int] | None
 
 _MOST = 32
 """Forms of one file that are remembered: the URL of a mount may have parameters (count)."""
+
+_BESIDE = "fx-beside:"
+"""The ``src`` of an image beside a page in Markdown, until its alternative text stands for it."""
 
 _SUFFIX = ".md"
 _INDEX = "index"
@@ -48,6 +52,9 @@ class Entry(Generic[Model]):
     """``title`` of the front matter, or else the first heading."""
 
     html: str
+    """Of a file in the pages folder: with the alternative text of each image beside the file, which
+    only its page can show."""
+
     headings: tuple[Heading, ...]
     markdown: str
     """The Markdown without front matter, with the code that it includes."""
@@ -70,21 +77,22 @@ class _Known:
 class _Memory:
     """What was read, by root and file, and for each by what its links depend on."""
 
-    _known: dict[tuple[Path, str], dict[tuple[str, str], _Known]] = attrs.field(factory=dict)
+    _known: dict[tuple[Path, str], dict[tuple[str, str, bool], _Known]] = attrs.field(factory=dict)
     _lock: Lock = attrs.field(factory=Lock)
 
-    def find(self, root: Path, file: str, folder: str, url: str) -> Article:
+    def find(self, root: Path, file: str, folder: str, url: str, is_page: bool) -> Article:
         """Return the article of a file. Raises OSError and UnicodeDecodeError."""
-        key, where = (root, file), (folder, url)
+        key, where = (root, file), (folder, url, is_page)
         with self._lock:
             known = self._known.get(key, {}).get(where)
         if known is not None and all(_state(root, name) == one for name, one in known.state):
             return known.article
         names = {file}
-        locate = partial(_locate, root, folder, url, names)
+        locate = partial(_locate, root, folder, url, names, is_page)
         before = _state(root, file)
         text = (root / file).read_text("utf-8").removeprefix("\ufeff")
         article = read_article(text, file, read=partial(_read, root), locate=locate)
+        _replace_images(article.tree)
         names |= set(article.included)
         states = {name: _state(root, name) for name in names} | {file: before}
         with self._lock:
@@ -129,7 +137,8 @@ async def load(
     context = current.get()
     base = "" if context is None else _base_url(context.scope, context.app)
     root = root or (None if context is None else context.app.root) or Path.cwd()
-    read = partial(_load, root, normpath(folder), model, url, base)
+    pages = "pages" if context is None else context.app.config.pages_dir
+    read = partial(_load, root, normpath(folder), model, url, base, pages)
     return await trio.to_thread.run_sync(read, limiter=limiter_of("files"))
 
 
@@ -140,7 +149,9 @@ def _base_url(scope: Any, app: Any) -> str:
     return mounted_at + setting
 
 
-def _load(root: Path, folder: str, model: Any, url: str, base: str) -> dict[str, Entry[Any]]:
+def _load(
+    root: Path, folder: str, model: Any, url: str, base: str, pages: str
+) -> dict[str, Entry[Any]]:
     start = root / folder
     if not start.is_dir():
         raise FileNotFoundError(2, "There is no such folder", str(start))
@@ -152,7 +163,7 @@ def _load(root: Path, folder: str, model: Any, url: str, base: str) -> dict[str,
     entries: dict[str, Entry[Any]] = {}
     faults: list[Fault] = []
     for file in files:
-        article = _MEMORY.find(root, file, folder, url and base + url)
+        article = _MEMORY.find(root, file, folder, url and base + url, file.startswith(f"{pages}/"))
         slug = _slug(file, folder)
         faults += [Fault(file, one.line, one.message, one.remedy) for one in article.mistakes]
         meta: Any = article.front_matter.values
@@ -203,8 +214,28 @@ def _state(root: Path, file: str) -> State:
     return stat.st_mtime_ns, stat.st_size, stat.st_ino
 
 
-def _locate(root: Path, folder: str, url: str, names: set[str], named: str, is_image: bool) -> str:
+def _replace_images(tree: Element) -> None:
+    """Put the alternative text where an image has no URL, since the bundler names its files."""
+    for one in (tree, *tree.walk()):
+        for index, child in enumerate(one.children):
+            if not isinstance(child, Element):
+                continue
+            if (child.attributes.get("src") or "").startswith(_BESIDE):
+                one.children[index] = child.attributes.get("alt") or ""
+
+
+def _locate(
+    root: Path,
+    folder: str,
+    url: str,
+    names: set[str],
+    is_page: bool,
+    named: str,
+    is_image: bool,
+) -> str:
     """Return the URL of another entry (`fxtrio.content.article.Locate`)."""
+    if is_image and is_page:
+        return _BESIDE
     if is_image:
         remedy = "Put it into the public folder, and begin with a slash"
         raise NotIncluded("is relative to the file, which browsers do not know", remedy)

@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 import pytest
+from PIL import Image
 from pydantic import BaseModel, ConfigDict
 
 from fx import content
@@ -157,6 +158,36 @@ async def test_a_loader_reads_the_project_and_adds_the_base_url(tmp_path: Path) 
     assert 'href="/shop/posts/more/two#x"' in data["html"]
 
 
+async def test_pages_that_show_images_beside_them_can_be_listed(tmp_path: Path) -> None:
+    layout = """
+        from fx import content
+
+        @server
+        async def load(request):
+            docs = await content.load("site/docs", url="/docs/{slug}")
+            return {"html": docs["a"].html, "markdown": docs["a"].markdown}
+
+        export default function Docs({ children }) {
+          return children;
+        }
+    """
+    files = {
+        "fx.config.json": '{ "pagesDir": "site" }',
+        "site/docs/layout.fxl": layout,
+        "site/docs/a.md": "![Two & *more*](a.png) and [![](a.png)](a.md) ![](/b.png)\n",
+    }
+    write_tree(tmp_path, files)
+    Image.new("RGB", (1, 1)).save(tmp_path / "site/docs/a.png")
+
+    async with open_app(tmp_path) as app:
+        data = (await app.load_page("/docs/a")).layout_data
+
+    assert data["html"] == (
+        '<p>Two &amp; more and <a href="/docs/a"></a> <img src="/b.png" alt=""></p>\n'
+    )
+    assert data["markdown"].startswith("![Two & *more*](a.png)")
+
+
 async def test_a_file_of_two_folders_has_the_links_of_each(tmp_path: Path) -> None:
     files = {"a/b/one.md": "# One\n\n[two](two.md)\n", "a/b/two.md": "# Two\n"}
     write_tree(tmp_path, files)
@@ -177,4 +208,4 @@ async def test_no_more_forms_of_a_file_are_remembered_than_a_few(
         await content.load("a", url=f"/{number}/{{slug}}", root=tmp_path)
     (forms,) = memory._known.values()
     assert len(forms) == loading._MOST
-    assert ("a", f"/{3 * loading._MOST - 1}/{{slug}}") in forms
+    assert ("a", f"/{3 * loading._MOST - 1}/{{slug}}", False) in forms
