@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Iterator, Mapping
+from posixpath import dirname, normpath
 from urllib.parse import unquote, urljoin, urlsplit
 
 import attrs
@@ -15,6 +17,8 @@ from fxtrio.export.plan import Text
 
 _TOP = frozenset({"", "top"})
 _TEXT_FRAGMENT = ":~:"
+_IN_MARKDOWN = re.compile(r"\](?:\(|:[ \t]*+)<?+([^)\s>]++)")
+"""What a link in Markdown leads to: ``[x](y)``, or ``[x]: y``."""
 
 
 @attrs.frozen
@@ -53,8 +57,15 @@ class LinkCheck:
     """Returns why the page at a decoded path is no part of the export, if that is known."""
 
     text: Text
+    _by_source: Mapping[str, str] = attrs.field(init=False)
+    """The paths of pages by their files."""
+
     _remedies: dict[str, str] = attrs.field(factory=dict, init=False)
     """What to do about a missing path, by path: each may be linked to by every page."""
+
+    @_by_source.default
+    def _pages_by_source(self) -> Mapping[str, str]:
+        return {page.sources[0]: page.path for page in self.pages.values() if page.sources}
 
     def findings(self) -> tuple[list[Finding], list[Finding]]:
         """Return links that lead nowhere, and links to what is left out."""
@@ -136,6 +147,12 @@ class LinkCheck:
 
     def _remedy(self, path: str) -> str:
         """Return what to do about links to a path that does not exist."""
+        base = self.place.base_url
+        if base and (base + path in self.pages or base + path in self.files):
+            return (
+                f"It begins with {base}, so the base is not added: "
+                f"write {base + base + path!r}, or choose another base"
+            )
         near: list[str] = []
         if len(self._remedies) < _MOST_GUESSES:
             near = difflib.get_close_matches(path, [*self.pages, *self.files], n=1)
@@ -156,9 +173,22 @@ class LinkCheck:
         written = tuple(f"{quote}{text}{quote}" for text in (href, path) for quote in "\"'`")
         for source in page.sources:
             for number, line in enumerate(self.text(source).splitlines(), 1):
-                if any(one in line for one in written):
+                if any(one in line for one in written) or (
+                    source.endswith(".md") and self._is_in_markdown(source, line, (href, path))
+                ):
                     return f"{source}:{number}"
         return page.sources[0]
+
+    def _is_in_markdown(self, source: str, line: str, hrefs: tuple[str, str]) -> bool:
+        """Return whether a line of Markdown links to one of ``hrefs``, as a URL or by its file."""
+        wanted = {unquote(href) for href in hrefs}
+        for match in _IN_MARKDOWN.finditer(line):
+            written = unquote(match[1])
+            file, number_sign, fragment = written.partition("#")
+            page = self._by_source.get(normpath(f"{dirname(source)}/{file}"))
+            if written in wanted or f"{page}{number_sign}{fragment}" in wanted:
+                return True
+        return False
 
 
 def _with_pages(found: tuple[Finding, list[str]]) -> Finding:

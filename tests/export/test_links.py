@@ -95,6 +95,49 @@ async def test_links_to_what_is_left_out_are_no_errors_but_told(tmp_path: Path) 
     ]
 
 
+@pytest.mark.parametrize(
+    ("written", "href"),
+    [
+        ("[x](/gone)", "/gone"),
+        ('[x](</gone> "title")', "/gone"),
+        ("[x]\n\n[x]: /gone", "/gone"),
+        ("[x](b.md#gone)", "/docs/b#gone"),
+        ("[x](./b%2emd#gone)", "/docs/b#gone"),
+        ("[x](#gone)", "#gone"),
+        ("![x](/gone.png)", "/gone.png"),
+    ],
+)
+def test_a_link_in_markdown_has_its_line(written: str, href: str) -> None:
+    source = f"# A\n\n[gone](/gone-too)\n\n{written}\n"
+    pages = {
+        f"/docs/{name}": Page(
+            f"/docs/{name}", (f"pages/docs/{name}.md",), read_document(f'<a href="{link}">x</a>')
+        )
+        for name, link in (("a", href), ("b", "/docs/a"))
+    }
+    check = LinkCheck(
+        place_of("https://example.com", None, base_url=""),
+        pages,
+        frozenset(),
+        lambda path: None,
+        lambda path: source,
+    )
+
+    [broken], [] = check.findings()
+
+    assert broken.place == f"pages/docs/a.md:{source.count(chr(10))}"
+
+
+def test_a_page_whose_url_begins_with_the_base_is_named_with_the_base() -> None:
+    page = Page("/docs/a", ("pages/docs/a.fxl",), read_document('<a href="/docs/a">x</a>'))
+    place = place_of("https://example.com", "/docs", base_url="")
+    check = LinkCheck(place, {"/docs/a": page}, frozenset(), lambda path: None, lambda path: "")
+
+    [broken], [] = check.findings()
+
+    assert broken.remedy.endswith("write '/docs/docs/a', or choose another base")
+
+
 async def test_a_redirect_that_leads_nowhere_is_an_error(tmp_path: Path) -> None:
     away = "from fx.runtime import redirect\n\n@server\nasync def load(request):\n"
     files = {"pages/index.fxl": f"{away}    raise redirect('/gone')\n\n{PAGE}"}
