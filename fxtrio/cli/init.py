@@ -31,9 +31,10 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore", "mcp.json": ".mcp.json"}
 """Files that would have an effect on this repository under their own name."""
 
-_STYLES = "pages/styles.css"
+_STYLES, _PARTS = "pages/styles.css", "pages/parts.css"
+_PARTS_IMPORT = re.compile(r'^import "(?:\./|@/pages/)parts\.css";\n', re.MULTILINE)
 _CLASSES = "classes.json"
-"""The classes of the starter's own stylesheet, and what takes their place with Tailwind."""
+"""The classes of the starter's own stylesheets, and what takes their place with Tailwind."""
 
 _QUESTIONS = {
     "database": "A database (SQLite, with migrations)?",
@@ -239,8 +240,8 @@ def starter(
     found = _files_of("base")
     if database:
         added = _files_of("database")
-        ui = found["pages/index.fxl"].partition(b"\n\nimport {")
-        found["pages/index.fxl"] = added.pop(_HALF) + b"\n\nimport {" + ui[2]
+        _, between, ui = found["pages/index.fxl"].partition(b"\n\nimport ")
+        found["pages/index.fxl"] = added.pop(_HALF) + between + ui
         found = _joined(found, added)
     if accounts:
         found = _with_accounts(_joined(found, _files_of("accounts")))
@@ -345,7 +346,7 @@ def _with_packages(one: bytes, other: bytes) -> bytes:
 
 
 def _with_tailwind(found: dict[str, bytes]) -> dict[str, bytes]:
-    """Return the files with Tailwind's classes in place of those of the starter's stylesheet."""
+    """Return the files with Tailwind's classes in place of those of the starter's stylesheets."""
     added = _files_of("tailwind")
     classes = json.loads(added.pop(_CLASSES))
 
@@ -354,9 +355,10 @@ def _with_tailwind(found: dict[str, bytes]) -> dict[str, bytes]:
 
     for path, data in found.items():
         if PurePosixPath(path).suffix in (".fxl", ".jsx"):
-            text = re.sub(r'className="([^"]+)"', utilities, data.decode())
+            text = _PARTS_IMPORT.sub("", data.decode())
+            text = re.sub(r'className="([^"]+)"', utilities, text)
             found[path] = _TAG.sub(_wrapped, text).encode()
-    found.pop(_STYLES)
+    del found[_STYLES], found[_PARTS]
     return _joined(found, added)
 
 

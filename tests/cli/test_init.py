@@ -71,7 +71,8 @@ def test_options_add_packages_and_files_to_what_all_projects_have(working_folder
     names = {path.relative_to(both).as_posix() for path in both.rglob("*") if path.is_file()}
     known = {path.relative_to(plain).as_posix() for path in plain.rglob("*") if path.is_file()}
     components = {"components/local-time", "components/welcome"}
-    assert known - names == {f"{path}.jsx" for path in components}
+    replaced = {"pages/parts.css", *(f"{path}.jsx" for path in components)}
+    assert known - names == replaced
     assert names - known == {
         *(f"{path}.tsx" for path in components),
         *(".fx/types/client.d.ts", "files.d.ts", "package.json"),
@@ -111,6 +112,9 @@ def test_pages_with_tailwind_have_its_classes_and_no_others(working_folder: Path
     for page in ("pages/layout.fxl", "pages/login.fxl", "components/account.jsx"):
         assert ours.search((working_folder / "plain" / page).read_text())
         assert not ours.search((working_folder / "shop" / page).read_text())
+    pages = [page for page in (working_folder / "shop").rglob("*.[fj][xs][lx]") if page.is_file()]
+    assert len(pages) > 6
+    assert not [page for page in pages if "parts.css" in page.read_text()]
 
 
 def test_the_starter_tells_agents_the_commands(working_folder: Path) -> None:

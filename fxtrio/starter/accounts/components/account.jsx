@@ -1,3 +1,4 @@
+import "@/pages/parts.css";
 import { Link, useAuth } from "fx/client";
 
 /** A link to sign in, or a button to sign out. */
