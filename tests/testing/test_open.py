@@ -96,7 +96,7 @@ PLUGIN = """
     [
         (
             {"fx.config.json": '{"plugins": ["stand_alone:Shop"]}', "stand_alone.py": PLUGIN},
-            "plugin 'shop': could not be created: KeyError: 'bread'. Repair .*stand_alone.py:9,",
+            "plugin 'shop': could not start: KeyError: 'bread'. Fix .*stand_alone.py:9,",
             'prices = {}["bread"]',
         ),
         (
