@@ -13,6 +13,7 @@ import pytest
 import trio
 
 from tests.cli.test_dev_hosts import ENTRY, developing
+from tests.fonts.small_font import small_font
 from tests.trees import write_tree
 
 SECRET = "tr0ub4dor"
@@ -38,7 +39,8 @@ PROJECT = {
     ODD: "export default () => <p>odd</p>;\n",
     "pages/logo.svg": "<svg xmlns='http://www.w3.org/2000/svg' />\n",
     "pages/_note.py": f"# {SECRET}\n",
-    "card.jsx": "export const picture = () => new URL('./pages/new.webp', import.meta.url);\n"
+    "card.jsx": "import './pages/body.woff2?font';\n"
+    "export const picture = () => new URL('./pages/new.webp', import.meta.url);\n"
     "export const Card = () => <b>card</b>;\n",
     "unused.jsx": f"// {SECRET}\n",
     "store.py": f"def rows():\n    return 3  # {SECRET}\n",
@@ -144,6 +146,7 @@ def refused(root: Path) -> list[str]:
         "unused.jsx?worker_file&type=module",
         "card.jsx?raw",
         "pages/alone.png",
+        "pages/alone.png?no-inline",
         "data/passport.png",
         "data/invoice.pdf",
         "data/invoice.pdf?import",
@@ -201,6 +204,9 @@ ALLOWED = [
     "pages/logo.svg",
     "pages/back.png",
     "pages/new.webp",
+    "pages/body.woff2?import&font",
+    "@id/__x00__virtual:fx-font{root}/pages/body.woff2.css",
+    "pages/body.woff2?no-inline",
     f"{quote(ODD, safe='/()@+,=&;')}.tsx",
 ]
 
@@ -215,6 +221,7 @@ def with_maps(text: str) -> str:
 async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None:
     root = (tmp_path / "app").resolve()
     write_tree(root, PROJECT)
+    (root / "pages/body.woff2").write_bytes(small_font("Body"))
     (root.parent / OUTSIDE).write_text(f"// {SECRET}\n")
     (root / "pages/link.svg").symlink_to(root / "store.py")
     with trio.fail_after(120):
@@ -230,7 +237,7 @@ async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None
                 assert "green" in document.text.partition("<body")[0]  # with its styles
                 document = await client.get(f"http://localhost:{port}/@you+me,a=b%20&%20c;d")
                 assert f'href="/_fx/{ALLOWED[-1]}"' in unescape(document.text)
-                for path in ALLOWED:
+                for path in (one.replace("{root}", str(root)) for one in ALLOWED):
                     answer = await client.get(f"http://localhost:{port}/_fx/{path}")
                     assert answer.status_code == 200, path
                     assert SECRET not in with_maps(answer.text), path

@@ -85,8 +85,10 @@ export class Access {
       if (this.#site.sourceOf(file) !== null) return true;
       const open = CODE.test(file) && this.#open.some((folder) => file.startsWith(folder));
       if (open) return true;
-      if (this.#isMedia(file) && this.#isMentioned(file)) return true;
     }
+    // Stylesheets of fonts name their files with this query, since small ones stay files, too.
+    const isWhole = rest === '' || rest === 'no-inline';
+    if (isWhole && this.#isMedia(file) && this.#isMentioned(file)) return true;
     const modules = this.#graph.getModulesByFile(file) ?? [];
     for (const { id, url, type } of modules) {
       if (type === 'asset') continue; // no module: what Tailwind has read, which is everything

@@ -18,8 +18,9 @@ import { promisify } from 'node:util';
  */
 
 const IS_FONT = /\?font$/;
-const STYLES = 'virtual:fx-font/';
-const IS_STYLES = /^\0virtual:fx-font\//;
+/** In front of an absolute path: with a slash more, `fx dev` would refuse the URL. */
+const STYLES = 'virtual:fx-font';
+const IS_STYLES = /^\0virtual:fx-font(?=\/)/;
 const FORMATS = { woff2: 'woff2', woff: 'woff', ttf: 'truetype', otf: 'opentype' };
 
 const run = promisify(execFile);
@@ -44,9 +45,9 @@ export function fontsPlugin({ python, root }) {
     name: 'fx:fonts',
     enforce: 'pre',
     resolveId: {
-      filter: { id: [IS_FONT, new RegExp(`^${STYLES}`)] },
+      filter: { id: [IS_FONT, new RegExp(`^${STYLES}/`)] },
       async handler(id, importer, options) {
-        if (id.startsWith(STYLES)) return `\0${id}`;
+        if (id.startsWith(`${STYLES}/`)) return `\0${id}`;
         const found = await this.resolve(id, importer, { ...options, skipSelf: true });
         if (found === null || !importer) return found;
         await look(found.id.replace(IS_FONT, '')).catch((error) => {

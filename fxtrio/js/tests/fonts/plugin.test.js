@@ -54,7 +54,7 @@ test('a font that has changed is read again, also one that could not be read', a
   const watched = [];
   const self = { addWatchFile: (/** @type {string} */ one) => watched.push(one) };
   const code = async (/** @type {string} */ id) => (await load.handler.call(self, id)).code;
-  const styles = `\0virtual:fx-font/${file}.css`;
+  const styles = `\0virtual:fx-font${file}.css`;
 
   await assert.rejects(code(`${file}?font`), {
     message: 'inter.woff2: it is no font. Use a WOFF2 file.',
