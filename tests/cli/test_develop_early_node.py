@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import socket
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from fxtrio.config import Config
+from fxtrio.develop.processes import launch
 from fxtrio.develop.processes.early_node import EarlyNode, starting_early
+from fxtrio.node import Node, NodeMissing
 
 
 @pytest.fixture
@@ -52,9 +58,36 @@ def test_it_ends_where_another_one_is_wanted(
         wanted = tmp_path / "node" if other == "node" else node
         folder = tmp_path / "bin" if other == "folder" else tmp_path
         assert early.take(wanted, folder) is None
-        assert runs(pid)
+        assert not runs(pid)  # long before the block ends, which is when `fx dev` does
 
-    assert not runs(pid)
+
+@pytest.mark.parametrize("reason", ["no whole toolchain", "too old", "another one is used"])
+def test_it_ends_where_it_is_not_used(
+    tmp_path: Path, node: Path, monkeypatch: pytest.MonkeyPatch, reason: str
+) -> None:
+    other = tmp_path / "from-pypi"
+    other.symlink_to(node)
+
+    def find_node() -> Node:
+        if reason == "too old":
+            raise NodeMissing("20.19")
+        return Node(other, (24, 0, 0), None)
+
+    def launch_server(server: launch.Server) -> launch.LaunchedServer:
+        process = subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE, bufsize=0)
+        return launch.LaunchedServer(process, os.open(os.devnull, os.O_RDONLY))
+
+    monkeypatch.setattr(launch, "find_node", find_node)
+    monkeypatch.setattr(launch, "launch_server", launch_server)
+    monkeypatch.setattr(launch, "is_whole", lambda _: reason != "no whole toolchain")
+    with starting_early(tmp_path) as early, socket.socket() as listener:
+        assert early is not None
+        pid = pid_of(early)
+        server = launch.Server(
+            root=tmp_path, app="app:app", host="localhost", vite=tmp_path, socket=listener
+        )
+        with launch.starting_ahead(server, Config(), early):
+            assert not runs(pid)
 
 
 def test_variables_for_browsers_may_come_later(

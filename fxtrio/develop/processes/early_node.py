@@ -32,17 +32,22 @@ class EarlyNode:
         self._process: subprocess.Popen[bytes] | None = start_node(node, root)
 
     def take(self, node: Path, root: Path) -> subprocess.Popen[bytes] | None:
-        """Return the process, once; None when it was started in another way than now."""
+        """Return the process, once.
+
+        Ends it, and returns None, when it was started in another way than now.
+        """
         if self._started_as != (str(node), str(root), _environment()):
+            self.close()
             return None
         process, self._process = self._process, None
         return process
 
     def close(self) -> None:
         """End it, unless somebody has taken it."""
-        if self._process is not None:
-            self._process.kill()
-            with self._process:  # closes its pipes, and waits
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            with process:  # closes its pipes, and waits
                 pass
 
 

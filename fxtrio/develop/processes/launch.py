@@ -229,6 +229,8 @@ def starting_ahead(
             )
             with suppress(FxtrioError):  # reported when the project is prepared
                 ahead._vite = settings, launch_vite(settings, early)
+        if early is not None:
+            early.close()  # it would stay, unused, as long as `fx dev` runs
         yield ahead
     finally:
         ahead.close()
