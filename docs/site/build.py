@@ -16,7 +16,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import escape
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
@@ -69,11 +69,14 @@ def prepare(
     *,
     versions: Sequence[Version] = (),
     examples: Mapping[str, str] = MappingProxyType({}),
+    only: Collection[str] = (),
 ) -> None:
     """Write the project of the site into the folder `project`, which is replaced.
 
     ``versions`` are those that the site has, newest first; by default this one alone.
     ``examples`` has the URL of each example that runs, by the name of its folder.
+    ``only`` names the files of `docs/` that become pages, where not all do: links to others lead
+    to GitHub, and modules have no pages.
     """
     shutil.rmtree(project, ignore_errors=True)
     for name in _TEMPLATE:
@@ -83,9 +86,10 @@ def prepare(
         copy(source, project / name)
     _write(project / "versions.js", module_of(versions or [Version(OWN, "/")]))
     pages = project / "pages" / "docs"
-    for document in documents():
+    chosen = [DOCS / name for name in only] or documents()
+    for document in chosen:
         target = pages / document.relative_to(DOCS)
-        _write(target, _with_examples(page_of(document), examples))
+        _write(target, _with_examples(page_of(document, chosen), examples))
     shutil.copytree(DOCS / "screenshots", pages / "screenshots")
     for folder in ("pictures", "screenshots"):
         shutil.copytree(DOCS / folder, project / "public" / folder)
@@ -93,6 +97,8 @@ def prepare(
     _write(project / "examples.js", shown_examples())
     for name, text in parts().items():
         _write(project / "parts" / f"{name}.md", text)
+    if only:
+        return
     from api import modules, overview  # griffe, which only this folder needs
 
     for module in modules(ROOT):
@@ -105,13 +111,16 @@ def documents() -> list[Path]:
     return sorted(file for file in DOCS.rglob("*.md") if SITE not in file.parents)
 
 
-def page_of(document: Path) -> str:
-    """Return the page of a file: with front matter, names above code, and links of the site."""
+def page_of(document: Path, pages: Collection[Path]) -> str:
+    """Return the page of a file: with front matter, names above code, and links of the site.
+
+    Links to files that are not among `pages` lead to GitHub.
+    """
     text = document.read_text("utf-8")
     source = document.relative_to(ROOT)
     title, description = _described(text)
     folder = PurePosixPath(source.parent.as_posix())
-    outside = _DRAWING.sub(_drawing, _linked(text, lambda path: _outside(folder, path)))
+    outside = _DRAWING.sub(_drawing, _linked(text, lambda path: _outside(folder, path, pages)))
     return front_matter(title, description, source.as_posix()) + _named(outside)
 
 
@@ -211,13 +220,14 @@ def _linked(text: str, place: Callable[[str], str]) -> str:
     return "".join(done)
 
 
-def _outside(folder: PurePosixPath, path: str) -> str:
+def _outside(folder: PurePosixPath, path: str, pages: Collection[Path]) -> str:
     """Return the link of a page of `docs/`: files of the repository are on GitHub."""
     if "://" in path or path.startswith("/"):
         return path
     target = normpath(folder / path)
     if target.startswith("docs/") and (ROOT / target).is_file():
-        return path if target.endswith((".md", ".svg", ".png")) else _on_github(target)
+        is_here = target.endswith((".svg", ".png")) or ROOT / target in pages
+        return path if is_here else _on_github(target)
     return _on_github(target)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
 import subprocess
@@ -11,10 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Response, expect
+from playwright.sync_api import Browser, expect
 
 from fxtrio import __version__
 from tests.e2e.accessible import assert_accessible
+from tests.e2e.budgets import SHORT, assert_light, budget, zipped
 from tests.e2e.support import REPOSITORY, serving_files, visit
 
 pytestmark = pytest.mark.nightly
@@ -26,19 +26,6 @@ PAGES = (
 OWN = ".".join(__version__.split(".")[:2])
 EACH = [' data-fx-head=""', ' type="speculationrules"']
 """The scripts of each page: a short one in it, and data for the browser."""
-
-SHORT = 5000
-"""Most that the HTML of a page has (bytes of gzip), unless its text is long."""
-
-AROUND, MARKED_UP = 3000, 1.5
-"""What a page with a long text has besides it (bytes of gzip), and how much larger than its
-Markdown the text may be, both compressed."""
-
-SHIFT = """
-window.shift = 0;
-new PerformanceObserver((all) => all.getEntries().forEach(({ value }) => (window.shift += value)))
-  .observe({ type: "layout-shift", buffered: true });
-"""
 
 
 @pytest.fixture(scope="module")
@@ -76,41 +63,17 @@ def test_pages_are_small_or_have_a_long_text(files: Path) -> None:
     for file in sorted(files.rglob("index.html")):
         beside = Path(f"{file.parent}.md")
         text = beside if beside.is_file() else file.with_name("index.md")
-        long = AROUND + MARKED_UP * zipped(text) if text.is_file() else 0
-        if zipped(file) > max(SHORT, long):
-            too_large[file.relative_to(files).as_posix()] = zipped(file)
+        size = zipped(file.read_bytes())
+        if size > budget(text.read_bytes() if text.is_file() else b""):
+            too_large[file.relative_to(files).as_posix()] = size
 
-    assert zipped(files / "index.html") <= SHORT
+    assert zipped((files / "index.html").read_bytes()) <= SHORT
     assert too_large == {}
-
-
-def zipped(file: Path) -> int:
-    return len(gzip.compress(file.read_bytes(), 9))
 
 
 @pytest.mark.parametrize("path", PAGES)
 def test_a_page_is_accessible_and_no_request_fails(site: str, browser: Browser, path: str) -> None:
-    tab = visit(browser).page
-    tab.add_init_script(SHIFT)
-    failed: list[str] = []
-    scripts: list[str] = []
-
-    def note(response: Response) -> None:
-        if response.status >= 400:
-            failed.append(response.url)
-        if response.request.resource_type == "script":
-            scripts.append(response.url)
-
-    tab.on("response", note)
-    tab.goto(site + path)
-    tab.evaluate("scrollTo({ top: document.body.scrollHeight, behavior: 'instant' })")
-    tab.wait_for_load_state("networkidle")
-    shift = tab.evaluate("window.shift")
-    assert_accessible(tab)
-
-    assert failed == []
-    assert scripts == []
-    assert shift == 0
+    assert_light(browser, site + path)
 
 
 def test_the_search_finds_a_section_and_leads_to_it(site: str, browser: Browser) -> None:
