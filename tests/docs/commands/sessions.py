@@ -133,6 +133,10 @@ def shop(reader: Reader) -> None:
     reader.run_all()
     reader.open("docs/guides/deployment.md")
     reader.env["FX_DATABASE__URL"] = "sqlite:///data/app.db"  # the app has migrations
+    reader.run()
+    # As the page says: an environment that has only what an app needs, here that of the demo.
+    reader.type(f'export PATH="{clone}/.nox/demo/bin:$PATH"')
+    reader.unset("PYTHONPATH")
     reader.run_all()
     reader.open("fxtrio/starter/docker/README.md")
     reader.run_all()
@@ -140,12 +144,15 @@ def shop(reader: Reader) -> None:
 
 @session("CONTRIBUTING.md")
 def contributing(reader: Reader) -> None:
-    """The set-up of a contributor, whose environment has the packages of this one."""
+    """The set-up of a contributor, whose environment has the packages of this one as well."""
     reader.replaced["/tmp/shop"] = str(reader.folder / "shop")
     reader.open("CONTRIBUTING.md")
     reader.run(2)
     reader.update(reader.here)
-    reader.unset("PIP_DRY_RUN", "PIP_NO_BUILD_ISOLATION", "PIP_NO_DEPS")  # it is really installed
+    reader.unset("PIP_DRY_RUN")  # it is really installed, without what is in this environment
+    needed = reader.folder / "needed"
+    reader.type(f"pip install -q --target {needed} editables")  # what pip would fetch for its build
+    reader.type(f'export PYTHONPATH="$PYTHONPATH:{needed}"')
     reader.unset("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS")
     reader.run_all()
 
