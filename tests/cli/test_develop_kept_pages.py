@@ -89,7 +89,7 @@ def test_what_was_kept_of_something_else_is_not_used(
     (kept,) = (tmp_path / ".fx/dev").iterdir()
     checked.clear()
     if change == "another version":
-        monkeypatch.setattr(kept_pages, "_checker", lambda: "another")
+        monkeypatch.setattr(kept_pages, "code_stamp", lambda: "another")
     elif change == "no such file":
         kept.unlink()
     elif change == "damaged":

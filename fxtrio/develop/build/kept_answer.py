@@ -15,36 +15,46 @@ import msgspec
 
 from fxtrio.atomic_write import write_whole
 from fxtrio.compile.bundling.bundle import BundleResult, read_result
+from fxtrio.develop.build.code_stamp import code_stamp
 
 _FILE = "answer.json"
 
 
 @attrs.frozen
 class _Kept:
-    plan: str
-    """A digest of what it was asked."""
+    digest: str
+    """Of what Node was asked, of the code that asked it, and of the answer."""
 
-    answer: dict[str, Any]
+    answer: msgspec.Raw
+    """A `BundleResult`."""
 
 
 def find_answer(folder: Path, plan: Any) -> BundleResult | None:
     """Return what Node has last said of ``plan`` in the build ``folder``.
 
-    None when it was asked of something else. It may answer in another way now.
+    None when it was asked of something else, or by another fxtrio. It may answer in another way
+    now.
     """
     try:
         kept = msgspec.json.decode((folder / _FILE).read_bytes(), type=_Kept)
-    except (OSError, msgspec.MsgspecError):  # there is none, or of another version
+        if kept.digest != _digest(plan, kept.answer):
+            return None
+        found = msgspec.json.decode(kept.answer, type=BundleResult)
+    except (OSError, msgspec.MsgspecError, RecursionError):  # there is none, or it is damaged
         return None
-    return read_result(kept.answer) if kept.plan == _digest(plan) else None
+    return found if len(found.clients) == len(plan["views"]) else None
 
 
 def keep_answer(folder: Path, plan: Any, answer: dict[str, Any]) -> BundleResult:
     """Keep what Node has said of ``plan``, for the next `fx dev`; return it."""
+    result = read_result(answer)
+    data = msgspec.json.encode(result)
     with suppress(OSError):  # of a full disk: it starts all the same
-        write_whole(folder / _FILE, msgspec.json.encode(_Kept(_digest(plan), answer)))
-    return read_result(answer)
+        kept = _Kept(_digest(plan, data), msgspec.Raw(data))
+        write_whole(folder / _FILE, msgspec.json.encode(kept))
+    return result
 
 
-def _digest(plan: Any) -> str:
-    return hashlib.sha256(msgspec.json.encode(plan)).hexdigest()
+def _digest(plan: Any, answer: bytes | msgspec.Raw) -> str:
+    parts = (code_stamp().encode(), msgspec.json.encode(plan), answer)
+    return hashlib.sha256(b"\n".join(map(bytes, parts))).hexdigest()
