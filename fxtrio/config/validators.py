@@ -88,6 +88,11 @@ def parts(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
             raise ValueError(f"must contain only names from {names}, not {name!r}")
 
 
+def is_dotted(text: str) -> bool:
+    """Whether a text can be ``package.module.name`` or ``package.module:name``."""
+    return _DOTTED.fullmatch(text) is not None
+
+
 def dotted(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
     """Refuse names that cannot be ``package.module.name`` or ``package.module:name``."""
     for name in value:

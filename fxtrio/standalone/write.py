@@ -21,6 +21,7 @@ import attrs
 
 from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
 from fxtrio.config import Config
+from fxtrio.config.code_names import code_names
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import FOLDERS, Manifest
 from fxtrio.standalone.imported import follow_imports
@@ -150,7 +151,7 @@ def write_standalone(
     """
     require_replaceable(folder, root)
     build = root / FOLDERS["production"]
-    imported = follow_imports(root, _starts(root, build, manifest), _modules(config))
+    imported = follow_imports(root, _starts(root, build, manifest), modules_of(config))
     staging = make_staging(folder)
     try:
         app, target = staging / "app", staging / "packages"
@@ -193,12 +194,9 @@ def _starts(root: Path, build: Path, manifest: Manifest) -> Iterator[Path]:
         yield root / "app.py"
 
 
-def _modules(config: Config) -> Iterator[str]:
+def modules_of(config: Config) -> Iterator[str]:
     """Yield the modules that the settings name."""
-    named = [*config.middleware, *(plugin.name for plugin in config.plugins)]
-    for hooks in attrs.asdict(config.route_middleware).values():
-        named += hooks if isinstance(hooks, list | tuple) else ()
-    for name in named:
+    for _setting, name in code_names(config):
         yield name.replace(":", ".")
 
 

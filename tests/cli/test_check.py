@@ -206,6 +206,7 @@ async def test_what_the_settings_name_is_imported_and_judged(root: Path) -> None
     found = await settings(
         root,
         {"web.py": code},
+        translate="web.signed_in",
         middleware=["web.Timing", "web.signed_in", "web.value", "web.Timin", "nosuch.X"],
         routeMiddleware={
             "pages": ["web.not_async", "web.signed_in"],
@@ -224,6 +225,7 @@ async def test_what_the_settings_name_is_imported_and_judged(root: Path) -> None
         "routeMiddleware.actions.0",
         "routeMiddleware.actions.1",
         "routeMiddleware.actions.2",
+        "translate",
         "plugins.0.name",
         "plugins.1.settings.databse",
     ]
@@ -234,6 +236,7 @@ async def test_what_the_settings_name_is_imported_and_judged(root: Path) -> None
         "Did you mean 'web.Timing'?",
         "No module named 'nosuch'",
         "which is not async. Write 'async def not_async'",
+        "which is not a function without async",
         "Did you mean 'database'?",
     ):
         assert part in told

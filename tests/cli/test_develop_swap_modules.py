@@ -180,3 +180,14 @@ async def test_middleware_needs_a_new_process_however_it_is_named(root: Path, na
         done = project.swapper.swap(project.saved("shop_swap/stamp.py"))
 
     assert done.restart == "shop_swap.stamp: middleware is created there"
+
+
+async def test_a_function_that_a_setting_names_needs_a_new_process(root: Path) -> None:
+    settings = json.dumps({"translate": "shop_swap.lang:translate"})
+    lang = "def translate(request, message):\n    return message\n"
+    write_tree(root, {"fx.config.json": settings, "shop_swap/lang.py": lang})
+    async with developed(root) as (project, client):
+        await data(client, "/")
+        done = project.swapper.swap(project.saved("shop_swap/lang.py"))
+
+    assert done.restart == "shop_swap.lang: a setting names it"

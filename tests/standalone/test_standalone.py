@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import attrs
 import pytest
 
 from fxtrio.compile.build import compile_server
-from fxtrio.config import load_config
+from fxtrio.config import Config, load_config
+from fxtrio.config.read import attributes
 from fxtrio.standalone.imported import follow_imports
 from fxtrio.standalone.packages import needed_packages
-from fxtrio.standalone.write import Standalone, StandaloneFailed, write_standalone
+from fxtrio.standalone.write import Standalone, StandaloneFailed, modules_of, write_standalone
 from tests.trees import PAGE, write_tree
 
 FILES = {
@@ -36,9 +40,11 @@ def few_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fxtrio.standalone.packages._OF_SERVERS", ("pydantic",))
 
 
-def write(root: Path, files: dict[str, str], *include: str) -> Standalone:
+def write(
+    root: Path, files: dict[str, str], *include: str, settings: dict[str, Any] | None = None
+) -> Standalone:
     write_tree(root, files)
-    config = load_config(root, route_middleware={"pages": ["hooks:look"]})
+    config = load_config(root, **(settings or {"route_middleware": {"pages": ["hooks:look"]}}))
     build = root / ".fx" / "build"
     build.mkdir(parents=True, exist_ok=True)
     manifest = compile_server(root, config, build, mode="production")
@@ -56,6 +62,52 @@ def test_imports_are_followed_within_the_project_and_no_further(tmp_path: Path) 
         "shop/rules.py",
     ]
     assert found.packages == {"fxtrio", "msgspec", "missing"}
+
+
+def dotted_settings(section: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the path of each setting whose validator asks for dotted names."""
+    for name, field in attributes(section).items():
+        if attrs.has(field.type or str):
+            yield from dotted_settings(field.type, (*path, name))
+        elif field.validator is not None and "dotted" in getattr(field.validator, "__name__", ""):
+            yield (*path, name)
+
+
+def test_each_module_that_a_setting_names_is_copied(tmp_path: Path) -> None:
+    text = "class Used:\n    def __init__(self, *_): ...\n\ndef used(*_): ...\n"
+    settings: dict[str, Any] = {}
+    modules = []
+    for path in dotted_settings(Config):
+        modules.append("_".join(path))
+        *above, last = path
+        section = settings
+        for name in above:
+            section = section.setdefault(name, {})
+        named = f"{modules[-1]}:used"
+        is_list = path[0] in ("middleware", "route_middleware")
+        section[last] = [named] if is_list else named
+    plugin = {"name": "auth", "settings": {"sendEmail": "mail.sending:used"}}
+    settings["plugins"] = [plugin, "own_plugin:Used"]
+    write_tree(tmp_path, {f"{one}.py": text for one in [*modules, "own_plugin", "mail/sending"]})
+
+    config = load_config(tmp_path, **settings)
+    found = follow_imports(tmp_path, [], modules_of(config))
+
+    names = {file.relative_to(tmp_path).as_posix() for file in found.files}
+    assert {"translate", "observability_errors", "observability_metrics_guard"} <= {*modules}
+    assert names == {f"{one}.py" for one in [*modules, "own_plugin", "mail/sending"]}
+
+
+def test_the_module_that_translates_is_in_the_folder(tmp_path: Path) -> None:
+    lang = "def translate(request, message):\n    return message\n"
+
+    written = write(
+        tmp_path / "app",
+        {"lang.py": lang, "pages/index.fxl": PAGE},
+        settings={"translate": "lang:translate"},
+    )
+
+    assert "lang.py" in written.files and (tmp_path / "out/app/lang.py").is_file()
 
 
 def test_packages_come_with_what_they_require() -> None:

@@ -41,6 +41,8 @@ def try_settings(root: Path, config: Config, attempts: Attempts) -> list[Setting
     if config.observability.metrics and config.observability.metrics_guard:
         guard = config.observability.metrics_guard
         problems += _try_name("observability.metricsGuard", guard, _wrong_hook, attempts)
+    if config.translate:
+        problems += _try_name("translate", config.translate, _wrong_translate, attempts)
     try_plugins = partial(_try_plugins, root, config, attempts)
     return [*problems, *(attempts.run(CONFIG_FILE, try_plugins) or [])]
 
@@ -77,7 +79,7 @@ def _wrong_middleware(found: Any) -> str:
         )
     if not callable(found):
         return f"which is not a class but {_kind(found)}. Name a class of ASGI middleware"
-    if not _takes_one(found):
+    if not _takes(found, None):
         return "which cannot be called with the app alone. Give its other parameters defaults"
     plugins = found(_no_app)
     return "" if callable(plugins) else f"which returns {plugins!r} and no app. Return an ASGI app"
@@ -91,7 +93,7 @@ def _wrong_hook(found: Any) -> str:
     """Return why ``found`` cannot be awaited with a connection; "" when it can."""
     if not callable(found):
         return f"which is {_kind(found)}. Name an async function"
-    if not _takes_one(found):
+    if not _takes(found, None):
         return "which cannot be called with the request alone. Give it one parameter"
     if isinstance(found, type):
         if hasattr(found, "__await__"):
@@ -104,9 +106,18 @@ def _wrong_hook(found: Any) -> str:
     return ""
 
 
-def _takes_one(found: Any) -> bool:
+def _wrong_translate(found: Any) -> str:
+    """Return why ``found`` cannot be called with a request and a message; "" when it can."""
+    if not callable(found) or inspect.iscoroutinefunction(found):
+        return "which is not a function without async. Name one that returns a message"
+    if not _takes(found, None, ""):
+        return "which cannot be called with the request and a message. Give it two parameters"
+    return ""
+
+
+def _takes(found: Any, *values: object) -> bool:
     try:
-        inspect.signature(found).bind(None)
+        inspect.signature(found).bind(*values)
     except TypeError:
         return False
     except ValueError:  # a signature that cannot be known

@@ -22,6 +22,7 @@ from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.config import Config
+from fxtrio.config.code_names import code_names
 
 _ENVELOPE = (
     "the page gets both as its data: 'data' and 'revalidate' are keys like others",
@@ -79,10 +80,7 @@ def module_problems(root: Path, config: Config, project: CheckedProject) -> list
 def _named(config: Config, project: CheckedProject) -> Iterator[str]:
     """Yield the dotted names of modules that are run without an import of a page."""
     yield "app"
-    for hooks in config.route_middleware.lists().values():
-        yield from hooks
-    yield from config.middleware
-    yield from (plugin.name for plugin in config.plugins)
+    yield from (name for _setting, name in code_names(config))
     for module in project.actions:
         yield module.source.removesuffix(".py").replace("/", ".")
 

@@ -10,6 +10,7 @@ from types import ModuleType
 from starlette.datastructures import State
 
 from fxtrio.app import Application
+from fxtrio.config.code_names import code_names
 from fxtrio.develop.reload.import_graph import file_of
 from fxtrio.develop.reload.live_instances import LiveInstances
 from fxtrio.imports import split_name
@@ -27,8 +28,11 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
     fixed = {app_module: "the app is created there", "__main__": "it is the program"}
     for plugin in app.plugins:
         fixed[type(plugin).__module__] = "a plugin is created there"
-    for middleware in app.site.config.middleware:
-        fixed[split_name(middleware)[0]] = "middleware is created there"
+    for setting, name in code_names(app.site.config):
+        if setting == "middleware":
+            fixed[split_name(name)[0]] = "middleware is created there"
+        elif not setting.startswith("route_middleware."):  # these are looked up again
+            fixed.setdefault(split_name(name)[0], "a setting names it")
     for file in files:
         if not file.endswith((".py", PAGE_SUFFIX, MARKDOWN_SUFFIX)):
             return f"{Path(file).name}: it is not Python text"
