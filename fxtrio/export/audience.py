@@ -69,6 +69,9 @@ class ExportAudience:
         """Note that the renderer failed."""
         self.degraded = True
 
+    def translate(self) -> None:
+        """A file has the messages of a request of nobody."""
+
     def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
         """Return the response unchanged."""
         return answer

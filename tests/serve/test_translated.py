@@ -7,6 +7,8 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
+import trio
+import trio.testing
 
 from fx.testing import Client, open_app
 from fxtrio.serve.request.response.translated import TranslateInvalid
@@ -83,6 +85,60 @@ async def test_error_pages_and_accounts_are_translated(client: Client) -> None:
     assert "[This page could not be found.]" in lost.text
     assert away.json()["error"] == "[This page could not be found.]"
     assert login.json()["error"] == "[The email address or the password is wrong.]"
+
+
+CACHED = """
+    from fx.runtime import LoaderError, defer
+
+    CACHE = {"revalidate": 300}
+
+    async def gone():
+        raise LoaderError("gone", 404)
+
+    @server
+    async def load(request):
+        return {}
+    """
+OUTCOMES = {
+    "raised": 'raise LoaderError("gone", 410)',
+    "deferred": 'return {"later": defer(gone)}',
+}
+
+
+@pytest.mark.parametrize("outcome", [*OUTCOMES])
+async def test_errors_of_cached_pages_are_translated_for_who_asks(root: Path, outcome: str) -> None:
+    text = page(CACHED.replace("return {}", OUTCOMES[outcome]))
+    write_tree(root, {"pages/bad.fxl": text, "pages/good.fxl": page(CACHED)})
+    async with open_app(root, mode="production") as client:
+        german = [await client.get("/bad", headers=GERMAN) for _ in range(2)]
+        english = await client.get("/bad")
+        again = await client.get("/bad", headers={**GERMAN, "x-fx-navigation": "1"})
+        good = [await client.get("/good", headers=GERMAN) for _ in range(2)]
+
+    assert ["[gone]" in one.text for one in [*german, again]] == [True] * 3
+    assert "gone" in english.text and "[gone]" not in english.text
+    assert good[1].headers["x-fx-cache"] == "hit"
+
+
+async def test_a_translated_failure_keeps_what_is_cached(
+    root: Path, autojump_clock: trio.testing.MockClock
+) -> None:
+    text = CACHED.replace(
+        "return {}", "if FAILS: raise LoaderError('gone', 503)\n        return {}"
+    )
+    text = text.replace("    async def gone", "    FAILS = []\n\n    async def gone")
+    text = text.replace("return {}", "FAILS.append(1)\n        return {}")
+    write_tree(root, {"pages/late.fxl": page(text)})
+    async with open_app(root, mode="production") as client:
+        first = await client.get("/late", headers=GERMAN)
+        await trio.sleep(301)
+        stale = []
+        for _ in range(3):
+            stale.append(await client.get("/late", headers=GERMAN))
+            await trio.sleep(1)
+
+    assert first.status == 200
+    assert [one.headers.get("x-fx-cache") for one in stale] == ["stale"] * 3
 
 
 @pytest.mark.parametrize("why", ["fail", "number"])

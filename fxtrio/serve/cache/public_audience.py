@@ -33,10 +33,15 @@ class PublicAudience:
     degraded: bool = attrs.field(default=False, init=False)
     """Whether the page could not be rendered here, and was left to the browser."""
 
+    translated: int = attrs.field(default=0, init=False)
+    """The status of a response with a message that was translated, so that each visitor needs one
+    of their own; 0 without such a message."""
+
     response: CachedResponse | None = attrs.field(default=None, init=False)
     """The response for all waiting requests; None if each needs a response of its own."""
 
     _reads: Reads = attrs.field(factory=Reads, init=False)
+    _translates: bool = attrs.field(default=False, init=False)
     _admitted: bool = attrs.field(default=False, init=False)
     _of_hooks: int = attrs.field(default=0, init=False)
     """Headers of the response that the route hooks have set, which come first (count)."""
@@ -66,12 +71,18 @@ class PublicAudience:
         """Send the response to waiting requests, but do not cache it."""
         self.degraded = True
 
+    def translate(self) -> None:
+        """Leave the response to each visitor: they read different languages."""
+        self._translates = True
+
     def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
         """Receive the page's response; return the part that middleware may see."""
         self.reason = _personal(self._reads, draft.raw_headers, self._of_hooks)
         if not isinstance(answer, Reply) or not self._admitted:
             return answer  # a redirect, or a hook's own response
-        if not self.reason:
+        if self._translates:
+            self.translated = answer.status
+        elif not self.reason:
             cacheable = answer.status == 200 and not self.degraded
             self.response = store_response(answer, draft, self.terms, cacheable=cacheable)
         return Reply(answer.status, b"", answer.media)

@@ -237,16 +237,18 @@ class ResponseCache:
         response, terms = audience.response, audience.terms
         now = trio.current_time()
         before = store.peek(key)
-        failed = revalidation.failed or (response is not None and response.status >= 500)
+        status = audience.translated if response is None else response.status
+        failed = revalidation.failed or status >= 500
         if response is not None and response.etag and not failed:
             store.put(key, response)
         elif failed and isinstance(before, CachedResponse):
             before.retry = now + min(RETRY, terms.revalidate)
         elif response is None:
             self._warn(revalidation)
+            until = now + (min(RETRY, terms.revalidate) if status else terms.revalidate)
             # Without this each request of a page that depends on its visitor would first wait for
             # a shared render, and get nothing of it.
-            store.put(key, HitForPass(terms.page, terms.route, now + terms.revalidate))
+            store.put(key, HitForPass(terms.page, terms.route, until))
         elif not audience.degraded:
             store.drop(key)  # the page no longer exists
 

@@ -56,6 +56,10 @@ class Audience(Protocol):
         """Say that the page could not be rendered here."""
         ...
 
+    def translate(self) -> None:
+        """Say that a message is about to be translated for the request."""
+        ...
+
     def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
         """Receive the complete response; return the part to send to this client."""
         ...
@@ -97,6 +101,9 @@ class SingleVisitor:
 
     def leave_to_browser(self) -> None:
         """The visitor's browser renders it."""
+
+    def translate(self) -> None:
+        """The request is the visitor's own."""
 
     def take(self, answer: Answer, draft: ResponseDraft) -> Answer:
         """Return the response unchanged."""

@@ -14,6 +14,7 @@ from starlette.requests import HTTPConnection
 from fxtrio.application_errors import application_error
 from fxtrio.context import current
 from fxtrio.errors import DottedNameUnknown, FxtrioError
+from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
@@ -54,6 +55,9 @@ def translated(message: str) -> str:
     translate: Translate | None = None if context is None else context.app.translate
     if context is None or translate is None or context.scope is None:
         return message
+    audience: Audience | None = context.scope.get(AUDIENCE)
+    if audience is not None:
+        audience.translate()
     try:
         found = translate(HTTPConnection(context.scope), message)
     except BaseException as raised:
