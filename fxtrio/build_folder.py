@@ -10,6 +10,12 @@ from pathlib import Path, PurePath
 
 from fxtrio.errors import FxtrioError, shown_path
 
+UNUSABLE = (OSError, ValueError, RecursionError)
+"""What reading and decoding such a file raises when it is missing, damaged, or another user's.
+
+A few thousand brackets are enough for the last. Whoever reads what can be made again catches it.
+"""
+
 
 class LinkInTheWay(FxtrioError):
     """Something below `.fx` is a symbolic link, so that files would be written elsewhere."""

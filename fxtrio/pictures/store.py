@@ -22,7 +22,7 @@ import PIL
 from PIL import Image
 
 from fxtrio.atomic_write import write_whole
-from fxtrio.build_folder import require_no_link
+from fxtrio.build_folder import UNUSABLE, require_no_link
 from fxtrio.pictures.candidates import (
     AVIF,
     MOST_SIDE,
@@ -103,7 +103,7 @@ class PictureStore:
         try:
             picture = msgspec.json.decode(place.read_bytes(), type=Picture)
             place.touch()  # it is used
-        except (OSError, msgspec.MsgspecError):
+        except UNUSABLE:
             picture = _described(key, file, data, most)
             with suppress(OSError):  # who makes files gets it; others need none
                 write_whole(place, msgspec.json.encode(picture))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import attrs
 
+from fxtrio.build_folder import UNUSABLE
 from fxtrio.compile.bundling.npm_lock import part_of_lock
 
 JS = Path(__file__).parents[2] / "js"
@@ -85,9 +86,9 @@ def is_whole(folder: Path) -> bool:
     try:
         listing = json.loads((folder / LISTING).read_bytes())
         root = str(folder)
-        return all(
+        return isinstance(listing, dict) and all(
             os.stat(f"{root}/{path}").st_size == size  # noqa: PTH116 - 450 Paths cost 2 ms more
             for path, size in listing.items()
         )
-    except (OSError, ValueError):
+    except UNUSABLE:
         return False

@@ -14,6 +14,7 @@ import attrs
 import msgspec
 
 from fxtrio.atomic_write import write_whole
+from fxtrio.build_folder import UNUSABLE
 from fxtrio.compile.bundling.bundle import BundleResult, read_result
 from fxtrio.develop.build.code_stamp import code_stamp
 
@@ -40,7 +41,7 @@ def find_answer(folder: Path, plan: Any) -> BundleResult | None:
         if kept.digest != _digest(plan, kept.answer):
             return None
         found = msgspec.json.decode(kept.answer, type=BundleResult)
-    except (OSError, msgspec.MsgspecError, RecursionError):  # there is none, or it is damaged
+    except UNUSABLE:
         return None
     return found if len(found.clients) == len(plan["views"]) else None
 

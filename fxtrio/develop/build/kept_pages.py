@@ -12,6 +12,7 @@ import attrs
 import msgspec
 
 from fxtrio.atomic_write import write_whole
+from fxtrio.build_folder import UNUSABLE
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.develop.build.code_stamp import code_stamp
 from fxtrio.manifest import FOLDERS
@@ -36,7 +37,7 @@ def find_kept(root: Path, pages_dir: str) -> GoodPages:
     """Return what an earlier process has kept of the project in ``root``."""
     try:
         kept = msgspec.msgpack.decode((root / _FILE).read_bytes(), type=_Kept)
-    except (OSError, msgspec.MsgspecError):  # there is none, or of another version
+    except UNUSABLE:
         return {}
     return kept.pages if (kept.made_by, kept.pages_dir) == (code_stamp(), pages_dir) else {}
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
+import re
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
@@ -17,11 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import attrs
+import msgspec
 import trio
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fxtrio.build_folder import require_no_link
+from fxtrio.build_folder import UNUSABLE, require_no_link
 from fxtrio.develop.mcp.http import request
 from fxtrio.develop.mcp.live_tools import Here, live_tools
 from fxtrio.develop.mcp.recent_log import RecentLog
@@ -31,6 +33,10 @@ PATH = "/__fx/mcp"
 
 FILE = ".fx/mcp.json"
 """Where `fx mcp` finds the server: its URL and token."""
+
+
+_TOKEN = re.compile("[A-Za-z0-9_-]{43}")
+"""What `secrets.token_urlsafe` makes of 32 bytes: a file may not name one that is easy to guess."""
 
 
 @attrs.frozen
@@ -43,9 +49,10 @@ class Known:
 
 def read_known(root: Path) -> Known | None:
     """Return where `fx dev` of a project serves, or did; None if it never has."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        found = json.loads(require_no_link(root, FILE).read_text("utf-8"))
-        return Known(str(found["url"]), str(found["token"]))
+    with suppress(*UNUSABLE):
+        data = require_no_link(root, FILE).read_bytes()
+        known = msgspec.json.decode(data, type=Known)
+        return known if _TOKEN.fullmatch(known.token) else None
     return None
 
 

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import attrs
+import msgspec
 
 from fxtrio.atomic_write import write_whole
-from fxtrio.build_folder import require_no_link
+from fxtrio.build_folder import UNUSABLE, require_no_link
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.project import CheckedProject
@@ -188,10 +189,10 @@ class TypesFolder:
     def _own_before(self) -> dict[str, dict[str, str]]:
         """Return the results of the last time: they are requested again, and mostly stay."""
         try:
-            found: dict[str, dict[str, str]] = json.loads((self.root / FOLDER / _OWN).read_bytes())
-        except (OSError, ValueError):
+            data = (self.root / FOLDER / _OWN).read_bytes()
+            return msgspec.json.decode(data, type=dict[str, dict[str, str]])
+        except UNUSABLE:
             return {}
-        return found
 
     def note_own(self, found: Mapping[str, Mapping[str, str]]) -> bool:
         """Remember what own components get; return whether that is something new."""
@@ -236,8 +237,9 @@ class TypesFolder:
     def typed(self) -> Callable[[UiHalf], bool]:
         """Return what tells whether a half is known to write types."""
         try:
-            digests = frozenset(json.loads((self.path / _TYPED).read_bytes()))
-        except (OSError, ValueError):
+            data = (self.path / _TYPED).read_bytes()
+            digests = msgspec.json.decode(data, type=frozenset[str])
+        except UNUSABLE:
             digests = frozenset()
         return lambda half: self._digest(half) in digests
 

@@ -1,0 +1,162 @@
+"""Every file that `fx dev` keeps for its next start: whatever is in it, that start succeeds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import attrs
+import pytest
+from PIL import Image
+
+from fxtrio.compile.bundling.installation import LISTING, is_whole
+from fxtrio.config import Config
+from fxtrio.develop.build.kept_answer import find_answer, keep_answer
+from fxtrio.develop.build.kept_pages import find_kept
+from fxtrio.develop.build.page_cache import PageFiles
+from fxtrio.develop.mcp import endpoint
+from fxtrio.pictures.store import PictureStore
+from fxtrio.tools.types.ui.virtual_project import TypesFolder
+from tests.trees import write_tree
+
+PLAN: dict[str, Any] = {"views": []}
+ANSWER: dict[str, Any] = {
+    "buildId": "development",
+    "entry": {"module": "/_fx/entry", "css": [], "preload": []},
+    "files": {},
+    "clients": [],
+    "warnings": [],
+}
+NESTED = 100_000
+CONTENTS = {
+    "empty": b"",
+    "zeros": bytes(64),
+    "noise": bytes(range(256)),
+    "no UTF-8": b'{"digest":"\xff","token":"\xff","url":"\xff","a":{"a":"\xff"}}',
+    "no UTF-8, packed": b"\x81\xa7made_by\xa1\xff",
+    "null": b"null",
+    "number": b"1",
+    "list": b"[1]",
+    "object": b'{"other":1}',
+    "other types": b'{"digest":1,"answer":1,"url":[],"token":{},"width":"a"}',
+    "nested lists": b"[" * NESTED,
+    "nested objects": b'{"a":' * NESTED,
+    "nested, packed": b"\x81\xa1a" + b"\x91" * NESTED,
+    "a length of gigabytes": b"\xdf\xff\xff\xff\xff",
+    "a token that is none": b'{"url":"http://127.0.0.1/","token":""}',
+    "half a character": b'{"url":"http://127.0.0.1/","token":"\\ud800"}',
+}
+
+
+URL = "http://127.0.0.1:8000/__fx/mcp"
+
+
+@attrs.frozen
+class Kept:
+    """A file that is kept."""
+
+    path: str
+    write: Callable[[Path], object]
+    read: Callable[[Path], object]
+    """Returns what is kept; something false when nothing of it can be used."""
+
+
+def write_pages(root: Path) -> None:
+    write_tree(root, {"pages/index.fxl": "export default () => <h1>one</h1>;\n"})
+    files = PageFiles(root)
+    files.read_all_now(Config(), {})
+    files.keep()
+
+
+def write_listing(root: Path) -> None:
+    (root / LISTING).write_text(json.dumps({"vite.js": 0}))
+    (root / "vite.js").touch()
+
+
+def own_types(root: Path) -> TypesFolder:
+    return TypesFolder(root, root)
+
+
+ANSWER_FILE = ".fx/dev/answer.json"
+KEPT = [
+    Kept(".fx/dev/checked.msgpack", write_pages, lambda root: find_kept(root, "pages")),
+    Kept(
+        ANSWER_FILE,
+        lambda root: keep_answer((root / ANSWER_FILE).parent, PLAN, ANSWER),
+        lambda root: find_answer((root / ANSWER_FILE).parent, PLAN),
+    ),
+    Kept(endpoint.FILE, lambda root: endpoint.write_known(root, URL), endpoint.read_known),
+    Kept(
+        ".fx/types/own.json",
+        lambda root: own_types(root).note_own({"pages/index.fxl": {"Card": "{}"}}),
+        lambda root: own_types(root).own,
+    ),
+    Kept(LISTING, write_listing, is_whole),
+]
+
+
+@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
+def test_what_is_damaged_is_not_used_and_made_again(
+    tmp_path: Path, kept: Kept, content: bytes
+) -> None:
+    kept.write(tmp_path)
+    assert kept.read(tmp_path)
+    (tmp_path / kept.path).write_bytes(content)
+
+    assert not kept.read(tmp_path)
+    kept.write(tmp_path)
+    assert kept.read(tmp_path)
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
+def test_half_a_file_is_not_used(tmp_path: Path, kept: Kept) -> None:
+    kept.write(tmp_path)
+    file = tmp_path / kept.path
+    whole = file.read_bytes()
+    for length in range(0, len(whole), 29):
+        file.write_bytes(whole[:length])
+        assert not kept.read(tmp_path), length
+
+
+@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
+def test_what_only_another_user_may_read_is_made_again(
+    tmp_path: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept.write(tmp_path)
+    file, read_bytes = tmp_path / kept.path, Path.read_bytes
+    others = file.stat().st_ino
+
+    def refusing(path: Path) -> bytes:
+        if path == file and path.stat().st_ino == others:
+            raise PermissionError(13, "Permission denied", str(path))
+        return read_bytes(path)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", refusing)
+        assert not kept.read(tmp_path)
+        if kept.path != LISTING:  # the toolchain is installed into another folder
+            kept.write(tmp_path)
+            assert kept.read(tmp_path)
+
+
+@pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
+def test_damaged_digests_of_types_say_nothing(tmp_path: Path, content: bytes) -> None:
+    file = tmp_path / ".fx/types/typed.json"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+
+    assert callable(own_types(tmp_path).typed())
+
+
+def test_damaged_entries_of_pictures_are_made_again(tmp_path: Path) -> None:
+    picture = tmp_path / "one.png"
+    Image.new("RGB", (8, 8)).save(picture)
+    store = PictureStore(tmp_path)
+    found = store.find(picture, None)
+    (entry,) = tmp_path.glob(".fx/pictures/*/picture.json")
+    for name, content in CONTENTS.items():
+        entry.write_bytes(content)
+        assert store.find(picture, None) == found, name
