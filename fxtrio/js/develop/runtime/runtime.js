@@ -34,6 +34,9 @@ const INPUT = {
 
 const RENDERS = 'renders.cjs';
 
+/** What the file beside the folder ends with that says what was in the folder. */
+const SEAL = '.sha256';
+
 /** The modules of React that browsers name. */
 const REACT = [
   'react',
@@ -69,7 +72,8 @@ export async function bundleRuntime(require, home, parent) {
     digest.update(`${native.resolve(name)} ${native(`${name}/package.json`).version}\n`);
   }
   const target = path.join(parent, digest.digest('hex').slice(0, 16));
-  if (fs.existsSync(target)) return target;
+  if (isWhole(target)) return target;
+  remove(target); // it has been damaged
   const rolldown = createRequire(require.resolve('vite')).resolve('rolldown');
   const { build } = await import(pathToFileURL(rolldown).href);
   const part = `${target}.${process.pid}.part`; // another `fx dev` of the project may do the same
@@ -93,11 +97,38 @@ export async function bundleRuntime(require, home, parent) {
     output: { file: `${part}/${RENDERS}`, format: 'cjs' },
   });
   put(part, target);
+  fs.writeFileSync(`${target}${SEAL}`, digestOf(target));
   for (const name of fs.readdirSync(parent)) {
     const other = path.join(parent, name);
     if (!other.startsWith(target) && !name.endsWith('.part')) remove(other);
   }
   return target;
+}
+
+/**
+ * Return whether a folder is as it was when it had been made.
+ *
+ * @param {string} folder
+ */
+function isWhole(folder) {
+  try {
+    return fs.readFileSync(`${folder}${SEAL}`, 'utf8') === digestOf(folder);
+  } catch {
+    return false; // there is none, or it cannot be read
+  }
+}
+
+/**
+ * @param {string} folder
+ * @returns {string} of the names of its files and of what is in them
+ */
+function digestOf(folder) {
+  const digest = createHash('sha256');
+  for (const name of fs.readdirSync(folder).sort()) {
+    const data = fs.readFileSync(path.join(folder, name));
+    digest.update(`${name} ${data.length}\n`).update(data);
+  }
+  return digest.digest('hex');
 }
 
 /**

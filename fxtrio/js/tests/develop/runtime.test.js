@@ -27,6 +27,30 @@ test('who comes second leaves what the first one has put there', (context) => {
   assert.throws(() => put(path.join(folder, 'none'), path.join(folder, 'other')), /ENOENT/);
 });
 
+test('a damaged runtime is bundled again', async (context) => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-runtime-'));
+  context.after(() => fs.rmSync(folder, { recursive: true }));
+  const require = createRequire(import.meta.url);
+  const home = fileURLToPath(new URL('../..', import.meta.url));
+  const runtime = await bundleRuntime(require, home, folder);
+  const file = path.join(runtime, 'renders.cjs');
+  const code = fs.readFileSync(file);
+  const seal = `${runtime}.sha256`;
+
+  for (const damage of [
+    () => fs.writeFileSync(file, Buffer.alloc(code.length)),
+    () => fs.rmSync(file),
+  ]) {
+    damage();
+    assert.equal(await bundleRuntime(require, home, folder), runtime);
+    assert.ok(fs.readFileSync(file).equals(code));
+    assert.deepEqual(
+      fs.readdirSync(folder).sort(),
+      [runtime, seal].map((one) => path.basename(one)),
+    );
+  }
+});
+
 test('React is bundled with the runtime, and packages share it', async (context) => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-runtime-'));
   context.after(() => fs.rmSync(folder, { recursive: true }));
@@ -35,7 +59,9 @@ test('React is bundled with the runtime, and packages share it', async (context)
 
   const runtime = await bundleRuntime(require, home, folder);
 
+  const madeAt = fs.statSync(runtime).ino;
   assert.equal(await bundleRuntime(require, home, folder), runtime, 'once');
+  assert.equal(fs.statSync(runtime).ino, madeAt);
   for (const name of reactModules(home)) {
     const code = fs.readFileSync(reactFile(runtime, name), 'utf8');
     const { default: module, ...names } = await import(reactFile(runtime, name));
