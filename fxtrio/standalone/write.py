@@ -12,13 +12,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import file_digest
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import attrs
 
+from fxtrio.compile.plurals import counted
 from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
 from fxtrio.config import Config
 from fxtrio.config.code_names import code_names
@@ -128,6 +129,15 @@ class Standalone:
     packages: tuple[str, ...]
     """``name==version`` of each."""
 
+    changed: Mapping[str, tuple[str, ...]]
+    """The files that are not as they were installed, by the name of their package."""
+
+    def warnings(self) -> Iterator[str]:
+        """Yield a line for each package that was changed."""
+        for package, (first, *others) in self.changed.items():
+            named = f"{first} and {counted(len(others), 'other file')}" if others else first
+            yield f"{package} was changed after its installation: {named}. It is copied as it is."
+
 
 def require_replaceable(folder: Path, root: Path) -> None:
     """Raise StandaloneFailed unless ``folder`` may be replaced: new, empty, or such a build."""
@@ -147,7 +157,7 @@ def write_standalone(
     """Write the standalone form of the build in ``root`` into ``folder``, which it replaces.
 
     Both are absolute. ``include`` are patterns of further files, relative to the project. Raises
-    StandaloneFailed, PackageChanged and OSError; ``folder`` stays as it was then.
+    StandaloneFailed and OSError; ``folder`` stays as it was then.
     """
     require_replaceable(folder, root)
     build = root / FOLDERS["production"]
@@ -161,11 +171,19 @@ def write_standalone(
                 _copy(source, app / source.relative_to(root))
         target.mkdir(parents=True)
         packages = needed_packages(imported.packages, node=not manifest.is_static)
-        for package in packages:
-            copy_package(package, target)
+        changed = {
+            package.name: tuple(files)
+            for package in packages
+            if (files := copy_package(package, target))
+        }
         copy_uninstalled(sorted(imported.packages), target)
         named = tuple(f"{one.name}=={one.version}" for one in packages)
-        (staging / "requirements.lock").write_text("\n".join([*named, ""]))
+        lines = [
+            f"{line}  # changed since: {', '.join(files)}" if files else line
+            for line, package in zip(named, packages, strict=True)
+            for files in [changed.get(package.name)]
+        ]
+        (staging / "requirements.lock").write_text("\n".join([*lines, ""]))
         script = _SCRIPT.format(version=tuple(sys.version_info[:2]), lock=LOCK)
         (staging / "run.py").write_text(script)
         (staging / MARK).touch()
@@ -176,7 +194,9 @@ def write_standalone(
     finally:
         remove(staging)
     files = sorted(file.relative_to(root).as_posix() for file in imported.files)
-    return Standalone(folder, tuple(one for one in files if not one.startswith(".fx")), named)
+    return Standalone(
+        folder, tuple(one for one in files if not one.startswith(".fx")), named, changed
+    )
 
 
 def _starts(root: Path, build: Path, manifest: Manifest) -> Iterator[Path]:

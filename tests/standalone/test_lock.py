@@ -11,7 +11,7 @@ import pytest
 
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
-from fxtrio.standalone.packages import Package, PackageChanged, copy_package, needed_packages
+from fxtrio.standalone.packages import Package, copy_package, needed_packages
 from fxtrio.standalone.write import write_standalone
 from tests.trees import PAGE, write_tree
 
@@ -54,7 +54,11 @@ def test_the_folder_says_which_of_its_files_are_not_as_they_were_built(
     )
 
 
-def test_a_package_that_was_changed_after_its_installation_is_rejected(tmp_path: Path) -> None:
+def test_packages_that_were_changed_after_their_installation_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What is copied is looked at, and not whether it runs.
+    monkeypatch.setattr("fxtrio.standalone.write._check", lambda _: None)
     installed, target = tmp_path / "site", tmp_path / "packages"
     digest = "LCa0a2j_xo_5m0U8HTBBNBNCLXBkg7-g-YpeiGJm564"  # of "foo"
     write_tree(
@@ -68,11 +72,25 @@ def test_a_package_that_was_changed_after_its_installation_is_rejected(tmp_path:
     found = PathDistribution(installed / "shop-1.dist-info")
     package = Package("shop", "1", found)
 
-    copy_package(package, target)
-    assert (target / "shop.py").read_text() == "foo"
+    assert copy_package(package, target) == []
     (installed / "shop.py").write_text("bar")
-    with pytest.raises(PackageChanged, match=r"^shop\.py: was changed after shop was installed"):
-        copy_package(package, target)
+    monkeypatch.setattr("fxtrio.standalone.write.needed_packages", lambda *_, **__: [package])
+    root, folder = tmp_path / "app", tmp_path / "out"
+    build = root / ".fx" / "build"
+    build.mkdir(parents=True)
+    write_tree(root, {"pages/index.fxl": PAGE})
+    config = load_config(root)
+    manifest = compile_server(root, config, build, mode="production")
+
+    written = write_standalone(root, config, manifest, folder)
+
+    assert (folder / "packages/shop.py").read_text() == "bar"
+    assert verified(folder) == (0, [])
+    lock = (folder / "requirements.lock").read_text()
+    assert lock == "shop==1  # changed since: shop.py\n"
+    assert list(written.warnings()) == [
+        "shop was changed after its installation: shop.py. It is copied as it is."
+    ]
 
 
 @pytest.mark.parametrize("node", [True, False])
