@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from functools import cache, partial
 from hashlib import blake2b
+from html import escape
 from pathlib import Path
 from urllib.parse import quote
 
@@ -154,6 +155,12 @@ async def write_static_pages(
     return len(rendering.pages)
 
 
+def _shows_message(html: bytes, payload: bytes) -> bool:
+    """Whether the HTML of a not-found view has the message of its error, escaped or not."""
+    message = msgspec.json.decode(payload).get("error", "")
+    return any(form.encode() in html for form in (message, escape(message)))
+
+
 def _text_of(root: Path, source: str) -> str:
     try:
         return (root / source).read_text(encoding="utf-8")
@@ -167,10 +174,10 @@ async def _nothing() -> Message:
 
 @attrs.define(eq=False)
 class _Recorder:
-    """A renderer that keeps the last render of each view."""
+    """A renderer that keeps the last render of each view, with its payload."""
 
     _opening: OpenRenderer
-    last: dict[int, Rendered] = attrs.field(factory=dict)
+    last: dict[int, tuple[Rendered, bytes]] = attrs.field(factory=dict)
     _renderer: Renderer | None = None
 
     @asynccontextmanager
@@ -182,7 +189,8 @@ class _Recorder:
     async def render(self, page: int, payload: bytes) -> Rendered:
         """Return the render, and keep it. Raises what the renderer does."""
         assert self._renderer is not None
-        rendered = self.last[page] = await self._renderer.render(page, payload)
+        rendered = await self._renderer.render(page, payload)
+        self.last[page] = rendered, payload
         return rendered
 
     def stream(self, page: int, payload: bytes) -> AbstractAsyncContextManager[RenderParts]:
@@ -227,10 +235,12 @@ class _Rendering:
             if any(manifest.modules[one].loader for one in (*view.layouts, view.module)):
                 continue
             audience = await self._ask(f"{folder.rstrip('/')}/{_MISSING}", (b"accept", b"*/*"))
-            rendered = recorder.last.get(number)
-            if rendered is None or audience.reads.found:
+            if number not in recorder.last or audience.reads.found:
                 continue
+            rendered, payload = recorder.last[number]
             whole = rendered.head + rendered.html
+            if self.app.site.config.translate and _shows_message(whole, payload):
+                continue  # visitors read different languages
             if _MISSING.encode() not in whole and not (nonce and nonce in whole):
                 self.not_found[number] = self._put(rendered.head), self._put(rendered.html)
 

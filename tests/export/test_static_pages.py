@@ -8,6 +8,7 @@ import shutil
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from functools import partial
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,9 @@ from fxtrio.export.static_pages import OpenRenderer, StaticFailed, write_static_
 from fxtrio.manifest import load_manifest
 from fxtrio.node import NodeMissing
 from fxtrio.serve.cache.static_pages import INDEX
+from fxtrio.ssr.frames import Rendered
 from fxtrio.testing import Client
-from tests.export.exporting import open_data_renderer, shown
+from tests.export.exporting import DataRenderer, open_data_renderer, shown
 from tests.trees import PAGE, write_tree
 
 COUNTED = """
@@ -512,6 +514,36 @@ async def test_an_app_whose_pages_are_all_static_needs_no_node(
     # Its loader may say something else each time, so the browser renders it.
     assert "<p>loaded</p>" not in loaded.text.partition("</div>")[0]
     assert 'type="module"' in loaded.text
+
+
+class ErrorRenderer(DataRenderer):
+    """Renders the message of the error, as React does."""
+
+    async def render(self, page: int, payload: bytes) -> Rendered:
+        message = json.loads(payload).get("error", "")
+        return Rendered(b"", f"<p>{escape(message)}</p>".encode())
+
+
+@asynccontextmanager
+async def open_error_renderer() -> AsyncIterator[ErrorRenderer]:
+    yield ErrorRenderer()
+
+
+@pytest.mark.parametrize("translate", ["", "lang:translate"])
+async def test_a_translated_message_is_not_kept_in_the_language_of_the_build(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, translate: str
+) -> None:
+    monkeypatch.setattr(f"{__name__}.open_data_renderer", open_error_renderer)
+    lang = 'def translate(request, message):\n    return "It\'s " + message\n'
+    settings = json.dumps({"translate": translate})
+    files = {**WHOLE, "lang.py": lang, "fx.config.json": settings}
+    opening = await opening_without_node(tmp_path, files, monkeypatch)
+    async with opened(tmp_path, opening=opening) as client:
+        missing = await client.get("/nothing")
+
+    kept = "<p>" in missing.text.partition("</div>")[0]
+    assert (missing.status, kept) == (404, not translate)
+    assert "This page could not be found." in missing.text
 
 
 @pytest.mark.parametrize(
