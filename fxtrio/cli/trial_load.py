@@ -25,6 +25,7 @@ _FAILED = "exited with code 1"
 _FRAME = "    at "
 _PACKAGE = re.compile(r"^    at .*?/node_modules/((?:@[^/]+/)?[^/]+)/", re.MULTILINE)
 _REMEDY = "Move it into a component, an effect or a function"
+_EXITS = "Look for process.exit() in modules that pages import"
 _IN_BROWSERS = "Import it in browsers only: await import('{}') in an effect"
 
 
@@ -47,7 +48,8 @@ def as_problem(error: SsrStartFailed, root: Path) -> BundleProblem:
     That is where a package is imported which fails.
     """
     bundle = error.bundle
-    cause, remedy = _said(error), _REMEDY
+    said = _said(error)
+    cause, remedy = (said, _REMEDY) if said else (f"the process {error.cause}", _ending(error))
     stack = "\n".join(line for line in error.log.splitlines() if str(bundle) not in line)
     file, line, column = place_in_stack(stack, root)
     package = _PACKAGE.search(stack)
@@ -66,10 +68,15 @@ def as_problem(error: SsrStartFailed, root: Path) -> BundleProblem:
 
 
 def _said(error: SsrStartFailed) -> str:
-    """Return the error that was printed, without its stack, or else how the process has ended."""
+    """Return the error that was printed, without its stack; "" where none was."""
     lines = error.log.splitlines()
     first = next((at for at, line in enumerate(lines) if line.startswith(_FRAME)), len(lines))
-    return lines[first - 1] if first and error.cause == _FAILED else f"the process {error.cause}"
+    return lines[first - 1] if first and error.cause == _FAILED else ""
+
+
+def _ending(error: SsrStartFailed) -> str:
+    """Return the remedy for a process that ended and printed no error."""
+    return _EXITS if error.cause.startswith("exited") else _REMEDY
 
 
 def _import_of(package: str, bundle: Path) -> tuple[str, int, int]:

@@ -59,7 +59,13 @@ def test_a_module_that_reads_the_document_is_named_with_its_line_and_remedy(
             "exited with code 3",
             "loading",
             "no server can load this: the process exited with code 3. "
-            "Move it into a component, an effect or a function.",
+            "Look for process.exit() in modules that pages import.",
+        ),
+        (
+            "exited with code 0",
+            "",
+            "no server can load this: the process exited with code 0. "
+            "Look for process.exit() in modules that pages import.",
         ),
     ],
 )
