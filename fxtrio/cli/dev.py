@@ -53,13 +53,19 @@ def command(root: Path, app: str | None, host: str, port: int, inspect: int | No
     from fxtrio.develop.processes.early_node import starting_early
 
     open_closed_descriptors()
-    _interrupt_by(*_ENDS)
+    begun = _interrupt_by(*_ENDS)
     with starting_early(root) as node:
-        _run_command(root, app, host, port, inspect, node)
+        _run_command(root, app, host, port, inspect, node, begun)
 
 
 def _run_command(
-    root: Path, app: str | None, host: str, port: int, inspect: int | None, node: EarlyNode | None
+    root: Path,
+    app: str | None,
+    host: str,
+    port: int,
+    inspect: int | None,
+    node: EarlyNode | None,
+    begun: Callable[[], None],
 ) -> None:
     # Heavy, and Node has been started meanwhile.
     from fxtrio.config import load_config, load_env_files
@@ -91,21 +97,47 @@ def _run_command(
             attach = f"A debugger may attach to 127.0.0.1:{inspect}." if inspect else ""
             for line in filter(None, (taken, attach)):
                 click.echo(line)
-            _develop(server, ahead, url, variables, find)
+            _develop(server, ahead, url, variables, find, begun)
 
 
-def _interrupt_by(*signals: int) -> None:
+def _interrupt_by(*signals: int) -> Callable[[], None]:
     """Let signals do what Ctrl-C does, from the beginning: nothing is left that was started.
 
-    One that is ignored stays so: that is what `nohup` is for.
+    One that is ignored stays so: that is what `nohup` is for. Call what is returned when trio is
+    to begin: it raises KeyboardInterrupt for a signal that was lost. Python ignores what a signal
+    raises in a callback of its own, as at the end of an import.
     """
-    for number in signals:
-        if signal.getsignal(number) is signal.SIG_DFL:
+    came: list[int] = []
+
+    def interrupt(number: int, _: object) -> None:
+        came.append(number)
+        raise KeyboardInterrupt
+
+    ctrl_c = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ctrl_c:
+        signal.signal(signal.SIGINT, interrupt)
+    heeded = [number for number in signals if signal.getsignal(number) is signal.SIG_DFL]
+    for number in heeded:
+        signal.signal(number, interrupt)
+
+    def begun() -> None:
+        if ctrl_c:
+            signal.signal(signal.SIGINT, signal.default_int_handler)  # trio replaces no other
+        for number in heeded:
             signal.signal(number, lambda *_: signal.raise_signal(signal.SIGINT))
+        if came:
+            raise KeyboardInterrupt
+
+    return begun
 
 
 def _develop(
-    server: Server, ahead: Ahead, url: str, variables: dict[str, str], find: Callable[[], str]
+    server: Server,
+    ahead: Ahead,
+    url: str,
+    variables: dict[str, str],
+    find: Callable[[], str],
+    begun: Callable[[], None],
 ) -> None:
     """Follow the project until it is interrupted."""
     gc.disable()  # what imports make stays
@@ -137,6 +169,7 @@ def _develop(
         ahead=ahead,
         variables=variables,
     )
+    begun()
     trio.run(_run, development, workshop, url if typing else "")
 
 
