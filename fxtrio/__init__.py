@@ -3,7 +3,7 @@
 Importing it costs nothing: each name is imported at its first use.
 """
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # typing takes long to import, and Ctrl-C would show a traceback
 
 if TYPE_CHECKING:
     from fxtrio.app import create_app as create_app

@@ -4,9 +4,9 @@ Begin with `group`, which imports a command when it is called. `import_check` is
 learns by importing a project. The processes that `fx dev` starts are no commands.
 """
 
-from typing import TYPE_CHECKING
-
 from fxtrio.cli.exit_codes import INTERRUPTED
+
+TYPE_CHECKING = False  # typing takes long to import, and Ctrl-C would show a traceback
 
 if TYPE_CHECKING:
     from fxtrio.cli.group import main as main

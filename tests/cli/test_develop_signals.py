@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import signal
+import subprocess
+import sys
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
+import fxtrio
 from fxtrio.cli.dev import _interrupt_by
 
 ALL = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -67,3 +71,18 @@ def test_what_is_ignored_stays_so() -> None:
         _interrupt_by(*ALL[1:])()
 
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+def test_next_to_nothing_is_imported_before_ctrl_c_is_heeded() -> None:
+    code = f"""
+import sys
+sys.path.insert(0, {str(Path(fxtrio.__file__).parents[1])!r})
+before = set(sys.modules)
+import fxtrio.cli
+print(*sorted(set(sys.modules) - before))
+"""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split() == ["fxtrio", "fxtrio.cli", "fxtrio.cli.exit_codes"]
