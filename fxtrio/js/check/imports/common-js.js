@@ -1,19 +1,30 @@
 /** The names that a CommonJS module exports, as far as its text writes them down. Pure. */
 
-import { nodesOf } from '../tree.js';
+import { nodesOf, pushParts } from '../tree.js';
 
 /** @typedef {import('../tree.js').Node} Node */
 /** @typedef {import('./exported.js').Exports} Exports */
 
+/** What reaches the exports of a module without naming them. */
+const UNWRITTEN = /^(arguments|eval)$/;
+
+/** What has a `this` and `arguments` of its own. */
+const OWN_THIS = /^(Function(Declaration|Expression)|Class(Declaration|Expression))$/;
+
 /**
- * Return the names of a CommonJS module; null when it uses `exports` or `module` in a way whose
- * result is not written down.
+ * Return the names of a CommonJS module; null when it uses `exports`, `module` or `this` in a way
+ * whose result is not written down, and when others may add names to its object.
+ *
+ * Such objects are common: `module.exports = { options: … }` in one module of a package, to which
+ * its siblings add the rest. What a compiler made of `export` says so (`__esModule`), and is left
+ * alone; a module that hands on what another one exports is as certain as that.
  *
  * @param {Node} program
  * @returns {Exports | null}
  */
 export function ofCommonJs(program) {
-  const names = new Set(['__esModule']);
+  /** @type {Set<string>} */
+  const names = new Set();
   /** @type {string[]} */
   const stars = [];
   /** @type {Set<Node>} mentions of `exports` and `module` that are understood */
@@ -23,9 +34,8 @@ export function ofCommonJs(program) {
     if (node.type === 'AssignmentExpression' && node.operator === '=') {
       const name = memberOfExports(node.left, understood);
       if (name !== undefined) names.add(name);
-      else if (isModuleExports(node.left, understood) && !takeWhole(node.right, names, stars)) {
-        return null;
-      }
+    } else if (node.type === 'ExpressionStatement') {
+      if (!takeStatement(node.expression, names, stars, understood)) return null;
     } else if (node.type === 'CallExpression') takeCall(node, names, stars, understood);
   }
   const isKnown = nodes.every((node) => {
@@ -33,7 +43,55 @@ export function ofCommonJs(program) {
     if (node.type === 'Property' && !node.computed && !node.shorthand) understood.add(node.key);
     return !isNamed(node, /^(exports|module)$/) || understood.has(node);
   });
-  return isKnown ? { names, stars, isCommonJs: true } : null;
+  const isClosed = marksItself(program) || (names.size === 0 && stars.length > 0);
+  if (!isKnown || !isClosed || reachesUnwritten(program)) return null;
+  return { names, stars, isCommonJs: true };
+}
+
+/**
+ * Whether a statement of the module itself, not of a function in it, sets `__esModule`.
+ *
+ * @param {Node} program
+ */
+function marksItself({ body }) {
+  return body.some((/** @type {Node} */ { type, expression }) => {
+    if (type !== 'ExpressionStatement') return false;
+    const parts = expression.type === 'SequenceExpression' ? expression.expressions : [expression];
+    return parts.some((/** @type {Node} */ part) => {
+      /** @type {Set<string>} */
+      const names = new Set();
+      if (part.type === 'AssignmentExpression') {
+        names.add(memberOfExports(part.left, new Set()) ?? '');
+        takeStatement(part, names, [], new Set());
+      } else if (part.type === 'CallExpression') takeCall(part, names, [], new Set());
+      return names.has('__esModule');
+    });
+  });
+}
+
+/**
+ * Whether a module uses its `this`, which is `exports`, other than to read from it, its
+ * `arguments`, or `eval`.
+ *
+ * @param {Node} program
+ */
+function reachesUnwritten(program) {
+  /** @type {Set<Node>} uses of `this` that change nothing */
+  const read = new Set();
+  const waiting = [program];
+  for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
+    if (isNamed(node, UNWRITTEN)) return true;
+    if (node.type === 'ThisExpression' && !read.has(node)) return true;
+    if (node.type === 'AssignmentExpression' && node.left.object?.type === 'ThisExpression') {
+      return true;
+    }
+    if (node.type === 'LogicalExpression' && node.operator === '&&') {
+      read.add(node.left);
+      if (node.right.type === 'MemberExpression') read.add(node.right.object);
+    }
+    if (!OWN_THIS.test(node.type)) pushParts(node, waiting);
+  }
+  return nodesOf(program).some((node) => isNamed(node, /^eval$/));
 }
 
 /**
@@ -54,7 +112,9 @@ function isNamed(node, pattern) {
 function memberOfExports({ type, object, property, computed }, understood) {
   if (type !== 'MemberExpression') return undefined;
   const name = computed ? property.value : property.name;
-  return typeof name === 'string' && isExports(object, understood) ? name : undefined;
+  return typeof name === 'string' && name !== '__proto__' && isExports(object, understood)
+    ? name
+    : undefined;
 }
 
 /**
@@ -80,20 +140,25 @@ function isModuleExports(node, understood) {
 }
 
 /**
- * Take over `module.exports = …`; return whether it says all names.
+ * Take over `module.exports = …`, where it is a whole statement: others give the object to
+ * something else, too. Return whether it says all names.
  *
- * @param {Node} value
+ * @param {Node} expression of the statement
  * @param {Set<string>} names
  * @param {string[]} stars
+ * @param {Set<Node>} understood
  */
-function takeWhole(value, names, stars) {
-  const required = requiredBy(value);
+function takeStatement({ type, operator, left, right }, names, stars, understood) {
+  if (type !== 'AssignmentExpression' || operator !== '=') return true;
+  if (!isModuleExports(left, understood)) return true;
+  const required = requiredBy(right);
   if (required !== undefined) stars.push(required);
-  if (value.type !== 'ObjectExpression') return required !== undefined;
-  return value.properties.every((/** @type {Node} */ one) => {
+  if (right.type !== 'ObjectExpression') return required !== undefined;
+  return right.properties.every((/** @type {Node} */ one) => {
     if (one.type !== 'Property' || one.computed) return false;
-    names.add(one.key.name ?? String(one.key.value));
-    return true;
+    const name = one.key.name ?? String(one.key.value);
+    names.add(name);
+    return name !== '__proto__';
   });
 }
 

@@ -27,6 +27,7 @@ const LARGEST = 500_000;
 
 /** How packages are built that React's own are. */
 const OF_REACT = {
+  file: /\/node_modules\/(react|react-dom)\/(?!.*\/node_modules\/)/,
   name: /\bexports\.([A-Za-z_$][\w$]*)\s*=/g,
   star: /\bmodule\.exports\s*=\s*require\(\s*['"]([^'"]+)['"]\s*\)/g,
 };
@@ -92,11 +93,16 @@ export class Exported {
    * @param {string} name
    * @param {string} root of the project
    * @param {string} folder of the importing file
+   * @param {boolean} [mayBeType] whether the name may be that of a type, which bundlers look for in
+   *   modules, and not in CommonJS
    * @returns {{ message: string, remedy: string } | undefined}
    */
-  lack = (specifier, name, root, folder) => {
+  lack = (specifier, name, root, folder, mayBeType = false) => {
     const file = this.#fileOf(specifier, root, folder);
-    if (file === undefined || this.#has(file, name, new Set()) !== false) return undefined;
+    /** @type {Set<string>} */
+    const seen = new Set();
+    if (file === undefined || this.#has(file, name, seen) !== false) return undefined;
+    if (mayBeType && [...seen].some((one) => this.#of(one)?.isCommonJs)) return undefined;
     return lackOf(`'${specifier}'`, name, [...this.#all(file, new Set())]);
   };
 
@@ -205,13 +211,15 @@ export class Exported {
    * @returns {Exports | null}
    */
   #read(file, text) {
-    if (/\/node_modules\/(react|react-dom)\/(?!.*\/node_modules\/)/.test(file)) {
-      return ofReact(text);
-    }
+    const ofItself = OF_REACT.file.test(file) ? ofReact(text) : null;
+    if (ofItself !== null) return ofItself;
     const lang = /\.[cm]?ts$/.test(file) ? 'ts' : 'tsx';
     const parsed = this.#parse(file, text, { lang });
-    if (parsed.errors.length > 0 || /^export = /m.test(text)) return null;
-    if (parsed.module.hasModuleSyntax) return ofModule(parsed.module);
+    if (parsed.errors.length > 0 || /\bexport\s*=/.test(text)) return null;
+    if (parsed.module.hasModuleSyntax) {
+      const isMixed = parsed.module.staticExports.length === 0 && /\bexports\b/.test(text);
+      return isMixed ? null : ofModule(parsed.module);
+    }
     if (text.length > LARGEST || !/\bexports\b/.test(text)) return null;
     return ofCommonJs(/** @type {any} */ (parsed.program));
   }
@@ -219,12 +227,12 @@ export class Exported {
 
 /**
  * @param {string} text
- * @returns {Exports}
+ * @returns {Exports | null} null for the text of a package in its place
  */
 function ofReact(text) {
   const names = new Set([...text.matchAll(OF_REACT.name)].map(([, name]) => name));
   const stars = [...text.matchAll(OF_REACT.star)].map(([, star]) => star);
-  return { names, stars, isCommonJs: true };
+  return names.size + stars.length > 0 ? { names, stars, isCommonJs: true } : null;
 }
 
 /**

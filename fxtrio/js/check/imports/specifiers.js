@@ -30,6 +30,9 @@ const SAME = /\.(m?)js(x?)$/;
 const CLIENT = 'fx/client';
 const FRAMEWORK = /^fx(trio)?(\/|$)/;
 
+/** Files whose exports may be those of types. */
+const TYPED = /\.(fxl|m?ts|tsx)$/;
+
 /** Types of the nodes that import. */
 export const IMPORT = /^(Import|ExportNamed|ExportAll)(Declaration|Expression)$/;
 
@@ -47,7 +50,8 @@ export const IMPORT = /^(Import|ExportNamed|ExportAll)(Declaration|Expression)$/
  * @returns {Mistake[]}
  */
 export function importMistakes(program, plain, { root, source, exported, lack }) {
-  const needed = neededNames(plain);
+  const { needed, bindings, handedOn } = neededNames(plain);
+  const isTyped = TYPED.test(source);
   const folder = path.dirname(path.join(root, source));
   /** @type {Mistake[]} */
   const found = [];
@@ -74,9 +78,10 @@ export function importMistakes(program, plain, { root, source, exported, lack })
       const remedy = remedyFor(specifier, root, source);
       found.push({ offset: node.source.start, message, remedy, certain: true });
     } else if (needed.has(specifier)) {
-      const names = needed.get(specifier) ?? new Set();
-      for (const [name, offset] of namesOf(node)) {
-        const lacking = names.has(name) ? lack(specifier, name, root, folder) : undefined;
+      for (const { name, bound, offset } of namesOf(node)) {
+        if (!bindings.has(bound)) continue;
+        const mayBeType = isTyped && handedOn.has(bound);
+        const lacking = lack(specifier, name, root, folder, mayBeType);
         if (lacking !== undefined) found.push({ offset, ...lacking, certain: true });
       }
     }
@@ -85,35 +90,57 @@ export function importMistakes(program, plain, { root, source, exported, lack })
 }
 
 /**
- * Return what is imported, and by which names, when types are away.
+ * Return what is imported when types are away, and the names that this binds or exports, each of
+ * which a file has once. Those that it hands on (`handedOn`) may be names of types, which the
+ * transform takes away only where it sees how they are used.
  *
  * @param {Node} plain
  */
 function neededNames(plain) {
-  /** @type {Map<string, Set<string>>} */
-  const needed = new Map();
+  /** @type {Set<string>} */
+  const needed = new Set();
+  /** @type {Set<string>} */
+  const bindings = new Set();
+  /** @type {Set<string>} */
+  const handedOn = new Set();
   walk(plain, (node) => {
+    if (node.type === 'ExportDefaultDeclaration' && node.declaration.type === 'Identifier') {
+      handedOn.add(node.declaration.name);
+    }
     if (!IMPORT.test(node.type)) return;
-    const specifier = node.source?.value;
-    const names = needed.get(specifier) ?? new Set();
-    for (const [name] of namesOf(node)) names.add(name);
-    needed.set(specifier, names);
+    if (node.source) needed.add(node.source.value);
+    for (const { name, bound } of namesOf(node)) {
+      if (node.source) bindings.add(bound);
+      if (node.type === 'ExportNamedDeclaration') handedOn.add(node.source ? bound : name);
+    }
   });
-  return needed;
+  return { needed, bindings, handedOn };
 }
 
 /**
- * Return the names that a statement imports, or exports from elsewhere, with their offsets.
+ * Return the names that a statement imports, or exports from elsewhere, what it calls them, and
+ * their offsets.
  *
  * @param {Node} node
- * @returns {[string, number][]}
+ * @returns {{ name: string, bound: string, offset: number }[]}
  */
 function namesOf({ specifiers = [] }) {
   return specifiers.flatMap((/** @type {Node} */ one) => {
-    if (one.type === 'ImportDefaultSpecifier') return [['default', one.start]];
-    const named = one.type === 'ExportSpecifier' ? one.local : one.imported;
-    return named === undefined ? [] : [[named.name ?? named.value, one.start]];
+    const isExport = one.type === 'ExportSpecifier';
+    const named = isExport ? one.local : one.imported;
+    const bound = isExport ? `export ${nameOf(one.exported)}` : one.local.name;
+    const offset = one.start;
+    if (one.type === 'ImportDefaultSpecifier') return [{ name: 'default', bound, offset }];
+    return named === undefined ? [] : [{ name: nameOf(named), bound, offset }];
   });
+}
+
+/**
+ * @param {Node} node
+ * @returns {string}
+ */
+function nameOf({ name, value }) {
+  return name ?? value;
 }
 
 /**

@@ -137,6 +137,53 @@ test('imports that lead nowhere are reported, unless only types come from them',
   ]);
 });
 
+test('a name is looked for where the statement that has it needs more than its type', () => {
+  write('lib/made.ts', 'export const made = 1;');
+  write('lib/wide.ts', "export * from 'kit'; export * from 'react';");
+  write('node_modules/kit/package.json', '{ "name": "kit", "main": "index.js" }');
+  write('node_modules/kit/index.js', 'exports.__esModule = true; exports.kit = 1;');
+  write('node_modules/open/index.js', 'module.exports = { open: 1 };');
+  const types = [
+    "export { ReactNode } from 'react';",
+    "export type { FC } from 'react'; export { type Ref, type Key as K } from 'react';",
+    "import { ReactNode, type FC as F, useRef } from 'react';",
+    "import { Kind } from 'kit'; export { Kind };",
+    "import { Other } from '../lib/wide'; export { Other as Another };",
+    "import { Sort } from 'kit'; export default Sort;",
+    "export { Made } from '../lib/wide';",
+    "import { any } from 'open';",
+    'export enum Size { Small } namespace Size { export type S = F } export const node: ReactNode = useRef(any);',
+  ].join('\n');
+  const names = (/** @type {string} */ code, /** @type {string} */ name) =>
+    checkFiles([{ path: name, text: code, python: [], actions: null }]).map((line) =>
+      line.replace(/\. .*/, ''),
+    );
+
+  for (const name of ['lib/a.tsx', 'lib/a.ts', 'lib/a.fxl']) {
+    assert.deepEqual(names(types, name), []);
+  }
+  const values = [
+    "import { ReactNode } from 'react';",
+    "import { useStat } from 'react'; export const a: ReactNode = useStat(1);",
+    "import { type Kind, kid } from 'kit'; export const b: Kind = kid;",
+    "import made from '../lib/made'; export const c = made;",
+    "import { useRef as useStat2, useState2 as own } from 'react'; own(useStat2);",
+    "export { Made } from './made';", // which a bundler does not build
+  ].join('\n');
+  assert.deepEqual(names(values, 'lib/a.tsx'), [
+    "lib/a.tsx:2:10 'react' has no export 'useStat'",
+    "lib/a.tsx:3:21 'kit' has no export 'kid'",
+    "lib/a.tsx:4:8 '../lib/made' has no default export",
+    "lib/a.tsx:5:30 'react' has no export 'useState2'",
+    "lib/a.tsx:6:10 './made' has no export 'Made'",
+  ]);
+  const plain = "export { useStat } from 'react'; import { Made } from './made'; export { Made };";
+  assert.deepEqual(names(plain, 'lib/a.jsx'), [
+    "lib/a.jsx:1:10 'react' has no export 'useStat'",
+    "lib/a.jsx:1:43 './made' has no export 'Made'",
+  ]);
+});
+
 test('other modules of the framework are not found, with the one there is', () => {
   const text = [
     "import { Head } from 'fx/clinet';",
