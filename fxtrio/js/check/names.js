@@ -56,6 +56,11 @@ const REPLACED = ['require', 'module', 'exports'];
  */
 export function withoutTypes({ parse, transform }, { path, text, lang }) {
   const done = transform(path, text, { lang, jsx: 'preserve', sourcemap: true });
+  if (!done.map) {
+    // A name is declared twice, say: bundlers name the place.
+    const { program } = parse(`${path}.jsx`, '', { lang: 'jsx', range: true });
+    return { program: /** @type {any} */ (program), errors: done.errors, offsetOf: () => 0 };
+  }
   // The transform prints `(<A />).b` without its parentheses, which is no syntax.
   const { program, errors } = parse(`${path}.jsx`, done.code, { lang: 'jsx', range: true });
   const map = new SourceMap(JSON.parse(JSON.stringify(done.map)));

@@ -321,3 +321,9 @@ test('words of other languages are recognised', () => {
   assert.match(page('<ul>{% for x in y %}</ul>'), /There are no template tags/);
   assert.match(page('{\n  # a comment\n  return 1 }'), /A comment begins with '\/\/'/);
 });
+
+test('a name that is declared twice is left to the bundler', () => {
+  const text = 'enum Size { A }\ninterface Size { b: string }\nexport default () => Size.A;\n';
+
+  assert.deepEqual(check(text), []);
+});
