@@ -81,7 +81,8 @@ def _ending(error: SsrStartFailed) -> str:
 
 def _import_of(package: str, bundle: Path) -> tuple[str, int, int]:
     """Return the first place in the project's own modules of a bundle that names a package."""
-    named = re.compile(rf"""(?:from|import)\s*\(?\s*(["'])({re.escape(package)})(?:/[^"']*)?\1""")
+    module = rf"(?:{re.escape(package)})"
+    named = re.compile(rf"""(?:from|import)\s*(?:\(\s*)?(["'])({module})(?:/[^"']*)?\1""")
     for source in json.loads(bundle.with_name(f"{bundle.name}.map").read_text())["sources"]:
         file = (bundle.parent / source).resolve()
         if "node_modules" in file.parts or not file.is_file():

@@ -31,6 +31,7 @@ _METHODS: dict[str, Mode] = {
 _NOT_USES = {"pattern", "flags", "groups", "groupindex"}
 
 STAND_INS: dict[str, dict[str, Any]] = {
+    "cli/trial_load.py": {"module": "name"},
     "develop/report/overlay_errors.py": {"root": "/a/b", "function": "name"},
     "export/plan.py": {"function": "name"},
     "tools/lsp/answers/exporters.py": {"name": "name", "word": "name"},
