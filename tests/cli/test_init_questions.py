@@ -42,7 +42,12 @@ def in_terminal(folder: Path, *args: str, typed: tuple[str, ...] = ()) -> tuple[
     ) as process:
         os.close(theirs)
         shown, asked = "", 0
-        while select.select([ours], [], [], LONGEST)[0]:
+        again = [CTRL_C] * 5 if CTRL_C in typed else []
+        # Python misses a signal between its last look and the read that then waits for a line.
+        while select.select([ours], [], [], LONGEST / 10 if again else LONGEST)[0] or again:
+            if not select.select([ours], [], [], 0)[0]:
+                os.write(ours, again.pop().encode())
+                continue
             try:
                 shown += os.read(ours, 65536).decode()
             except OSError:  # the last process that had the terminal has ended
