@@ -35,7 +35,6 @@ from tests.docs.pages import ROOT, blocks, name
 from tests.docs.projects import write
 from tests.e2e.support import serving
 from tests.ports import free_port
-from tests.short import LONG
 
 LIMIT = 300.0
 """How long the commands of a block may take (seconds)."""
@@ -47,7 +46,7 @@ NOT_RUN: list[dict[str, Any]] = tomllib.loads(
 )["command"]
 """The commands that CI does not run: page, line, reason, and whether they run at night."""
 
-LEFT_OUT = {(each["page"], each["line"]) for each in NOT_RUN if not (LONG and each.get("nightly"))}
+LEFT_OUT = {(each["page"], each["line"]) for each in NOT_RUN}
 """The pages and lines that this run leaves out."""
 
 PRELUDE = """
