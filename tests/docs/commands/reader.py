@@ -44,7 +44,7 @@ REPOSITORY = "https://github.com/fxtrio/fxtrio"
 NOT_RUN: list[dict[str, Any]] = tomllib.loads(
     Path(__file__).with_name("not_run.toml").read_text("utf-8")
 )["command"]
-"""The commands that CI does not run: page, line, reason, and whether they run at night."""
+"""The commands that CI does not run: page, line and reason."""
 
 LEFT_OUT = {(each["page"], each["line"]) for each in NOT_RUN}
 """The pages and lines that this run leaves out."""
