@@ -67,7 +67,7 @@ def _watch(process: subprocess.Popen[bytes], log: int, port: str) -> str | int:
             return f"it has ended with {process.returncode}"
         if time.monotonic() > deadline:
             return "it does not answer"
-        time.sleep(0.05)
+        time.sleep(0.05)  # there is no event to wait for from outside
     os.killpg(process.pid, signal.SIGINT)
     code = process.wait(PATIENCE)
     if code != 0:
