@@ -12,6 +12,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
 
 if sys.platform == "win32":
@@ -53,7 +54,7 @@ else:
                 os.close(lock)
 
     def _remove_abandoned(prefix: str, parent: Path) -> None:
-        for folder in parent.glob(f"{prefix}*"):
+        for folder in parent.glob(f"{escape(prefix)}*"):
             with suppress(OSError):  # no folder, somebody else's, gone, or locked
                 lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
                 try:

@@ -110,6 +110,7 @@ SHARED_BY_COMPILE = {
     "node",
     "origin",
     "status",
+    "temporary_folders",
 }
 """All that `compile` may know of the rest."""
 

@@ -8,6 +8,7 @@ need is in the new one, too (`previous_build`).
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
@@ -31,7 +32,7 @@ from fxtrio.compile.check.ui_code import UiProblems, ui_problems
 from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.publish.previous_build import take_over
-from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
+from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
 from fxtrio.compile.scripts import REASONS, dump_reasons, required_scripts
 from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config
@@ -81,7 +82,8 @@ async def build_project(
         raise CompileFailed(errors)
     site = planned_site(project)
     toolchain = await ensure_toolchain(report)
-    staging = await trio.to_thread.run_sync(make_staging, target)
+    stack = ExitStack()
+    staging = await trio.to_thread.run_sync(stack.enter_context, open_staging(target))
     try:
         await trio.to_thread.run_sync(write_halves, project.pages, staging)
         report("Bundling")
@@ -102,7 +104,7 @@ async def build_project(
         await trio.to_thread.run_sync(put_in_place, staging, target)
     finally:
         with trio.CancelScope(shield=True, deadline=trio.current_time() + 10):
-            await trio.to_thread.run_sync(remove, staging)
+            await trio.to_thread.run_sync(stack.close)
     return Build(target, manifest, result, tuple(sorted([*beside, *placed(warnings, root)])))
 
 

@@ -10,7 +10,7 @@ from unicodedata import normalize
 import attrs
 
 from fxtrio.compile.publish.previous_build import former_files
-from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
+from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
 from fxtrio.compression.precompressed import find_public
 from fxtrio.export.errors import ExportFolderInvalid, Finding
 from fxtrio.serve.static_files import Folder
@@ -136,8 +136,7 @@ def require_replaceable(folder: Path, root: Path, *sources: str) -> None:
 
 def write_folder(files: Files, folder: Path) -> None:
     """Write all files beside ``folder``, and let them take its place. Raises OSError."""
-    staging = make_staging(folder)
-    try:
+    with open_staging(folder) as staging:
         for name, content in sorted({**_PLAIN, **files.contents}.items()):
             path = staging / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -146,5 +145,3 @@ def write_folder(files: Files, folder: Path) -> None:
             else:
                 shutil.copyfile(content, path)
         put_in_place(staging, folder)
-    finally:
-        remove(staging)

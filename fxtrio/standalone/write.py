@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 import attrs
 
 from fxtrio.compile.plurals import counted
-from fxtrio.compile.publish.replace_folder import make_staging, put_in_place, remove
+from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
 from fxtrio.config import Config
 from fxtrio.config.code_names import code_names
 from fxtrio.errors import FxtrioError, shown_path
@@ -162,8 +162,7 @@ def write_standalone(
     require_replaceable(folder, root)
     build = root / FOLDERS["production"]
     imported = follow_imports(root, _starts(root, build, manifest), modules_of(config))
-    staging = make_staging(folder)
-    try:
+    with open_staging(folder) as staging:
         app, target = staging / "app", staging / "packages"
         shutil.copytree(build, app / FOLDERS["production"], ignore=_NOT_SERVED)
         for source in {*imported.files, *_others(root, config, manifest, include)}:
@@ -191,8 +190,6 @@ def write_standalone(
         _let_everybody_read(staging)
         (staging / LOCK).write_text(_digests(staging), encoding="utf-8")
         put_in_place(staging, folder)
-    finally:
-        remove(staging)
     files = sorted(file.relative_to(root).as_posix() for file in imported.files)
     return Standalone(
         folder, tuple(one for one in files if not one.startswith(".fx")), named, changed

@@ -2,23 +2,35 @@
 
 from __future__ import annotations
 
-import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from fxtrio.compile.publish import replace_folder
-from fxtrio.compile.publish.replace_folder import make_staging, put_in_place
+from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
+
+_KILLED = """
+import os, signal, sys
+from pathlib import Path
+from fxtrio.compile.publish.replace_folder import open_staging
+
+with open_staging(Path(sys.argv[1])) as staging:
+    print(staging, end="", flush=True)
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
 
 
 def names_in(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def staged(target: Path, content: str) -> Path:
-    staging = make_staging(target)
-    (staging / "file").write_text(content)
-    return staging
+def put(target: Path, content: str) -> None:
+    with open_staging(target) as staging:
+        (staging / "file").write_text(content)
+        put_in_place(staging, target)
 
 
 @pytest.fixture(params=["in one step", "in two steps"])
@@ -29,9 +41,9 @@ def target(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_staged_folder_takes_the_place_of_the_one_before(target: Path) -> None:
-    put_in_place(staged(target, "first"), target)
+    put(target, "first")
     assert (target / "file").read_text() == "first"
-    put_in_place(staged(target, "second"), target)
+    put(target, "second")
     assert (target / "file").read_text() == "second"
     assert names_in(target.parent) == ["build"]
     assert target.stat().st_mode & 0o777 == 0o755
@@ -40,21 +52,20 @@ def test_a_staged_folder_takes_the_place_of_the_one_before(target: Path) -> None
 def test_a_failure_leaves_the_folder_before_as_it_was(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    put_in_place(staged(target, "first"), target)
-    staging = staged(target, "second")
-    (staging / "file").unlink()
+    put(target, "first")
     real = Path.replace
 
     def fail(self: Path, other: Path) -> Path:
-        if self == staging:
+        if other == target and self.name != target.name:
             raise OSError("no")
         return real(self, other)
 
     monkeypatch.setattr(replace_folder, "_exchange", lambda one, other: False)
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="no"):
-        put_in_place(staging, target)
+        put(target, "second")
     assert (target / "file").read_text() == "first"
+    assert names_in(target.parent) == ["build"]
 
 
 def test_linux_exchanges_folders_in_one_step(tmp_path: Path) -> None:
@@ -65,12 +76,16 @@ def test_linux_exchanges_folders_in_one_step(tmp_path: Path) -> None:
     assert replace_folder._exchange(tmp_path / "a", tmp_path / "missing") is False
 
 
-def test_folders_of_killed_builds_are_removed_and_those_of_running_ones_stay(
-    tmp_path: Path,
-) -> None:
-    target = tmp_path / "build"
-    killed, running = make_staging(target), make_staging(target)
-    os.utime(killed, (0, 0))
-    make_staging(target)
-    assert not killed.exists()
-    assert running.exists()
+def test_what_a_killed_process_has_staged_is_removed_by_the_next_one(tmp_path: Path) -> None:
+    target = tmp_path / "dist [1]"
+    (tmp_path / "dist [1].new-look").mkdir()
+    staging = subprocess.run(
+        [sys.executable, "-c", _KILLED, target], stdout=subprocess.PIPE, text=True
+    )
+    assert staging.returncode == -signal.SIGKILL
+    assert (left := Path(staging.stdout)).is_dir()
+    with open_staging(target) as running:
+        assert not left.exists()
+        with open_staging(target):
+            assert running.exists()
+    assert names_in(tmp_path) == ["dist [1].new-look"]

@@ -9,25 +9,25 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-import tempfile
-import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-_ABANDONED = 3600.0  # seconds after which a staging folder is taken for that of a killed build
+from fxtrio.temporary_folders import open_temporary_folder
+
 _RENAME_EXCHANGE = 2  # linux/fs.h
 _AT_FDCWD = -100  # fcntl.h: paths are relative to the working folder
 
 
-def make_staging(target: Path) -> Path:
-    """Return a new folder beside ``target``; those that killed builds left go first."""
+@contextmanager
+def open_staging(target: Path) -> Iterator[Path]:
+    """Have a new folder beside ``target`` for the block; what is left of it is removed.
+
+    Folders of processes that were killed go first; those of running ones stay.
+    """
     target.parent.mkdir(parents=True, exist_ok=True)
-    now = time.time()
-    for left in target.parent.glob(f"{target.name}.new-*"):
-        with suppress(FileNotFoundError):  # another build was faster
-            if now - left.stat().st_mtime > _ABANDONED:
-                remove(left)
-    return Path(tempfile.mkdtemp(prefix=f"{target.name}.new-", dir=target.parent))
+    with open_temporary_folder(_prefix(target), target.parent) as staging:
+        yield staging
 
 
 def put_in_place(staging: Path, target: Path) -> None:
@@ -35,25 +35,25 @@ def put_in_place(staging: Path, target: Path) -> None:
 
     On failure ``target`` stays as it was. Raises OSError.
     """
-    staging.chmod(0o755)  # mkdtemp keeps others out; a server may run as another user
+    staging.chmod(0o755)  # it keeps others out at first; a server may run as another user
     if not target.exists():
         staging.replace(target)
     elif _exchange(staging, target):
-        remove(staging)
+        shutil.rmtree(staging, ignore_errors=True)
     else:
-        old = Path(tempfile.mkdtemp(prefix=f"{target.name}.new-", dir=target.parent))
-        target.replace(old)
-        try:
-            staging.replace(target)
-        except OSError:
-            old.replace(target)
-            raise
-        remove(old)
+        with open_temporary_folder(_prefix(target), target.parent) as room:
+            old = room / target.name  # within a folder that nobody takes for abandoned
+            target.replace(old)
+            try:
+                staging.replace(target)
+            except OSError:
+                old.replace(target)
+                raise
 
 
-def remove(folder: Path) -> None:
-    """Remove a folder, as far as that is possible."""
-    shutil.rmtree(folder, ignore_errors=True)
+def _prefix(target: Path) -> str:
+    """Return what the names of the folders begin with: nobody else's, since they are removed."""
+    return f".{target.name}.fx-new-"
 
 
 def _exchange(one: Path, other: Path) -> bool:
