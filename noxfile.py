@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import shutil
-import subprocess
 import sys
-import tempfile
 import tomllib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import nox
 from nox.command import CommandFailed
+
+ROOT = Path(__file__).parent
+sys.path.insert(0, str(ROOT))  # the command `nox` has the folder of its own script there
+
+from tests.ci.distributions import check_distributions  # noqa: E402
+from tests.ci.pytest_runs import (  # noqa: E402
+    AGAIN,
+    LONG,
+    PARALLEL,
+    SHORT,
+    files_in_memory,
+    run_again,
+    run_first,
+    run_pytest,
+)
+from tests.ci.pythons import PYTHONS, THIS_PYTHON, find_python, others_there  # noqa: E402
 
 nox.needs_version = ">=2025.5"
 nox.options.default_venv_backend = "uv|virtualenv"
@@ -28,21 +39,7 @@ nox.options.sessions = ["lint", "types", "js", "tests"]
 # Where it is set, each of the thousands of processes of a test run compiles what it imports.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-ROOT = Path(__file__).parent
-MEMORY, ROOM = Path("/dev/shm"), 2 << 30
-"""A folder in memory, and what must be free there for files of tests (bytes; a tenth is used)."""
-
 GUESTBOOK = ROOT / "examples" / "guestbook"
-PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
-"""Tests of one file share servers and builds, so they stay together.
-
-`tests/conftest.py` says how many run beside each other, and in which order.
-"""
-
-PYTHONS = ("3.11", "3.12", "3.13", "3.14")
-"""Those that fxtrio runs on; one has all tests, and the others those of `ON_EACH`."""
-
-THIS_PYTHON = "{}.{}".format(*sys.version_info)
 
 ON_EACH = (
     "tests/compile",
@@ -72,16 +69,6 @@ IN_PROCESS = (
     "tests/types",
 )
 """Tests whose code runs in the process of pytest, most of it, so that coverage sees it."""
-
-MOST_AGAIN = 16
-"""Tests that run once more when they have failed (count)."""
-
-AGAIN = "--again"
-"""The argument of a session of tests on one Python that runs only what failed before."""
-
-SHORT = {"FXTRIO_TESTS": "short"}
-LONG = {"FXTRIO_TESTS": "long"}
-"""How many examples and cases the tests try: `tests/short.py`."""
 
 PROGRAMS = (
     *("attack", "churn", "coverage", "edits", "endurance", "faults", "hostile", "libraries"),
@@ -155,7 +142,7 @@ def in_vscode(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """Run all tests but those with a browser; arguments after -- go to pytest."""
     session.install("-e", ".[dev]")
-    with _files_in_memory(session):
+    with files_in_memory(session):
         session.run("pytest", *PARALLEL, "-m", "not browser", *session.posargs)
 
 
@@ -163,10 +150,10 @@ def tests(session: nox.Session) -> None:
 def nightly(session: nox.Session) -> None:
     """Run all tests, the long ones too, with many examples, and then all that runs for minutes."""
     session.install("-e", ".[dev]")
-    with _files_in_memory(session):
+    with files_in_memory(session):
         session.run("pytest", *PARALLEL, *session.posargs, env=LONG)
     if not session.posargs:
-        for program in (*PROGRAMS, *(f"tests-{version}" for version in _others_there())):
+        for program in (*PROGRAMS, *(f"tests-{version}" for version in others_there())):
             session.notify(program)
 
 
@@ -184,32 +171,10 @@ def coverage(session: nox.Session) -> None:
     measured = ("--cov", "--cov-report=", "--cov-fail-under=0")
     session.env["COVERAGE_FILE"] = str(ROOT / ".nox" / "coverage.data")
     try:
-        _first(session, *PARALLEL, *marks, *measured, *dict.fromkeys(chosen), env=SHORT)
+        run_first(session, *PARALLEL, *marks, *measured, *dict.fromkeys(chosen), env=SHORT)
     except CommandFailed:
-        _again(session, env=SHORT)
+        run_again(session, env=SHORT)
     session.run("coverage", "report", *(["--fail-under=0"] if session.posargs else []))
-
-
-def find_python(version: str) -> str | None:
-    """Return a Python of this version that starts: on the PATH, of pyenv, or of uv."""
-    home = Path.home()
-    pyenv = Path(os.environ.get("PYENV_ROOT") or home / ".pyenv")
-    data = Path(os.environ.get("XDG_DATA_HOME") or home / ".local/share")
-    name = f"python{version}"
-
-    def candidates() -> Iterator[str | Path]:
-        if (found := shutil.which(name)) is not None:
-            yield found
-        yield from sorted(pyenv.glob(f"versions/{version}*/bin/{name}"), reverse=True)
-        yield from sorted(data.glob(f"uv/python/cpython-{version}.*/bin/{name}"), reverse=True)
-
-    code = "import sys, ensurepip, ssl, sqlite3; print('%d.%d' % sys.version_info[:2])"
-    for python in candidates():  # a shim of pyenv may stand for nothing
-        command = [str(python), "-c", code]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode == 0 and done.stdout.strip() == version:
-            return str(python)
-    return None
 
 
 def tests_on(version: str) -> None:
@@ -222,10 +187,10 @@ def tests_on(version: str) -> None:
             session.skip(f"there is no Python {version} on this machine")
         session.install("-e", ".[dev]")
         if session.posargs == [AGAIN]:
-            _again(session, env=SHORT)
+            run_again(session, env=SHORT)
             return
         marks, names = APART
-        _first(session, "-q", "-m", marks, "-k", names, *(session.posargs or ON_EACH), env=SHORT)
+        run_first(session, "-q", "-m", marks, "-k", names, *(session.posargs or ON_EACH), env=SHORT)
 
     on_one.__doc__ = f"Run the tests without Node and a browser on Python {version}."
 
@@ -363,22 +328,22 @@ def bench_growth(session: nox.Session) -> None:
 @nox.session
 def ci(session: nox.Session) -> None:
     """Run everything a change must pass, the tests last; one failure hides no other."""
-    there = _others_there()
+    there = others_there()
     absent = [version for version in PYTHONS if version not in (THIS_PYTHON, *there)]
     session.log(f"Pythons beside this one: {', '.join(there) or 'none'}")
     if absent:
         session.warn(f"not on this machine, and not tested: Python {', '.join(absent)}")
-    with _files_in_memory(session), ThreadPoolExecutor() as pool:
+    with files_in_memory(session), ThreadPoolExecutor() as pool:
         found = {"js": pool.submit(_passes, _js, session)}
         session.install("-e", ".[dev]")
-        for check in (_lint, _types, _vscode, _package):
+        for check in (_lint, _types, _vscode, check_distributions):
             found[check.__name__.strip("_")] = pool.submit(_passes, check, session)
         # From here on they have the cores that the rest leaves them: what waits, or has one thread.
         on_others = pool.submit(_passes, partial(_on_others_first, there), session)
         failed = [name for name, passed in found.items() if not passed.result()]
         if failed:
             session.warn(f"failed before the tests: {', '.join(failed)}")
-        _pytest(session, *PARALLEL, *session.posargs)
+        run_pytest(session, *PARALLEL, *session.posargs)
         if not on_others.result() and not _passes(partial(_on_others, there, (AGAIN,)), session):
             failed.append("the tests on other Pythons")
     if failed:
@@ -389,98 +354,12 @@ def ci(session: nox.Session) -> None:
 def package(session: nox.Session) -> None:
     """Install the wheel in a fresh environment on each Python, the sdist on this; print sizes."""
     session.install("-e", ".[dev]")
-    _package(session)
-
-
-def _package(session: nox.Session) -> None:
-    with TemporaryDirectory(prefix="fxtrio-package-") as folder:
-        dist = Path(folder) / "dist"
-        session.run("python", "-m", "hatchling", "build", "-d", str(dist), silent=True)
-        (wheel,), (sdist,) = dist.glob("*.whl"), dist.glob("*.tar.gz")
-        for version in (THIS_PYTHON, *_others_there()):
-            for built in (wheel, sdist) if version == THIS_PYTHON else (wheel,):
-                size = _installed(
-                    session, version, built, Path(folder) / f"{version}{built.suffix}"
-                )
-                session.log(f"Python {version}, {built.name}: {size / 1e6:.0f} MB are installed")
-
-
-def _installed(session: nox.Session, version: str, built: Path, environment: Path) -> int:
-    """Install a distribution in a new environment, run its command, and return the size (bytes)."""
-    python = find_python(version) or sys.executable
-    inner = str(environment / "bin" / "python")
-    if shutil.which("uv"):
-        session.run("uv", "venv", "-q", "-p", python, str(environment), external=True)
-        install = ("uv", "pip", "install", "-q", "--python", inner)
-    else:
-        session.run(python, "-m", "venv", str(environment), external=True)
-        install = (inner, "-m", "pip", "--disable-pip-version-check", "install", "-q")
-    session.run(*install, str(built), external=True)
-    project = str(environment / "project")
-    session.run(str(environment / "bin" / "fx"), "init", project, external=True, silent=True)
-    files = environment.rglob("*")
-    return sum(file.lstat().st_size for file in files if not file.is_symlink() and file.is_file())
+    check_distributions(session)
 
 
 def _program(session: nox.Session, module: str) -> None:
     session.install("-e", ".[dev]")
     session.run("python", "-m", module, *session.posargs)
-
-
-def _pytest(session: nox.Session, *arguments: str) -> None:
-    """Run tests, and those that failed once more."""
-    try:
-        _first(session, *arguments)
-    except CommandFailed:
-        _again(session)
-
-
-@contextmanager
-def _files_in_memory(session: nox.Session) -> Iterator[None]:
-    """Let temporary files be in memory for the length of the block, if they fit.
-
-    Most tests write a small project and delete it: on a disk that is a sixth of their CPU time.
-    """
-    if not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ROOM:
-        session.log(f"{MEMORY} has no room for the files of tests: they are on the disk")
-        yield
-        return
-    with tempfile.TemporaryDirectory(prefix="fx", dir=MEMORY, ignore_cleanup_errors=True) as folder:
-        Path(folder).chmod(0o711)  # PostgreSQL runs as another user, and has its data below it
-        session.env["TMPDIR"] = folder
-        try:
-            yield
-        finally:
-            del session.env["TMPDIR"]
-
-
-def _first(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
-    """Run tests, and remember which failed."""
-    cached = ("-o", f"cache_dir={_cache(session)}")
-    session.run("pytest", "--cache-clear", *cached, *arguments, env=env)
-
-
-def _again(session: nox.Session, env: dict[str, str] | None = None) -> None:
-    """Run the tests that failed once more, if they are few, one after the other.
-
-    A test that passes then is named. It may still be wrong, or what it tests: a deadline that is
-    too short, or an order that only a loaded machine has.
-    """
-    known = _cache(session) / "v/cache/lastfailed"
-    if not known.is_file():  # pytest removes the list of a run in which nothing failed
-        if (_cache(session) / "v/cache/nodeids").is_file():
-            return
-        session.error("the tests did not run to their end")
-    failed = list(json.loads(known.read_bytes()))
-    if len(failed) > MOST_AGAIN or not all("::" in test for test in failed):
-        session.error(f"failed, and too many to run once more: {', '.join(failed)}")
-    session.warn(f"these failed beside others, and run once more: {', '.join(failed)}")
-    session.run("pytest", "-o", f"cache_dir={_cache(session)}", *failed, env=env)
-    session.warn(f"repair these, which passed the second time only: {', '.join(failed)}")
-
-
-def _cache(session: nox.Session) -> Path:
-    return ROOT / ".nox" / f"cache-{session.name}"
 
 
 def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
@@ -489,12 +368,6 @@ def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
     except CommandFailed:
         return False
     return True
-
-
-def _others_there() -> list[str]:
-    """Return the other Pythons that are on this machine, the oldest first."""
-    others = (version for version in PYTHONS if version != THIS_PYTHON)
-    return [version for version in others if find_python(version) is not None]
 
 
 def _on_others_first(versions: list[str], session: nox.Session) -> None:

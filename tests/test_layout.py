@@ -19,8 +19,8 @@ IMPORTS_BY_NAME = {
     "fxtrio/cli/group.py",  # imports a command's module when it is asked for
 }
 
-LONGEST = {"fxtrio": 500, "fx": 500, "benchmarks": 500, "tests": 700}
-"""Most lines of a file, by the folder it is in."""
+LONGEST = {"fxtrio": 500, "fx": 500, "benchmarks": 500, "noxfile.py": 500, "tests": 700}
+"""Most lines of a file, by the folder it is in, or by its name."""
 
 LONGEST_FUNCTION = 60
 """Lines, the docstring included."""
@@ -106,7 +106,7 @@ def test_fx_modules_only_re_export(file: Path) -> None:
 def test_no_file_holds_more_than_one_idea(folder: str) -> None:
     long = {
         file.relative_to(ROOT).as_posix(): lines
-        for file in own_files(folder)
+        for file in own_files(folder) or [ROOT / folder]
         if file.suffix in SOURCE_SUFFIXES
         if (lines := len(file.read_text(encoding="utf-8").splitlines())) > LONGEST[folder]
     }

@@ -1,0 +1,91 @@
+"""How sessions of nox run pytest: side by side, with files in memory, and failures once more."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import nox
+from nox.command import CommandFailed
+
+ROOT = Path(__file__).parents[2]
+
+MEMORY, ROOM = Path("/dev/shm"), 2 << 30
+"""A folder in memory, and what must be free there for files of tests (bytes; a tenth is used)."""
+
+PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
+"""Tests of one file share servers and builds, so they stay together.
+
+`tests/conftest.py` says how many run beside each other, and in which order.
+"""
+
+MOST_AGAIN = 16
+"""Tests that run once more when they have failed (count)."""
+
+AGAIN = "--again"
+"""The argument of a session of tests on one Python that runs only what failed before."""
+
+SHORT = {"FXTRIO_TESTS": "short"}
+LONG = {"FXTRIO_TESTS": "long"}
+"""How many examples and cases the tests try: `tests/short.py`."""
+
+
+def run_pytest(session: nox.Session, *arguments: str) -> None:
+    """Run tests, and those that failed once more."""
+    try:
+        run_first(session, *arguments)
+    except CommandFailed:
+        run_again(session)
+
+
+@contextmanager
+def files_in_memory(session: nox.Session) -> Iterator[None]:
+    """Let temporary files be in memory for the length of the block, if they fit.
+
+    Most tests write a small project and delete it: on a disk that is a sixth of their CPU time.
+    """
+    if not os.access(MEMORY, os.W_OK) or shutil.disk_usage(MEMORY).free < ROOM:
+        session.log(f"{MEMORY} has no room for the files of tests: they are on the disk")
+        yield
+        return
+    with tempfile.TemporaryDirectory(prefix="fx", dir=MEMORY, ignore_cleanup_errors=True) as folder:
+        Path(folder).chmod(0o711)  # PostgreSQL runs as another user, and has its data below it
+        session.env["TMPDIR"] = folder
+        try:
+            yield
+        finally:
+            del session.env["TMPDIR"]
+
+
+def run_first(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
+    """Run tests, and remember which failed."""
+    cached = ("-o", f"cache_dir={_cache(session)}")
+    session.run("pytest", "--cache-clear", *cached, *arguments, env=env)
+
+
+def run_again(session: nox.Session, env: dict[str, str] | None = None) -> None:
+    """Run the tests that failed once more, if they are few, one after the other.
+
+    A test that passes then is named. It may still be wrong, or what it tests: a deadline that is
+    too short, or an order that only a loaded machine has.
+    """
+    known = _cache(session) / "v/cache/lastfailed"
+    if not known.is_file():  # pytest removes the list of a run in which nothing failed
+        if (_cache(session) / "v/cache/nodeids").is_file():
+            return
+        session.error("the tests did not run to their end")
+    failed = list(json.loads(known.read_bytes()))
+    if len(failed) > MOST_AGAIN or not all("::" in test for test in failed):
+        session.error(f"failed, and too many to run once more: {', '.join(failed)}")
+    session.warn(f"these failed beside others, and run once more: {', '.join(failed)}")
+    session.run("pytest", "-o", f"cache_dir={_cache(session)}", *failed, env=env)
+    session.warn(f"repair these, which passed the second time only: {', '.join(failed)}")
+
+
+def _cache(session: nox.Session) -> Path:
+    return ROOT / ".nox" / f"cache-{session.name}"
