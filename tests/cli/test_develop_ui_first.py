@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from fxtrio.compile.build_steps import make_manifest
-from fxtrio.develop.build import dev_project
+from fxtrio.develop.build import build_files
 from fxtrio.develop.build.dev_project import DevProject
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
@@ -54,7 +54,7 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
         return Swapped(failed="".join(failing), error="".join(failing))
 
     monkeypatch.setattr(ViteSupervisor, "ask", asking)
-    monkeypatch.setattr(dev_project, "make_manifest", making)
+    monkeypatch.setattr(build_files, "make_manifest", making)
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
             workshop = DevProject(

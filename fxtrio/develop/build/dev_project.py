@@ -14,18 +14,8 @@ from typing import Any
 import attrs
 import trio
 
-from fxtrio.atomic_write import write_whole
-from fxtrio.compile.build_steps import (
-    bundle_plan,
-    has_same_manifest,
-    make_manifest,
-    planned_site,
-    remove_halves,
-    remove_other_halves,
-    write_halves,
-)
+from fxtrio.compile.build_steps import bundle_plan, planned_site
 from fxtrio.compile.bundling.bundle import BundleResult, encode_plan, read_result
-from fxtrio.compile.bundling.editor_types import write_client_types
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
@@ -35,6 +25,7 @@ from fxtrio.config import Config, load_config, renew_env_files
 from fxtrio.develop.build.applied import Applied, SwapCode
 from fxtrio.develop.build.background_lint import BackgroundLint
 from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
+from fxtrio.develop.build.build_files import BuildFiles
 from fxtrio.develop.build.kept_answer import find_answer, keep_answer
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
@@ -51,7 +42,6 @@ from fxtrio.develop.vite.node_messages import Told, change_order
 from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 from fxtrio.errors import FxtrioError, shown_path
-from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
 from fxtrio.routes.plan import MARKDOWN_SUFFIX
 
 _WARM = 3  # pages that are prepared before they are requested
@@ -83,10 +73,9 @@ class DevProject:
     )
     _result: BundleResult | None = None
     _site: PlannedSite | None = None
-    _manifest: Manifest | None = None
-    _made_of: tuple[CheckedProject | None, BundleResult | None] = (None, None)
-    """What the manifest was made of."""
-
+    _build: BuildFiles = attrs.field(
+        default=attrs.Factory(lambda self: BuildFiles(self.root, self.ahead), takes_self=True)
+    )
     _toolchain: Path = Path()
     _vite: ViteSupervisor = attrs.field(
         default=attrs.Factory(
@@ -135,7 +124,7 @@ class DevProject:
     @property
     def folder(self) -> Path:
         """The development build."""
-        return self.root / FOLDERS["development"]
+        return self._build.folder
 
     async def prepare(self) -> None:
         """Compile the whole project. Raises FxtrioError for what keeps all of it from working."""
@@ -164,8 +153,8 @@ class DevProject:
 
     async def _start_checks(self) -> None:
         """Check the project after the first page, which needs all cores."""
-        assert self._project is not None and self._manifest is not None
-        likely = sorted(self._manifest.routes, key=lambda route: route.pattern != "/")
+        assert self._project is not None and self._build.manifest is not None
+        likely = sorted(self._build.manifest.routes, key=lambda route: route.pattern != "/")
         await self._ask_later("warm", {"pages": [route.view for route in likely[:_WARM]]})
         looked_at = self._outlines.check_input(self._project, self.config)
         self._mistakes.look_later(looked_at, self._toolchain, after=0)
@@ -201,7 +190,7 @@ class DevProject:
         known = self._by_source()
         if good is None:
             good = await self._files.read(found.pages)
-            await trio.to_thread.run_sync(self._write_changed, good)
+            await trio.to_thread.run_sync(self._build.write_changed, good, known)
         replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
         return await self._pass_on(found, good, swap, replan=replan)
 
@@ -217,12 +206,8 @@ class DevProject:
         if not pages or found.settings or found.packages or found.migrations or found.structure:
             return found, None
         good = self._files.read_now(found.pages)
-        self._write_changed(good)
+        self._build.write_changed(good, self._by_source())
         return found, good
-
-    def _write_changed(self, good: Mapping[str, CheckedPage]) -> None:
-        known = self._by_source()
-        write_halves([page for one, page in good.items() if known.get(one) != page], self.folder)
 
     async def _start_anew(self, changes: Changes, swap: SwapCode, restart: str) -> Applied:
         """Restart everything, unless a new process could not import the app."""
@@ -265,7 +250,8 @@ class DevProject:
             now = {page.module.source: page for page in project.pages}
             changed = {one: page for one, page in now.items() if before.get(one) != page}
             gone = [one for one in before if one not in now]
-            self._write(changed.values(), gone)
+            self._build.write(changed.values(), gone)
+            self._files.forget(gone)
             return project, changed, gone
 
         project, changed, gone = await trio.to_thread.run_sync(renew)
@@ -386,15 +372,13 @@ class DevProject:
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:
         """Use ``project`` from now on. With ``replan`` Node learns of it, too."""
         self._project = project
-        file = self.folder / FILE_NAME
-        if not replan and self._is_made(project) and file.exists():
+        if not replan and self._build.has_manifest_of(project, self._result):
             return
         before, self._site = self._site, planned_site(project, self._site)
         site = self._site
         if replan or self._result is None:
             self._result = await self._tell_site(project, site, before)
-        self._write_manifest(project, site, self._result)
-        self._made_of = project, self._result
+        self._build.write_manifest(project, site, self.config, self._result)
 
     async def _tell_site(
         self, project: CheckedProject, site: PlannedSite, before: PlannedSite | None
@@ -409,23 +393,13 @@ class DevProject:
         plan = self._plan(project, site)
         return keep_answer(self.folder, plan, await self._ask("site", plan=plan))
 
-    def _is_made(self, project: CheckedProject) -> bool:
-        """Return whether the manifest of ``project`` is the one that was made last."""
-        before, result = self._made_of
-        if before is None or result is None or result is not self._result:
-            return False
-        return has_same_manifest(project, before)
-
     def _plan(self, project: CheckedProject, site: PlannedSite) -> Any:
         plan = bundle_plan(self.root, self.folder, project, site, self.config, "development")
         return encode_plan(plan, self._toolchain)
 
     def _write_all(self, project: CheckedProject) -> None:
         """Write the halves of all pages, and delete those of others."""
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_halves(project.pages, self.folder)
-        remove_other_halves(project.pages, self.folder)
-        write_client_types(self.root)
+        self._build.write_all(project)
         self._files.keep()
         if self._project is None:
             self._begin_ahead(project)
@@ -435,24 +409,8 @@ class DevProject:
         site = planned_site(project)
         answer = find_answer(self.folder, self._plan(project, site))
         if answer is not None:
-            self._write_manifest(project, site, answer)
+            self._build.write_manifest(project, site, self.config, answer)
             self.ahead.begin_server()
-
-    def _write_manifest(
-        self, project: CheckedProject, site: PlannedSite, result: BundleResult
-    ) -> None:
-        manifest = make_manifest(project, site, self.config, "development", result)
-        file = self.folder / FILE_NAME
-        if manifest != self._manifest or not file.exists():
-            self._manifest = manifest
-            if write_whole(file, dump_manifest(manifest)):
-                self.ahead.end_begun()
-
-    def _write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:
-        """Write the halves of ``pages``, and delete those of the files ``gone``."""
-        write_halves(pages, self.folder)
-        remove_halves(gone, self.folder)
-        self._files.forget(gone)
 
     def _by_source(self) -> dict[str, CheckedPage]:
         pages = self._project.pages if self._project is not None else ()

@@ -1,0 +1,82 @@
+"""What `fx dev` writes into the folder of its build: the halves of pages, and the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import attrs
+
+from fxtrio.atomic_write import write_whole
+from fxtrio.compile.build_steps import (
+    has_same_manifest,
+    make_manifest,
+    remove_halves,
+    remove_other_halves,
+    write_halves,
+)
+from fxtrio.compile.bundling.bundle import BundleResult
+from fxtrio.compile.bundling.editor_types import write_client_types
+from fxtrio.compile.checked_page import CheckedPage
+from fxtrio.compile.project import CheckedProject
+from fxtrio.compile.views import PlannedSite
+from fxtrio.config import Config
+from fxtrio.develop.processes.launch import Ahead
+from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, dump_manifest
+
+
+@attrs.define(eq=False)
+class BuildFiles:
+    """The files of one project's development build; of one writer at a time."""
+
+    root: Path
+    ahead: Ahead
+    """A server that has begun with another manifest is ended."""
+
+    manifest: Manifest | None = None
+    """The one that was written last."""
+
+    _made_of: tuple[CheckedProject | None, BundleResult | None] = (None, None)
+    """What the manifest was made of."""
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the build."""
+        return self.root / FOLDERS["development"]
+
+    def write_all(self, project: CheckedProject) -> None:
+        """Write the halves of all pages, and delete those of others."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_halves(project.pages, self.folder)
+        remove_other_halves(project.pages, self.folder)
+        write_client_types(self.root)
+
+    def write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:
+        """Write the halves of ``pages``, and delete those of the files ``gone``."""
+        write_halves(pages, self.folder)
+        remove_halves(gone, self.folder)
+
+    def write_changed(
+        self, pages: Mapping[str, CheckedPage], known: Mapping[str, CheckedPage]
+    ) -> None:
+        """Write the halves of the ``pages`` that differ from those that are ``known``."""
+        write_halves([page for one, page in pages.items() if known.get(one) != page], self.folder)
+
+    def has_manifest_of(self, project: CheckedProject, result: BundleResult | None) -> bool:
+        """Return whether the manifest of ``project`` is the one that was written last."""
+        before, its = self._made_of
+        if before is None or its is None or its is not result:
+            return False
+        return has_same_manifest(project, before) and (self.folder / FILE_NAME).exists()
+
+    def write_manifest(
+        self, project: CheckedProject, site: PlannedSite, config: Config, result: BundleResult
+    ) -> None:
+        """Write the manifest, if it differs from the one that is there."""
+        manifest = make_manifest(project, site, config, "development", result)
+        file = self.folder / FILE_NAME
+        if manifest != self.manifest or not file.exists():
+            self.manifest = manifest
+            if write_whole(file, dump_manifest(manifest)):
+                self.ahead.end_begun()
+        self._made_of = project, result
