@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { documentPlugins } from '../vite/documents.js';
 import { fontsPlugin } from '../fonts/plugin.js';
 import { Pictures } from '../pictures/plugin.js';
-import { reactHome } from '../vite/packages.js';
+import { reactHome } from '../vite/library/packages.js';
 import { developmentPlugins } from './plugins.js';
 import { requiredPlugin } from './runtime/react.js';
 import { bundleRuntime, loadServerRuntime } from './runtime/runtime.js';

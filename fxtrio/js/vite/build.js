@@ -19,7 +19,8 @@ import { clientOf, collectAssets, fileAssets } from './assets.js';
 import { makeConfig } from './config.js';
 import { documentPlugins } from './documents.js';
 import { BUILD_ID, ISLANDS_ENTRY } from './entries.js';
-import { reactHome } from './packages.js';
+import { ASKED, libraryModules } from './library/modules.js';
+import { reactHome } from './library/packages.js';
 import { flatten, problemsOf } from './problems.js';
 import { Stylesheets } from './stylesheets.js';
 import { loadsInThread } from '../trial/loads.js';
@@ -58,7 +59,8 @@ async function build(plan) {
     const tools = await loadTools(plan.toolchain);
     const proof = scriptsProof(tools, plan);
     const islands = islandsPlugin(tools, plan, client);
-    const proved = plan.mode === 'production' ? [proof.plugin, islands.plugin] : [];
+    const isFinal = plan.mode === 'production';
+    const proved = isFinal ? [libraryModules(), proof.plugin, islands.plugin] : [];
     const beside = [sheets.plugin, ...proved];
     const hasIslands = islands.isFound;
     const known = { client, home, logger, parse: vite.parseSync, documents, beside, hasIslands };
@@ -149,7 +151,7 @@ function quietLogger(vite, warnings) {
   const logger = vite.createLogger('silent');
   /** @param {string} message */
   const warn = (message) => {
-    if (!SILENT.test(message)) warnings.add(message);
+    if (!SILENT.test(message) && !ASKED.test(message)) warnings.add(message);
   };
   return { ...logger, warn, warnOnce: warn };
 }

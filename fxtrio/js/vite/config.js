@@ -5,7 +5,7 @@ import path from 'node:path';
 import { isOfLibrary } from '../worker/library.js';
 import { baseOf, CLIENT_ENTRY, ISLANDS_ENTRY, SERVER_ENTRY } from './entries.js';
 import { foreignPlugin } from './foreign.js';
-import { packagesPlugin } from './packages.js';
+import { packagesPlugin } from './library/packages.js';
 import { mayInline, pagesPlugin } from './pages.js';
 import { builtPathsPlugin } from './stylesheets.js';
 

@@ -7,7 +7,7 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-import { reactHome } from '../../vite/packages.js';
+import { reactHome } from '../../vite/library/packages.js';
 import { OF_LIBRARY } from '../../worker/library.js';
 import { ofCommonJs } from './common-js.js';
 import { moduleFile } from './specifiers.js';

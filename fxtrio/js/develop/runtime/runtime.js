@@ -11,7 +11,7 @@ import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 
-import { ownRuntime } from '../../vite/packages.js';
+import { ownRuntime } from '../../vite/library/packages.js';
 import { LIBRARY, OF_LIBRARY } from '../../worker/library.js';
 
 const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));

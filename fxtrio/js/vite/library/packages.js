@@ -3,7 +3,7 @@
 import { createRequire } from 'node:module';
 import path from 'node:path';
 
-import { LIBRARY, OF_LIBRARY } from '../worker/library.js';
+import { LIBRARY, OF_LIBRARY } from '../../worker/library.js';
 
 /**
  * Return the folder whose `node_modules` React comes from. React and its renderer must be of
