@@ -21,14 +21,18 @@ def check_distributions(session: nox.Session) -> None:
         for version in (THIS_PYTHON, *others_there()):
             for built in (wheel, sdist) if version == THIS_PYTHON else (wheel,):
                 size = _installed(
-                    session, version, built, Path(folder) / f"{version}{built.suffix}"
+                    session, version, built, Path(folder) / f"{version}{built.suffix}" / "app"
                 )
                 session.log(f"Python {version}, {built.name}: {size / 1e6:.0f} MB are installed")
 
 
-def _installed(session: nox.Session, version: str, built: Path, environment: Path) -> int:
-    """Install a distribution in a new environment, run its command, and return the size (bytes)."""
+def _installed(session: nox.Session, version: str, built: Path, project: Path) -> int:
+    """Install a distribution, and make and build a project with it; return the size (bytes).
+
+    The project contains the environment, as most do.
+    """
     python = find_python(version) or sys.executable
+    environment = project / ".venv"
     inner = str(environment / "bin" / "python")
     if shutil.which("uv"):
         session.run("uv", "venv", "-q", "-p", python, str(environment), external=True)
@@ -37,7 +41,8 @@ def _installed(session: nox.Session, version: str, built: Path, environment: Pat
         session.run(python, "-m", "venv", str(environment), external=True)
         install = (inner, "-m", "pip", "--disable-pip-version-check", "install", "-q")
     session.run(*install, str(built), external=True)
-    project = str(environment / "project")
-    session.run(str(environment / "bin" / "fx"), "init", project, external=True, silent=True)
+    command = str(environment / "bin" / "fx")
+    session.run(command, "init", str(project), external=True, silent=True)
+    session.run(command, "build", "--root", str(project), external=True, silent=True)
     files = environment.rglob("*")
     return sum(file.lstat().st_size for file in files if not file.is_symlink() and file.is_file())

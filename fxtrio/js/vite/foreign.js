@@ -5,6 +5,7 @@
 
 import { builtinModules } from 'node:module';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { builtinRemedy } from './builtins.js';
 import { documentRemedy } from './documents.js';
@@ -19,7 +20,10 @@ const NAMES = builtinModules.filter((name) => !name.startsWith('_')).join('|');
 /** What may be such an import in a text: few texts are looked at further. */
 const MENTIONED = new RegExp(`['"](node:[\\w/]+|${NAMES}|[^'"\\n]+\\.mdx?)['"]`);
 
-const NOT_OWN = /^\0|\/(node_modules|\.fx)\//;
+const NOT_OWN = /^\0|\/(node_modules|\.fx|site-packages|dist-packages)\//;
+
+/** The code of fxtrio: it lies in the project, too, where that contains its Python environment. */
+const OURS = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * Return why an import cannot work, and what to do; undefined for others.
@@ -57,7 +61,7 @@ export function foreignPlugin(root, parse) {
       order: 'pre',
       filter: { id: { include: /\.([cm]?[jt]s|[jt]sx|fxl)$/, exclude: NOT_OWN }, code: MENTIONED },
       handler(code, id) {
-        if (!id.startsWith(`${root}/`)) return null;
+        if (!id.startsWith(`${root}/`) || id.startsWith(OURS)) return null;
         const lang = /\.[cm]?ts$/.test(id) ? 'ts' : 'tsx';
         const { module } = parse(id, code, { lang });
         for (const { value, start, later } of requestsOf(module, code)) {
