@@ -57,8 +57,8 @@ from fxtrio.serve.request.cookies import parse_cookies
 from fxtrio.serve.request.csrf import CsrfTokens, _is_this_site, exempt, read_cookie
 from fxtrio.serve.request.response.response import _private
 from fxtrio.serve.static_files import _drop_long_range
+from fxtrio.server.header_fields import is_host
 from fxtrio.server.http1.app_runner import _is_named
-from fxtrio.server.http1.header_fields import is_host
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.request import RequestReader
 from fxtrio.server.http1.response import checked_name

@@ -25,7 +25,7 @@ from fxtrio.serve.request.response.response import (
     ResponseDraft,
     StandardHeaders,
 )
-from fxtrio.server.http1.header_fields import repeated
+from fxtrio.server.header_fields import repeated
 
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_.~/!$&'()*+,;=:@-]*")
 """A path that is its own encoding."""

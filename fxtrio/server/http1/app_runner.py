@@ -155,14 +155,19 @@ async def converse(connection: ClientConnection, request: Request) -> None:
 
 def _open_scope(connection: ClientConnection, request: Request) -> Scope | RejectedRequest:
     """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
-    services, peer = connection.services, connection.peer
-    try:
-        path, raw_path, query = split_target(request, secure=peer.secure)
-    except BadTarget as error:
-        return RejectedRequest(error.status, str(error))
-    names = services.server_names
-    if names and not _is_named(request.host, names):
-        return RejectedRequest(404, f"not a host of --server-name: {request.host!r}")
+    services, peer, known = connection.services, connection.peer, request.known
+    parts = None if known is None else known.parts
+    if parts is None:
+        try:
+            parts = split_target(request, secure=peer.secure)
+        except BadTarget as error:
+            return RejectedRequest(error.status, str(error))
+        names = services.server_names
+        if names and not _is_named(request.host, names):
+            return RejectedRequest(404, f"not a host of --server-name: {request.host!r}")
+        if known is not None:
+            known.parts = parts
+    path, raw_path, query = parts
     return {
         "asgi": {"version": "3.0", "spec_version": "2.3"},
         "http_version": request.version,

@@ -73,7 +73,7 @@ class Connection(ClientConnection):
         )
         if services.h2c and not peer.secure:
             self._begun = bytearray()
-        self.reader = RequestReader(self.limits)
+        self.reader = RequestReader(self.limits, hub.heads)
         self.deadline = hub.now + self.limits.header_time
         handed: bytes | None = None
         hub.enter(self)

@@ -12,8 +12,8 @@ from typing import Any
 from hypercorn.config import Config
 from hypercorn.logging import Logger
 
+from fxtrio.server.header_fields import Header
 from fxtrio.server.http1.connection_context import Application, Note, Services
-from fxtrio.server.http1.header_fields import Header
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.tls import Stream
 from fxtrio.server.http1.worker_state import Address, Hub, RequestLimit, ShareOf, share_of_peer

@@ -13,7 +13,8 @@ import re
 import attrs
 import httptools
 
-from fxtrio.server.http1.header_fields import ALONE, Header, is_host
+from fxtrio.server.header_fields import ALONE, Header, is_host
+from fxtrio.server.http1.known_heads import LONGEST, KnownHead, KnownHeads
 from fxtrio.server.http1.limits import ServerLimits
 
 READ_SIZE = 64 * 1024
@@ -82,9 +83,57 @@ class Request:
     size = 0  # bytes of the header fields
     head_done = complete = False
 
+    known: KnownHead | None = None
+    """What its head means, if that has come before."""
+
     def __init__(self) -> None:
         self.headers: list[Header] = []
         self.chunks: list[bytes] = []  # of the body, that nobody has taken yet
+
+    @classmethod
+    def of_known(cls, known: KnownHead, body: bytes) -> Request:
+        """Return a whole request whose head is ``known``."""
+        request = cls()
+        request.known = known
+        request.method = known.method
+        request.target = known.target
+        request.keep_alive = request.head_done = request.complete = True
+        request.host = known.host
+        request.hosts = 1
+        request.headers += known.headers
+        request.size = known.size
+        request.length = known.length
+        if known.body:
+            request.has_body = True
+            request.chunks.append(body)
+            request.received = known.body
+        return request
+
+    def as_known(self) -> KnownHead | None:
+        """Return what the head of this request means; None where that is not all there is to it.
+
+        The request is whole. What it asks of the connection, what it is framed by besides a
+        length, and targets other than paths are left to the parser.
+        """
+        if (
+            not self.keep_alive
+            or self.chunked
+            or self.upgrade
+            or self.expects
+            or self.hosts != 1
+            or self.version != "1.1"
+            or self.target[:1] != b"/"
+        ):
+            return None
+        return KnownHead(
+            self.method,
+            self.target,
+            self.host,
+            self.headers.copy(),
+            self.size,
+            self.length,
+            self.received,
+        )
 
 
 class RequestReader:
@@ -95,11 +144,13 @@ class RequestReader:
     ``rest`` is not None when the last request offers an upgrade: the bytes after it.
     """
 
-    def __init__(self, limits: ServerLimits) -> None:
+    def __init__(self, limits: ServerLimits, heads: KnownHeads | None = None) -> None:
+        """``heads`` are those that readers with the same limits know."""
         self.requests: list[Request] = []
         self.rejection: RejectedRequest | None = None
         self.rest: bytearray | None = None
         self._limits = limits
+        self._heads = KnownHeads() if heads is None else heads
         self._parser = self._new_parser(self)
         self._request: Request | None = None
         self._data = b""
@@ -112,9 +163,18 @@ class RequestReader:
         if self.rest is not None:
             self.rest += data
             return
-        self._data = data
         request, before = self._request, len(self.requests)
         fresh = request is None or request.complete
+        # The parser is between two messages: it need not see one that it has seen before.
+        between = request is None or (fresh and request.keep_alive)
+        if between:
+            found = self._heads.find(data, self)
+            if found is not None:
+                known, end = found
+                self._request = request = Request.of_known(known, data[end:])
+                self.requests.append(request)
+                return
+        self._data = data
         received = 0 if request is None else request.received
         try:
             self._parser.feed_data(data)
@@ -146,9 +206,14 @@ class RequestReader:
         elif fresh and len(self.requests) == before + 1:
             self._count(last, len(data) - last.received)
         # Else other messages came in the same read: what there is of this one is not counted.
+        if between and last is not None and last.complete and len(self.requests) == before + 1:
+            known_now = last.as_known() if len(data) <= LONGEST else None
+            if known_now is not None:
+                self._heads.keep(data, known_now, self)
 
     def close(self) -> None:
         """Let go of the parser, which refers back: without this only the cycle collector can."""
+        self._heads.forget(self)
         del self._parser
 
     def waiting(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from fxtrio.server.http1.header_fields import is_host
+from fxtrio.server.header_fields import is_host
 from fxtrio.server.http1.request import Request
 
 _absolute = re.compile(rb"(https?)://([^/?]+)(/[^?]*)?(?:\?(.*))?", re.IGNORECASE)

@@ -14,7 +14,8 @@ import trio
 
 from fxtrio.clients import public_network_of
 from fxtrio.receive_budget import process_unreceived
-from fxtrio.server.http1.header_fields import Header
+from fxtrio.server.header_fields import Header
+from fxtrio.server.http1.known_heads import KnownHeads
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.readiness import Readiness
 
@@ -101,6 +102,7 @@ class Hub:
         self.closing = False
         self.connections: set[WatchedConnection] = set()
         self.readiness = Readiness()
+        self.heads = KnownHeads()
         self.last_chance = min(_LAST_CHANCE, graceful / 20)
         """Seconds that a connection without a request has for one when the worker stops: a
         client that sends one at this moment gets its answer, which says that it is the last."""

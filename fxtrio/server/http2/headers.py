@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from hypercorn.utils import filter_pseudo_headers
 
-from fxtrio.server.http1.header_fields import Header, is_host, repeated
+from fxtrio.server.header_fields import Header, is_host, repeated
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.request import RejectedRequest
 from fxtrio.server.http1.response import BadResponse, checked_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from fxtrio.server.http1.header_fields import is_host, repeated
+from fxtrio.server.header_fields import is_host, repeated
 from fxtrio.server.http1.hypercorn_adapter import takes_h2c
 from fxtrio.server.hypercorn_patches.source import source_of
 

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from fxtrio.errors import ActionError, BadBody
 from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, media_type, options_of
 from fxtrio.serve.request.response.unwrap import require_status
-from fxtrio.server.http1.header_fields import Header
+from fxtrio.server.header_fields import Header
 
 MOST_ESCAPES = 200
 """Backslashes in the cookies of requests that others' code parses, in quadratic time (count)."""
