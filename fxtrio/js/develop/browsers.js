@@ -70,6 +70,11 @@ export class Browsers {
     return this.#sockets.size > 0;
   }
 
+  /** Number of the last message to all. */
+  get last() {
+    return this.#last;
+  }
+
   /** @param {Socket} socket lines of JSON in both directions */
   add(socket) {
     this.#sockets.add(socket);

@@ -6,7 +6,7 @@ import { SourceMap } from 'node:module';
 import { pageFileOf } from '../vite/page-file.js';
 import { Level, writeLog } from '../worker/log.js';
 import { mismatchOf } from './browser/mismatch.js';
-import { frameOf } from './updates/changes.js';
+import { frameOf } from './updates/frame.js';
 
 /** A place in a stack of a browser: path, line and column, both from 1. Paths may have brackets. */
 const PLACE = /https?:\/\/[^/\s]+(\/[^\s?]+?)(?:\?\S*?)?:(\d+):(\d+)/g;

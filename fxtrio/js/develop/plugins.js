@@ -12,7 +12,11 @@ import { bundledPlugin, nativePlugin } from './runtime/react.js';
 
 const REFRESH = /^\/@react-refresh$/;
 const VITE_CLIENT = /\/vite\/dist\/client\/[a-z]+\.mjs$/;
+const PAGE = /\.(fxl|md)\.tsx$/;
 const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
+
+/** What modules end with that take updates: `browser/versions.js` learns what they are. */
+const LOADED = `;import.meta.hot?.loaded?.(import.meta.url);`;
 
 /**
  * @param {object} known
@@ -41,6 +45,7 @@ export function developmentPlugins(known) {
     pagePlugin(site, vite, runtime),
     nativePlugin(home, native, runtime, serverRuntime),
     bundledPlugin(home),
+    loadedPlugin(),
     unmappedPlugin([runtime, cacheDir]),
     ...developedPathsPlugins(baseOf(/** @type {any} */ (settings))),
   ];
@@ -63,7 +68,7 @@ function entryPlugin(settings, runtime, refresh) {
     `const { start } = await import(${JSON.stringify(`${runtime}/start.js`)});`,
     `await develop({ base: ${base}, start, below: () => import(${JSON.stringify(`${runtime}/below.js`)}), hot: import.meta.hot, root: ${JSON.stringify(settings.root)}, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
   ].join('\n');
-  const socket = `import { hotConsole, hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
+  const socket = `import { follow, hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
   return {
     name: 'fx:entry',
     enforce: 'pre',
@@ -83,8 +88,8 @@ function entryPlugin(settings, runtime, refresh) {
       // A server process that is started anew must not make pages reload.
       handler: (code) => ({
         code:
-          `${socket}\nconst console = hotConsole(globalThis.console);\n` +
-          `const WebSocket = hotSocket(${JSON.stringify(settings.base)});\n${code}`,
+          `${socket}\nconst WebSocket = hotSocket(${JSON.stringify(settings.base)});\n${code}` +
+          `\nfollow(hmrClient, HMRContext);\n`,
         map: null,
       }),
     },
@@ -129,7 +134,7 @@ function pagePlugin(site, vite, runtime) {
     },
     transform: {
       order: 'pre',
-      filter: { id: /\.(fxl|md)\.tsx$/ },
+      filter: { id: PAGE },
       handler(code, id) {
         const forBrowsers = this.environment.config.consumer === 'client';
         return compilePage(code, id, { site, vite, runtime, forBrowsers });
@@ -183,8 +188,27 @@ function refreshing(code, id, url, runtime) {
     `import.meta.hot.accept((next) => { if (!next) return; ` +
     `$RefreshAll$(next); __accept(${JSON.stringify(url)}, next); });` +
     code +
-    `\n;__refresh.__hmr_import(import.meta.url).then($RefreshAll$);`
+    `\n;__refresh.__hmr_import(import.meta.url).then($RefreshAll$);${LOADED}`
   );
+}
+
+/**
+ * Let modules that take updates of themselves say when they have been evaluated; those of page
+ * files do.
+ *
+ * @returns {Plugin}
+ */
+function loadedPlugin() {
+  return {
+    name: 'fx:loaded',
+    enforce: 'post',
+    applyToEnvironment: ({ config }) => config.consumer === 'client',
+    transform: {
+      order: 'post',
+      filter: { id: { exclude: PAGE }, code: 'import.meta.hot' },
+      handler: (code) => ({ code: `${code}\n${LOADED}`, map: null }),
+    },
+  };
 }
 
 /**

@@ -8,8 +8,11 @@ import { watchChange } from './changed.js';
 import { latest, listeners } from './latest.js';
 import { Overlay } from './overlay.js';
 import { OwnRequests } from './own-requests.js';
-import { failedUpdate, standing, timingOfDocument } from './socket.js';
+import { standing, timingOfDocument } from './socket.js';
 import { Updates } from './updates.js';
+import { isUnfetched, versions } from './versions.js';
+
+/** @typedef {{ number?: number, updates: { acceptedPath: string }[] }} Told message of updates */
 
 /** When hydration is over (ms); until then what is printed is looked at. */
 const HYDRATED_MS = 5000;
@@ -35,7 +38,7 @@ export async function develop({ base, start, below, hot, root, editor, covers })
   overlay.concerns = (file) => isOfPage(file, shown());
   showMistakes(overlay, hot);
   const requests = new OwnRequests(window, overlay, hot);
-  const importer = makeImporter();
+  const importer = makeImporter(`${base}/_fx/`);
   const react = reporting(overlay);
   watchAttributes(overlay);
   const report = (/** @type {string} */ change) => hot.send('fx:changed', { ...page, change });
@@ -57,22 +60,7 @@ export async function develop({ base, start, below, hot, root, editor, covers })
   shown = () => runtime.screen.view?.state.page ?? page;
   runtime.router.subscribe(() => overlay.draw()); // another page has files of its own
   const updates = new Updates({ runtime, overlay, refresh: performReactRefresh });
-  listeners.add((url, module) => updates.addModule(url, module));
-  hot.on('fx:swapped', (/** @type {{ sources: string[] }} */ { sources }) => {
-    updates.loadAhead(sources.map((source) => `${base}/_fx/${encodeURI(`${source}.tsx`)}`));
-  });
-  hot.on('fx:data', (/** @type {any} */ data) => {
-    requests.forget();
-    updates.addData(data);
-  });
-  hot.on('vite:error', () => updates.addFailure());
-  hot.on('vite:afterUpdate', () => updates.addComponents());
-  hot.on('fx:settled', () => {
-    updates.retry();
-    if (overlay.takeUnsure()) updates.again();
-  });
-  whenReplaced(() => updates.addData({ sources: null, expected: [] }));
-  tellAge(hot);
+  follow({ base, updates, requests, hot });
   compare();
   performance.mark('fx:ready');
 }
@@ -95,22 +83,61 @@ function reporting(overlay) {
 /**
  * Return what imports page modules. Until it is told by `end` that the document has all of its
  * own, they are those that it has preloaded. What a link preloads later may have changed by the
- * time that its page is shown: under another URL it is loaded anew.
+ * time that its page is shown: under another URL it is loaded anew. That URL has the version that
+ * was told last, as the text is at least as new.
+ *
+ * @param {string} folder what the URLs of modules begin with
  */
-function makeImporter() {
-  /** @type {Set<string>} */
-  const ofDocument = new Set();
+function makeImporter(folder) {
+  /** @type {Map<string, string>} by the URL of a page file what it was loaded with */
+  const loaded = new Map();
   let isStarting = true;
+  const nameOf = (/** @type {string} */ url) => {
+    const told = versions.toldOf(`/${decodeURI(url.slice(folder.length))}`);
+    return isStarting ? url : `${url}?import${told > 0 ? `&t=${told}` : ''}`;
+  };
   return {
     load: async (/** @type {string} */ url) => {
-      if (isStarting) ofDocument.add(url);
-      const named = ofDocument.has(url) ? url : `${url}?import`;
-      return latest.get(url) ?? import(/* @vite-ignore */ named);
+      if (latest.has(url)) return latest.get(url);
+      const named = loaded.get(url) ?? nameOf(url);
+      const module = await import(/* @vite-ignore */ named);
+      loaded.set(url, named); // what has failed under one URL is not tried again by browsers
+      return latest.get(url) ?? module;
     },
     end: () => {
       isStarting = false;
     },
   };
+}
+
+/**
+ * Show what `fx dev` says has changed.
+ *
+ * @param {object} app
+ * @param {string} app.base
+ * @param {Updates} app.updates
+ * @param {OwnRequests} app.requests
+ * @param {any} app.hot
+ */
+function follow({ base, updates, requests, hot }) {
+  listeners.add((url, module) => updates.addModule(url, module));
+  hot.on('fx:swapped', (/** @type {{ sources: string[] }} */ { sources }) => {
+    updates.loadAhead(sources.map((source) => `${base}/_fx/${encodeURI(`${source}.tsx`)}`));
+  });
+  hot.on('fx:data', (/** @type {any} */ data) => {
+    requests.forget();
+    updates.addData(data);
+  });
+  hot.on('vite:error', () => updates.addFailure());
+  hot.on('vite:afterUpdate', () => updates.addComponents());
+  hot.on('fx:settled', () => updates.settle());
+  const retell = (/** @type {string} */ url) => hot.send('fx:unloaded', { url, number: 0 });
+  whenReplaced(() => {
+    updates.addData({ sources: null, expected: [] });
+    versions.unloaded.forEach(retell); // they may have been asked of the process before
+  });
+  tellAge(hot);
+  versions.reportOld(retell);
 }
 
 /**
@@ -185,23 +212,17 @@ function showMistakes(overlay, hot) {
   hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
   hot.on('vite:beforeUpdate', () => overlay.clearThrown());
   hot.on('fx:settled', () => overlay.clearElsewhere());
-  hot.on(
-    'vite:afterUpdate',
-    (/** @type {{ updates: { acceptedPath: string }[] }} */ { updates }) => {
-      overlay.clearThrown(); // data that has come meanwhile was shown by the code before
-      const { error } = failedUpdate;
-      const urls = failedUpdate.urls.splice(0);
-      failedUpdate.error = null;
-      for (const { acceptedPath } of updates) overlay.loaded(acceptedPath);
-      for (const url of urls) {
-        if (error !== null) overlay.unloaded(url, error); // else its text could not be had
-        hot.send('fx:unloaded', { url });
-      }
-      if (urls.length === 0) overlay.thrown(error);
-    },
-  );
+  hot.on('vite:afterUpdate', (/** @type {Told} */ { number = 0, updates }) => {
+    overlay.clearThrown(); // data that has come meanwhile was shown by the code before
+    for (const { acceptedPath } of updates) overlay.loaded(acceptedPath);
+    for (const { path, error } of versions.takeFailures()) {
+      if (!isUnfetched(error)) overlay.unloaded(path, error);
+      hot.send('fx:unloaded', { url: path, number });
+    }
+  });
   hot.on('vite:beforePrune', (/** @type {{ paths: string[] }} */ { paths }) => {
     for (const url of paths) overlay.loaded(url);
+    versions.forget(paths);
   });
   hot.on('fx:located', (/** @type {any} */ located) => overlay.located(located));
   overlay.ask = (id, stack) => hot.send('fx:thrown', { id, stack });

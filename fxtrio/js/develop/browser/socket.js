@@ -3,6 +3,8 @@
  * started anew, it is opened anew, and the page stays as it is.
  */
 
+export { follow } from './versions.js';
+
 /** Pause before another attempt (ms): a server process needs some tenths of a second. */
 const PAUSE_MS = 150;
 const LONGEST_PAUSE_MS = 2000;
@@ -17,30 +19,6 @@ const MOST_UNSENT = 100;
  * @type {{ problems: import('../settings.js').Shown[], isReplaced: boolean }}
  */
 export const standing = { problems: [], isReplaced: false };
-
-/**
- * What has become of an update: Vite's client prints what modules have thrown when they were
- * loaded, and the URL of each.
- *
- * @type {{ error: Error | null, urls: string[] }}
- */
-export const failedUpdate = { error: null, urls: [] };
-
-/**
- * Return a console that Vite's client uses in the place of ``plain``.
- *
- * @param {Console} plain
- */
-export function hotConsole(plain) {
-  const error = (/** @type {unknown[]} */ ...said) => {
-    plain.error(...said);
-    const [, told] = said;
-    if (told instanceof Error) failedUpdate.error = told;
-    const [, url] = /^Failed to reload (.+?)\. This could/.exec(String(told)) ?? [];
-    if (url !== undefined) failedUpdate.urls.push(url);
-  };
-  return { ...plain, error };
-}
 
 function tellReplaced() {
   standing.isReplaced = true;

@@ -6,6 +6,7 @@ import { invalidate } from '../../client/navigation/invalidate.js';
 import { isInLines, readLines } from '../../client/navigation/payload-lines.js';
 import { PAYLOAD } from '../../client/navigation/payload.js';
 import { bindPromises } from '../../client/view/promises.js';
+import { latest } from './latest.js';
 
 /** Longest wait for the module of a page whose loader has changed too (ms). */
 const TOGETHER_MS = 10_000;
@@ -50,6 +51,10 @@ export class Updates {
   #expected = new Set();
   /** @type {number | undefined} */
   #timer;
+  /** @type {Set<string> | null} modules that have changed while a page was on its way */
+  #later = null;
+  /** Whether something new could not be shown: the next change may have put that right. */
+  #isFailed = false;
 
   /**
    * @param {object} options
@@ -61,6 +66,43 @@ export class Updates {
     this.#runtime = runtime;
     this.#overlay = overlay;
     this.#refresh = refresh;
+    const { screen, router } = runtime;
+    const { committed } = screen;
+    screen.committed = (view, number) => {
+      committed.call(screen, view, number);
+      this.#arrived();
+    };
+    router.subscribe(() => this.#arrived());
+  }
+
+  /** Whether another page may be shown next, which was asked for before the last change. */
+  get #isOnItsWay() {
+    const { screen, router } = this.#runtime;
+    return screen.view === null || router.snapshot().state !== 'idle';
+  }
+
+  /** A page may have arrived: show it as it is now, if something has changed on its way. */
+  #arrived() {
+    if (this.#isOnItsWay) return;
+    if (this.#hasOldParts) this.again();
+    const sources = this.#later;
+    this.#later = null;
+    if (sources !== null) this.addData({ sources: [...sources], expected: [] });
+  }
+
+  /** Whether modules of the view have been updated since it was put together. */
+  get #hasOldParts() {
+    const { view } = this.#runtime.screen;
+    if (view === null) return false;
+    const { page, layouts, loading } = view.parts;
+    const isOld = (/** @type {{ module: string } | undefined} */ of, /** @type {unknown} */ part) =>
+      of !== undefined && latest.has(of.module) && latest.get(of.module) !== part;
+    const { state } = view;
+    return (
+      isOld(state.page, page) ||
+      isOld(state.page.loading, loading) ||
+      state.page.layouts.some((layout, index) => isOld(layout, layouts[index]))
+    );
   }
 
   /**
@@ -113,7 +155,10 @@ export class Updates {
     const others = sources !== null && !shown.some((url) => sources.includes(url));
     invalidate(this.#runtime); // what is kept for the next pages is of the code before
     // What has gone wrong may have done so in any file.
-    if (others && !this.#isWrong && !this.#overlay.isPassing) return;
+    if (others && !this.#isWrong && !this.#overlay.isPassing) {
+      if (this.#isOnItsWay) this.#later = new Set([...(this.#later ?? []), ...sources]);
+      return;
+    }
     this.#data = this.#newest();
     for (const url of expected) if (shown.includes(url)) this.#expected.add(url);
     this.#schedule();
@@ -138,8 +183,17 @@ export class Updates {
     this.#schedule();
   }
 
+  /** All of a change has been told, and its modules are there, or cannot be loaded. */
+  settle() {
+    if (this.#isFailed) this.addData({ sources: null, expected: [] });
+    else this.#retry();
+    if (this.#overlay.takeUnsure()) this.again();
+    this.addFailure();
+  }
+
   /** Something has changed: an error view asks whether its page can be shown now. */
-  retry() {
+  #retry() {
+    if (this.#runtime.screen.view === null) this.#later ??= new Set();
     if (!this.#isWrong || this.#data !== null || this.#applying > 0) return;
     this.addData({ sources: null, expected: [] });
   }
@@ -170,6 +224,10 @@ export class Updates {
       // What was asked for later may have come earlier.
       if (answer !== null) this.#shown = Math.max(this.#shown, answer.number);
       await this.#show(answer, { isNew: modules.length > 0 || isAgain });
+      this.#isFailed = false;
+    } catch (error) {
+      this.#isFailed = true;
+      this.#overlay.thrown(error);
     } finally {
       this.#applying -= 1;
     }

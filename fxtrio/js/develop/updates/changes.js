@@ -1,12 +1,16 @@
 /** Files that have changed → what browsers and renders learn of it. */
 
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
 
 import { isPageFile } from '../../vite/page-file.js';
+import { placeIn } from './frame.js';
+import { invalidateFile, isForgotten } from './graph.js';
 import { outlineOf } from './outline.js';
 import { scanningStyles } from './scanned.js';
+import { Unloaded } from './unloaded.js';
 import { unresolvedImport } from './unresolved.js';
 
 /** @typedef {{ type: 'change' | 'add' | 'unlink', file: string }} Change */
@@ -23,8 +27,9 @@ const CODE = /\.(m?[jt]sx?|fxl)$/;
 export class Changes {
   /** @type {Map<string, Shown>} what is wrong with files, by file */
   #broken = new Map();
-  /** @type {Set<string>} files whose modules browsers could not load when they were new */
-  #unloaded = new Set();
+  #unloaded = new Unloaded();
+  /** Ends when what is being told of has been told. @type {Promise<unknown>} */
+  #turn = Promise.resolve();
   /** @type {Map<string, () => string | null>} outlines of files that parse, of this change */
   #outlines = new Map();
   /** @type {Set<string>} files, and sources of page files, that have been deleted */
@@ -51,11 +56,45 @@ export class Changes {
     this.#browsers = browsers;
     this.#vite = vite;
     this.#settled = settled;
-    const { moduleGraph } = server.environments.client;
-    browsers.on('fx:unloaded', (/** @type {any} */ told) => {
-      const module = moduleGraph.urlToModuleMap.get(String(told?.url));
-      if (module?.file) this.#unloaded.add(module.file);
+    browsers.on('fx:unloaded', (/** @type {any} */ told) => this.#retell(told));
+  }
+
+  /**
+   * A browser could not load the module of an update. If files have changed since, they may have
+   * put it right before the browser said so: tell it again. Else the next change may do so.
+   *
+   * @param {{ url?: unknown, number?: unknown } | null} told `number` of the message of the update
+   */
+  async #retell(told) {
+    const { moduleGraph } = this.#server.environments.client;
+    const file = moduleGraph.urlToModuleMap.get(String(told?.url))?.file;
+    if (!file || !this.#isThere(file)) return;
+    if (!this.#unloaded.add(file, Number(told?.number))) return;
+    await this.#inTurn(async () => {
+      if (!this.#unloaded.take(file)) return; // the changes before have told of it
+      await this.#emit('change', file, false);
+      this.#browsers.announce('fx:settled', {});
     });
+  }
+
+  /**
+   * Whether the file of a module exists; what browsers have shown of a page may be gone.
+   *
+   * @param {string} file
+   */
+  #isThere(file) {
+    return this.#site.sourceOf(file) !== null || existsSync(file);
+  }
+
+  /**
+   * @template Result
+   * @param {() => Promise<Result>} act
+   * @returns {Promise<Result>}
+   */
+  #inTurn(act) {
+    const result = this.#turn.then(act);
+    this.#turn = result.catch(() => {}); // whoever waits for it is told
+    return result;
   }
 
   /**
@@ -73,9 +112,13 @@ export class Changes {
    *   what is wrong, in all files; whether anything concerns what is shown, or ever will; what
    *   checks see of the files that have changed, by source or absolute path
    */
-  async apply(changes) {
-    const unloaded = [...this.#unloaded];
-    this.#unloaded.clear();
+  apply(changes) {
+    return this.#inTurn(() => this.#apply(changes));
+  }
+
+  /** @param {Parameters<Changes['apply']>[0]} changes */
+  async #apply(changes) {
+    const unloaded = this.#unloaded.begin(this.#browsers.last);
     const { ui, files } = this.#withOthers(changes);
     const { data, texts } = changes;
     const used =
@@ -98,14 +141,17 @@ export class Changes {
     for (const file of this.#scanning(texts, came)) await this.#emit('change', file, few);
     for (const change of good) await this.#emitPage(change, few);
     for (const { type, file } of await this.#parsed(files)) {
-      if (type !== 'change' && this.#isForgotten(file)) this.#invalidate(file);
+      if (type !== 'change' && isForgotten(this.#server, file)) invalidateFile(this.#server, file);
       else await this.#emit(type, file, few);
     }
+    this.#unloaded.end(this.#browsers.last);
     // What they import may be right now.
     const idOf = (/** @type {string} */ file) =>
       path.isAbsolute(file) ? file : this.#site.idOf(file);
     const done = new Set([...ui, ...files].map(({ file }) => idOf(file)));
-    for (const file of unloaded) if (!done.has(file)) await this.#emit('change', file, few);
+    for (const file of unloaded) {
+      if (!done.has(file) && this.#isThere(file)) await this.#emit('change', file, few);
+    }
     const problems = [...this.#broken].map(([file, problem]) => ({
       ...problem,
       pages: this.#browsers.pagesOf(idOf(file)),
@@ -252,7 +298,7 @@ export class Changes {
     if (type === 'change') return this.#emit(type, id, prepared);
     if (type === 'unlink') {
       this.#gone.add(file);
-      this.#invalidate(id);
+      invalidateFile(this.#server, id);
       // Or browsers that have shown it would ask for it when something changes that it has used.
       for (const { moduleGraph } of Object.values(this.#server.environments)) {
         moduleGraph.onFileDelete(id);
@@ -262,30 +308,6 @@ export class Changes {
       await this.#server.environments.client.warmupRequest(`/${file}.tsx`);
       await this.#emit('change', id, prepared);
     }
-  }
-
-  /**
-   * Let the modules of a file be made anew when they are asked for.
-   *
-   * @param {string} file
-   */
-  #invalidate(file) {
-    for (const { moduleGraph } of Object.values(this.#server.environments)) {
-      for (const module of moduleGraph.getModulesByFile(file) ?? []) {
-        moduleGraph.invalidateModule(module);
-      }
-    }
-  }
-
-  /**
-   * Whether a file that comes or goes has been a module that nobody imports any more: Vite would
-   * let all pages be loaded anew.
-   *
-   * @param {string} file
-   */
-  #isForgotten(file) {
-    const modules = this.#server.environments.client.moduleGraph.getModulesByFile(file);
-    return modules !== undefined && [...modules].every(({ importers }) => importers.size === 0);
   }
 
   /**
@@ -308,36 +330,4 @@ export class Changes {
   #prepare(url) {
     void this.#server.environments.client.warmupRequest(url); // whoever asks is told what is wrong
   }
-}
-
-/**
- * @param {string} text
- * @param {number} offset
- */
-function placeIn(text, offset) {
-  const before = text.slice(0, offset).split('\n');
-  const line = before.length;
-  const column = (before.at(-1)?.length ?? 0) + 1;
-  return { line, column, frame: frameOf(text, line, column) };
-}
-
-/**
- * Return the lines around a place, numbered, with a mark below the column.
- *
- * @param {string} text
- * @param {number} line
- * @param {number} column
- */
-export function frameOf(text, line, column) {
-  const lines = text.split('\n');
-  const shown = [];
-  for (
-    let number = Math.max(1, line - 2);
-    number <= Math.min(lines.length, line + 2);
-    number += 1
-  ) {
-    shown.push(`${String(number).padStart(4)} | ${lines[number - 1]}`);
-    if (number === line) shown.push(`     | ${' '.repeat(column - 1)}^`);
-  }
-  return shown.join('\n');
 }

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { mismatchOf } from '../../develop/browser/mismatch.js';
+import { mismatchOf } from '../../../develop/browser/mismatch.js';
 
 const CAUSES = [
   "Hydration failed because the server rendered text didn't match the client. This can happen if",

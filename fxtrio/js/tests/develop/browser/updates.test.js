@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 
-import { Updates } from '../../develop/browser/updates.js';
+import { latest } from '../../../develop/browser/latest.js';
+import { Updates } from '../../../develop/browser/updates.js';
 
 const PAGE = { module: '/_fx/pages/index.fxl.tsx', layouts: [] };
 
@@ -39,6 +40,7 @@ function makePage() {
     return promise;
   });
   const screen = {
+    committed() {},
     view: /** @type {any} */ ({ state: stateOf('at first'), parts: {} }),
     replace(/** @type {any} */ view) {
       this.view = view;
@@ -66,8 +68,9 @@ function makePage() {
     isPassing: false,
     clear() {},
     clearThrown() {},
+    takeUnsure: () => false,
     answered: (/** @type {any} */ body) => told.push(body),
-    thrown() {},
+    thrown: (/** @type {Error} */ error) => told.push(error),
   };
   let refreshed = 0;
   const updates = new Updates({
@@ -82,7 +85,7 @@ function makePage() {
     refresh: () => (refreshed += 1),
   });
   const shown = () => screen.view.state.data;
-  return { updates, screen, router, requests, shown, told, refreshed: () => refreshed };
+  return { updates, screen, router, requests, shown, told, modules, refreshed: () => refreshed };
 }
 
 /** Let what is due happen, and what follows from it. */
@@ -231,9 +234,9 @@ test('an error view asks once while its answer is on the way', async () => {
   const { updates, requests, screen } = makePage();
   screen.view = { state: { ...stateOf(null), ok: false }, parts: {} };
   updates.addData(ALL);
-  updates.retry();
+  updates.settle();
   await settle();
-  updates.retry();
+  updates.settle();
   await settle();
   assert.equal(requests.length, 1);
 });
@@ -245,4 +248,76 @@ test('what was thrown is thrown again when the page is shown once more', async (
   await settle();
   assert.equal(shown(), 'at first');
   assert.notEqual(screen.view.state, before); // boundaries begin anew with another state
+});
+
+test('a page on its way when its loader changes is loaded again when it is there', async () => {
+  const { updates, router, requests, screen } = makePage();
+  const other = { module: '/_fx/pages/other.fxl.tsx', layouts: [] };
+  router.say('loading');
+  updates.addData({ sources: [other.module], expected: [] });
+  await settle();
+  assert.equal(requests.length, 0);
+  screen.view = { state: { ok: true, data: 'of before', page: other }, parts: { layouts: [] } };
+  router.say('idle');
+  await settle();
+  assert.equal(requests.length, 1);
+  router.say('loading');
+  router.say('idle');
+  await settle();
+  assert.equal(requests.length, 1, 'once');
+});
+
+test('what changes before the page of the document is on the screen is not forgotten', async () => {
+  const { updates, requests, screen } = makePage();
+  const { view } = screen;
+  screen.view = null;
+  updates.addData({ sources: [PAGE.module], expected: [] });
+  await settle();
+  screen.view = view;
+  screen.committed();
+  await settle();
+  assert.equal(requests.length, 1);
+});
+
+test('a page whose code was updated while it was on its way is shown with that', async () => {
+  const { router, screen } = makePage();
+  const [old, next] = [{ default: 1 }, { default: 2 }];
+  screen.view.parts = { page: old, layouts: [], loading: null };
+  latest.set(PAGE.module, next);
+  router.say('loading');
+  router.say('idle');
+  await settle();
+  latest.clear();
+  assert.deepEqual(screen.view.parts, { page: 'the newest' });
+});
+
+test('data does not wait for modules that could not be loaded', async () => {
+  const { updates, requests, shown } = makePage();
+  updates.addData({ sources: [PAGE.module], expected: [PAGE.module] });
+  await settle();
+  requests[0].answer('new');
+  await settle();
+  assert.equal(shown(), 'at first');
+  updates.settle();
+  await settle();
+  assert.equal(shown(), 'new');
+});
+
+test('what could not be shown is asked for again at the next change', async () => {
+  const { updates, requests, shown, told, modules } = makePage();
+  const { load } = modules;
+  modules.load = async () => {
+    throw new Error('of a layout that is new');
+  };
+  updates.addData(ALL);
+  await settle();
+  requests[0].answer('new');
+  await settle();
+  assert.equal(told.length, 1);
+  modules.load = load;
+  updates.settle();
+  await settle();
+  requests[1].answer('newer');
+  await settle();
+  assert.equal(shown(), 'newer');
 });

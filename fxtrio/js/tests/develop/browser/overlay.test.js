@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { Overlay } from '../../develop/browser/overlay.js';
-import { listOf } from '../../develop/browser/waterfall.js';
+import { Overlay } from '../../../develop/browser/overlay.js';
+import { listOf } from '../../../develop/browser/waterfall.js';
 
 /** As much of an element as the overlay uses. */
 class FakeElement {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, mock, test } from 'node:test';
 
-import { hotSocket, standing } from '../../develop/browser/socket.js';
+import { hotSocket, standing } from '../../../develop/browser/socket.js';
 
 /** @type {any} */
 const browser = globalThis;

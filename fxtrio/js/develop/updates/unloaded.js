@@ -1,0 +1,57 @@
+/**
+ * Files whose modules browsers could not load: when they are told of again. Pure.
+ *
+ * Mostly the next change puts them right. But a browser may say so late, when that change has been
+ * told already: then nothing would come any more.
+ */
+
+export class Unloaded {
+  /** @type {Set<string>} */
+  #files = new Set();
+  /** Number of the last message before the last changes. */
+  #begun = 0;
+  /** Number of the last message about them. */
+  #told = 0;
+
+  /**
+   * Changes are about to be told: return the files that may be right with them.
+   *
+   * @param {number} number of the last message
+   */
+  begin(number) {
+    this.#begun = number;
+    const files = [...this.#files];
+    this.#files.clear();
+    return files;
+  }
+
+  /**
+   * Changes have been told.
+   *
+   * @param {number} number of the last message
+   */
+  end(number) {
+    this.#told = number;
+  }
+
+  /**
+   * A browser could not load the module of a file. Return whether other changes have been told
+   * since: they may have put it right.
+   *
+   * @param {string} file
+   * @param {number} number of the message of the update that has failed
+   */
+  add(file, number) {
+    this.#files.add(file);
+    return number <= this.#begun || number < this.#told;
+  }
+
+  /**
+   * Return whether nobody has told of a file since it was added, which somebody does now.
+   *
+   * @param {string} file
+   */
+  take(file) {
+    return this.#files.delete(file);
+  }
+}
