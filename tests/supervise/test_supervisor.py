@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 from functools import partial
 from pathlib import Path
+from socket import socketpair
 
 import psutil
 import pytest
@@ -205,6 +207,28 @@ async def test_workers_that_are_killed_while_they_start_are_started_again() -> N
         await running.wait_until(lambda: bool(set(running.workers()) - killed))
         assert "giving up" not in running.log
         running.kill()
+
+
+async def test_ctrl_c_ends_workers_that_start_without_a_traceback() -> None:
+    async with serve(module="tests.supervise.endless", workers=2, ready=False) as running:
+        await running.wait_for("the import has begun", 2)
+        for worker in running.workers():  # as a terminal does, and before the supervisor acts
+            os.kill(worker, signal.SIGINT)
+        running.kill(signal.SIGINT)
+        assert await running.exit_code() == 0
+        await running.wait_for("Stopping on SIGINT")
+    assert "Traceback" not in running.log
+
+
+async def test_a_worker_whose_supervisor_is_gone_before_it_begins_says_nothing() -> None:
+    ours, theirs = socketpair()
+    with theirs:
+        ours.close()
+        command = [sys.executable, "-m", "fxtrio.server.supervise.worker", str(theirs.fileno())]
+        ended = await trio.run_process(
+            command, pass_fds=[theirs.fileno()], capture_stderr=True, check=False
+        )
+    assert (ended.returncode, ended.stderr) == (1, b"")
 
 
 async def test_a_worker_that_does_not_end_makes_the_exit_code_1() -> None:

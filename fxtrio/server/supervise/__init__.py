@@ -6,7 +6,7 @@ process, and `server` its connections, which `fxtrio.server.http1` handles.
 Its names are imported on first use: `fx dev` needs only a few of them.
 """
 
-from typing import TYPE_CHECKING
+TYPE_CHECKING = False  # typing takes long to import, and Ctrl-C would show a traceback
 
 if TYPE_CHECKING:
     from fxtrio.server.supervise.options import ServeOptions as ServeOptions

@@ -8,7 +8,14 @@ not start until somebody acts.
 
 from __future__ import annotations
 
+import signal
 import sys
+
+if __name__ == "__main__":
+    # A terminal sends Ctrl-C to workers, too, which their supervisor ends: until they serve, they
+    # do nothing about it. Not by SIG_IGN, which what the app starts would inherit.
+    signal.signal(signal.SIGINT, lambda number, frame: None)
+
 from contextlib import suppress
 from functools import partial
 from socket import MSG_DONTWAIT, socket
@@ -17,7 +24,7 @@ import trio
 
 from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
-from fxtrio.server.supervise.server_process import ParentInterface, serve_here
+from fxtrio.server.supervise.server_process import FAILED, ParentInterface, serve_here
 from fxtrio.server.supervise.worker_process import ALIVE, BEATS, READY, SPENT, start_error_line
 
 
@@ -25,7 +32,10 @@ def main(arguments: list[str]) -> int:
     """Serve as the supervisor says; return the exit code."""
     control = socket(fileno=int(arguments[0]))
     with control, control.makefile("rb") as lines:
-        options = ServeOptions.from_json(lines.readline().decode())
+        line = lines.readline()
+        if not line:
+            return FAILED  # the supervisor has exited
+        options = ServeOptions.from_json(line.decode())
         around = ParentInterface(
             ready=lambda addresses: _send(control, READY),
             supervised=True,
