@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -55,6 +56,12 @@ def root(tmp_path: Path) -> Path:
     )
 
 
+def visible(html: str) -> str:
+    """Return the text of a document, without ids of requests."""
+    html = re.sub(r"<(style|code)\b.*?</\1>", "", html, flags=re.DOTALL)
+    return re.sub(r"<[^>]*>", "", html)
+
+
 @pytest.fixture
 async def client(root: Path) -> AsyncIterator[Client]:
     async with open_app(root) as client:
@@ -82,9 +89,21 @@ async def test_error_pages_and_accounts_are_translated(client: Client) -> None:
     wrong = {"email": "a@example.org", "password": "not the one"}
     login = await client.post("/api/__auth/login", json=wrong, headers=GERMAN)
 
-    assert "[This page could not be found.]" in lost.text
+    assert "<p>[This page could not be found.]</p>" in lost.text
+    assert re.sub(r"\[[^]]*\]|404|·|\s", "", visible(lost.text)) == ""
+    assert "lang=" not in lost.text  # only the function knows it
+    assert '<html lang="en">' in (await client.get("/nowhere")).text
     assert away.json()["error"] == "[This page could not be found.]"
     assert login.json()["error"] == "[The email address or the password is wrong.]"
+
+
+async def test_the_client_recognizes_a_wrong_token_in_every_language(root: Path) -> None:
+    async with open_app(root, csrf={"mode": "strict"}) as client:
+        headers = {**GERMAN, "x-csrf-token": "of another session"}
+        answer = await client.post("/api/__actions/index/order", json={}, headers=headers)
+
+    assert (answer.status, answer.json()["code"]) == (403, "csrf_token")
+    assert answer.json()["error"].startswith("[CSRF")
 
 
 CACHED = """

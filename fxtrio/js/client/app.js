@@ -11,6 +11,7 @@ import {
 } from 'react';
 
 import { RouteContext } from './contexts.js';
+import { translated } from './view/messages.js';
 import { stopValues } from './view/promises.js';
 import { createTree } from './view/tree.js';
 
@@ -180,8 +181,8 @@ class LastResort extends Component {
     return createElement(
       'main',
       { role: 'alert' },
-      createElement('h1', null, 'Something went wrong'),
-      createElement('p', null, 'Reload the page to try again.'),
+      createElement('h1', null, translated('Something went wrong')),
+      createElement('p', null, translated('Reload the page to try again.')),
       shown,
     );
   }

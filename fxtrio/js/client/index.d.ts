@@ -85,11 +85,7 @@ export interface ActionState<Result = any> {
 
 /** What the children of a `<Form>` may be a function of. */
 export interface FormState<Result = any> extends ActionState<Result> {
-  /**
-   * What was typed, after a submission without JavaScript that failed: for `defaultValue`. Files
-   * are missing, and fields whose names contain `password`, `passphrase`, `secret` or `token` or
-   * begin with `_`.
-   */
+  /** What was typed before a submission without JavaScript failed; no files and secrets. */
   values: Values;
 }
 
@@ -160,10 +156,7 @@ export interface ScriptProps {
 /** Run a script once in a document, however many components ask for it. */
 export function Script(props: ScriptProps): ReactElement | null;
 
-/**
- * A local picture, `import lake from './lake.jpg?picture'`: a URL, its size on the page (CSS
- * pixels), other files and better formats, and a tiny copy as a data URL.
- */
+/** A local picture, `import lake from './lake.jpg?picture'`; its size is in CSS pixels. */
 export interface Picture {
   src: string;
   width: number;
@@ -487,6 +480,12 @@ export function useAuth(): {
   /** Ask the server again. */
   refresh: () => Promise<void>;
 };
+
+/** Returns one of fxtrio's messages in the language `lang`; undefined leaves it as it is. */
+export type Translate = (message: string, lang: string) => string | undefined;
+
+/** Translate what browsers show without the server; the last function that is given counts. */
+export function translateMessages(translate: Translate): void;
 
 /** The nonce that inline scripts and styles need; "" without a policy. */
 export function useNonce(): string;

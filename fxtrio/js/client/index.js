@@ -12,6 +12,7 @@ export { Link } from './navigation/link.js';
 export { Script } from './head/script.js';
 export { Slot } from './view/slot.js';
 export { Toc, useContent } from './view/content.js';
+export { translateMessages } from './view/messages.js';
 export { invalidate, navigate, prefetch, refresh } from './navigation/navigate.js';
 export { ActionFailure, useAction } from './actions/use-action.js';
 export { useLoader } from './navigation/use-loader.js';

@@ -55,6 +55,12 @@ export const CLIENT = new Set([
   ...['useData', 'useLayoutData', 'useParams', 'usePathname', 'useSearchParams'],
 ]);
 
+/**
+ * What `fx/client` has that changes only what scripts show: a call of its own where a module is
+ * loaded does nothing in a page without scripts.
+ */
+export const SETTERS = new Set(['translateMessages']);
+
 /** Components of these that pass their properties on to an element of HTML. */
 export const PASSING_ON = new Set(['Image', 'Link']);
 

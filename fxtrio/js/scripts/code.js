@@ -8,7 +8,7 @@
 
 import * as allowed from './allowed.js';
 import { Changes } from './changes.js';
-import { isConstantOfBuild, isNaming } from './constants.js';
+import { isConstantOfBuild, isNaming, isSetter, isSetterName, isSetterUsed } from './constants.js';
 import { elementReasons, textOf } from './elements.js';
 import { Functions } from './functions.js';
 import { partsOfIslands } from './island-parts.js';
@@ -78,7 +78,7 @@ class Looker {
    */
   lookAtStatement(node) {
     if (/^(Import|Export|Function|Variable|Class|Empty)/.test(node.type)) return;
-    if (node.directive || isNaming(node)) return;
+    if (node.directive || isNaming(node) || isSetter(node, this.module)) return;
     this.add(node, 'code that runs when the module is loaded');
   }
 
@@ -87,7 +87,7 @@ class Looker {
    * @param {Node | null} parent
    */
   walk(node, parent) {
-    if (isConstantOfBuild(node)) return;
+    if (isConstantOfBuild(node) || isSetter(node, this.module)) return;
     if (!allowed.SYNTAX.has(node.type)) {
       this.add(node, allowed.SYNTAX_NAMES[node.type] ?? node.type);
       return;
@@ -169,6 +169,7 @@ class Looker {
       const library =
         isObject || /^Import/.test(parent?.type ?? '') ? undefined : this.libraryOf(node);
       if (library !== undefined) this.add(node, `all of '${library}'`);
+      if (isSetterUsed(node, parent, this.module)) this.add(node, name);
       this.reasons.push(...this.functions.ofName(node, parent));
     } else if (isObject) {
       const isListed = !parent.computed && allowed.MEMBERS[name]?.has(parent.property.name);
@@ -187,7 +188,7 @@ class Looker {
     for (const one of node.specifiers ?? []) {
       if (one.type !== 'ImportSpecifier') continue; // what is used of it is looked at where it is
       const name = one.imported.name ?? one.imported.value;
-      if (!LIBRARIES[specifier].has(name)) this.add(one, name);
+      if (!LIBRARIES[specifier].has(name) && !isSetterName(specifier, name)) this.add(one, name);
     }
   }
 

@@ -17,6 +17,7 @@ import * as image from '../client/view/image.js';
 import * as island from '../client/view/islands/island.js';
 import * as link from '../client/navigation/link.js';
 import * as loader from '../client/navigation/use-loader.js';
+import * as messages from '../client/view/messages.js';
 import * as navigation from '../client/navigation/navigate.js';
 import * as script from '../client/head/script.js';
 import * as slot from '../client/view/slot.js';
@@ -38,6 +39,7 @@ export const written = {
   navigate: navigation.navigate,
   prefetch: navigation.prefetch,
   refresh: navigation.refresh,
+  translateMessages: messages.translateMessages,
   ActionFailure: actions.ActionFailure as unknown as (typeof Declared)['ActionFailure'],
   Island: island.Island as (typeof Declared)['Island'],
   useAction: actions.useAction as unknown as (typeof Declared)['useAction'],

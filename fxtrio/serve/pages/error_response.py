@@ -103,7 +103,7 @@ def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Repl
     reference = event.request_id.decode() if event.request_id else ""
     html = error_document(
         problem.status,
-        translated(problem.message),
+        problem.message,
         home=f"{site.base_url}/",
         details=details,
         reference=reference,

@@ -2,6 +2,7 @@
 
 import { readEvents } from '../live/event-stream.js';
 import { Reading } from './reading.js';
+import { translated } from '../view/messages.js';
 import { actionPage, pathOf, queryOf, withoutBase } from '../navigation/urls.js';
 
 /**
@@ -87,8 +88,8 @@ export async function callAction({
     return (await send({ fetch, url, payload, invalidate, token: fresh, reading })).result;
   } catch {
     if (reading.signal.aborted) return { ok: false, stopped: true, error: '', fields: {} };
-    if (reading.streamed) return { ok: false, error: LOST, fields: {} };
-    return { ok: false, error: UNREACHABLE, fields: {} };
+    if (reading.streamed) return { ok: false, error: translated(LOST), fields: {} };
+    return { ok: false, error: translated(UNREACHABLE), fields: {} };
   }
 }
 
@@ -116,7 +117,7 @@ async function send({ fetch, url, payload, token, invalidate, reading }) {
     return { result: await readStream(response, invalidate, reading), forged: false };
   }
   const result = await readResult(response);
-  return { result, forged: response.status === 403 && /^CSRF .*token/.test(result.error ?? '') };
+  return { result, forged: result.code === 'csrf_token' };
 }
 
 /**
@@ -179,6 +180,6 @@ async function readResult(response) {
   if (typeof keys?.ok === 'boolean') return { fields: {}, ...keys };
   // A response that the action made itself. One that redirects, such as to sign in, was not its.
   if (response.ok && !response.redirected) return { fields: {}, ...keys, ok: true };
-  const error = `The server responded with status ${response.status}.`;
+  const error = translated(`The server responded with status ${response.status}.`);
   return { ok: false, error, fields: {} };
 }

@@ -1,4 +1,6 @@
-/** When a WebSocket that has closed is opened again. Pure. */
+/** When a WebSocket that has closed is opened again, and what is said of it. */
+
+import { translated } from '../view/messages.js';
 
 /** Shortest and longest pause between two attempts (ms). */
 const FIRST_MS = 500;
@@ -29,7 +31,8 @@ export function pauseBefore(code, attempts, chance) {
 export function lossOf({ code, reason }) {
   if (code === 1000) return null;
   if (reason !== '') return reason;
-  return code === 1006 ? 'The connection was lost.' : `The server closed the connection (${code}).`;
+  const lost = 'The connection was lost.';
+  return translated(code === 1006 ? lost : `The server closed the connection (${code}).`);
 }
 
 /**

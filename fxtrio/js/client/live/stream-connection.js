@@ -1,6 +1,7 @@
 /** One `EventSource` for all components of a document that read the same `@stream`. */
 
 import { pauseBefore } from './reconnect.js';
+import { translated } from '../view/messages.js';
 
 /** How long a connection that nobody uses stays: a component is often mounted again at once (ms). */
 const LINGER_MS = 100;
@@ -217,8 +218,8 @@ export class StreamConnection {
 async function errorOf(response) {
   try {
     const { error } = await response.json();
-    return typeof error === 'string' ? error : FAILED;
+    return typeof error === 'string' ? error : translated(FAILED);
   } catch {
-    return FAILED;
+    return translated(FAILED);
   }
 }

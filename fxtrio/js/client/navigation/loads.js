@@ -1,6 +1,7 @@
 /** The data of other pages that components ask for: one request for each URL, however many ask. */
 
-import { LOST, stopValues } from '../view/promises.js';
+import { translated } from '../view/messages.js';
+import { lost, stopValues } from '../view/promises.js';
 import { errorOf } from '../view/tree.js';
 import { keyOf } from './urls.js';
 
@@ -137,10 +138,10 @@ class Load {
     try {
       visit = await this.#payloads.take(this.url, options);
     } catch {
-      return failure(LOST);
+      return failure(lost());
     }
     if (visit.kind === 'redirect') return failure(redirectTo(visit.url));
-    if (visit.kind === 'document') return failure(NO_PAYLOAD);
+    if (visit.kind === 'document') return failure(noPayload());
     const { state } = visit;
     return state.ok ? { data: state.props.data, error: null, state } : failure(errorOf(state));
   }
@@ -162,15 +163,12 @@ function failure(error) {
  * @returns {PageError}
  */
 function redirectTo(url) {
-  const message = `The page redirects to ${url}.`;
+  const message = translated(`The page redirects to ${url}.`);
   return { message, statusCode: 303, type: 'Redirect', data: { url }, requestId: '' };
 }
 
-/** @type {PageError} */
-const NO_PAYLOAD = {
-  message: 'The response is not a page of this build. Reload the page.',
-  statusCode: 404,
-  type: 'NoPage',
-  data: {},
-  requestId: '',
-};
+/** @returns {PageError} */
+function noPayload() {
+  const message = translated('The response is not a page of this build. Reload the page.');
+  return { message, statusCode: 404, type: 'NoPage', data: {}, requestId: '' };
+}

@@ -1,5 +1,7 @@
 /** Deferred values: promises in what loaders returned, settled while the response comes. */
 
+import { translated } from './messages.js';
+
 /** @typedef {import('../types.js').State} State */
 /** @typedef {import('../types.js').Json} Json */
 
@@ -91,7 +93,7 @@ export class Promises {
   /** Nothing follows: what has not come has failed. */
   end() {
     this.#isOver = true;
-    for (const name of this.#entries.keys()) this.settle([name, LOST, true]);
+    for (const name of this.#entries.keys()) this.settle([name, lost(), true]);
   }
 
   /** @param {string} name */
@@ -104,17 +106,18 @@ export class Promises {
       promise.catch(() => {}); // no component may wait for it
       entry = { promise, ...ends };
       this.#entries.set(name, /** @type {any} */ (entry));
-      if (this.#isOver) this.settle([name, LOST, true]);
+      if (this.#isOver) this.settle([name, lost(), true]);
     }
     return /** @type {NonNullable<typeof entry>} */ (entry);
   }
 }
 
-/** @type {import('../types.js').PageError} */
-export const LOST = {
-  message: 'The connection was lost. Reload the page.',
-  statusCode: 503,
-  type: 'ConnectionLost',
-  data: {},
-  requestId: '',
-};
+/**
+ * Return the error of values that do not come any more.
+ *
+ * @returns {import('../types.js').PageError}
+ */
+export function lost() {
+  const message = translated('The connection was lost. Reload the page.');
+  return { message, statusCode: 503, type: 'ConnectionLost', data: {}, requestId: '' };
+}

@@ -149,8 +149,8 @@ async function callWithToken({ good, fresh, cookies }) {
         asked.push(url);
         if (url.endsWith('/__csrf')) return Response.json({ token: fresh });
         if (headers['x-csrf-token'] === good) return Response.json({ ok: true });
-        const error = 'CSRF check failed: the token is not valid for this session.';
-        return Response.json({ ok: false, error }, { status: 403 });
+        const error = 'Der Schlüssel gilt nicht für diese Sitzung.'; // it may be translated
+        return Response.json({ ok: false, error, code: 'csrf_token' }, { status: 403 });
       }
     ),
     url: '/app/api/__actions/index/save',

@@ -162,6 +162,11 @@ const WAYS = {
     page('for (const key in data) props[key](); const value = 1'),
   ],
   'modules and code that loads': [
+    `import { translateMessages } from 'fx/client';\ntranslateMessages(start());\nfunction start() {}`,
+    `import { translateMessages } from 'fx/client';\nconst set = translateMessages;\nset(() => 'a');`,
+    `import { translateMessages } from 'fx/client';\n${page('translateMessages(data.by); const value = 1')}`,
+    `import * as client from 'fx/client';\nclient.translateMessages((text) => text);`,
+    `function translateMessages() {}\ntranslateMessages((text) => text);`,
     `document.title = 'a';\n${page('const value = 1')}`,
     `console.log('loaded');\n${page('const value = 1')}`,
     `start();\nfunction start() {}\n${page('const value = 1')}`,
@@ -263,6 +268,10 @@ test('there are more than enough ways', () => {
 
 /** Pages of plain HTML. */
 const PLAIN = [
+  `import { translateMessages } from 'fx/client';
+  const GERMAN = { 'The connection was lost.': 'Keine Verbindung.' };
+  translateMessages((text, lang) => (lang === 'de' ? GERMAN[text] : undefined));
+  ${page('<p>{data.text}</p>')}`,
   page('<p title={data.title} style={{ color: data.color }}>{data.text}</p>'),
   page('<ul>{data.items.map((item, i) => <li key={item.id}>{i + 1}. {item.name}</li>)}</ul>'),
   page(

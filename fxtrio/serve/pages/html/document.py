@@ -10,6 +10,7 @@ import attrs
 from fxtrio.manifest import Assets, View
 from fxtrio.serve.pages.html.island_loader import ISLAND, loader_of
 from fxtrio.serve.pages.html.own_document import message_document
+from fxtrio.serve.request.response.translated import translated
 from fxtrio.ssr.frames import Rendered
 from fxtrio.status import phrase_of
 
@@ -186,18 +187,23 @@ def _modules(view: View) -> Sequence[str]:
 def error_document(
     status: int, message: str, *, home: str = "", details: str = "", reference: str = ""
 ) -> bytes:
-    """Return the built-in error page.
+    """Return the built-in error page, in the language of the visitor whose request is worked for.
 
     ``home`` is the URL of the home page; ``details`` is rendered as preformatted text;
     ``reference`` is the id of the request, which one click selects.
     """
-    home_html = f'<p><a href="{escape(home)}">Go to the home page</a></p>' if home else ""
+    home_html = ""
+    if home:
+        label = translated("Go to the home page")
+        home_html = f'<p><a href="{escape(home)}">{escape(label)}</a></p>'
     details_html = f'<pre tabindex="0">{escape(details)}</pre>' if details else ""
-    quoted = " Quote this id if you report the error." if status >= 500 else ""
     reference_html = ""
     if reference:
-        reference_html = f"<small>Request <code>{escape(reference)}</code>{quoted}</small>"
-    content = f"<p>{escape(message)}</p>\n{home_html}{details_html}{reference_html}"
-    title = phrase_of(status)
-    name = f"{status} · {title}"
-    return message_document(f"ERROR {status}", title, content, name=name).encode()
+        quoted = translated("Quote this id if you report the error.") if status >= 500 else ""
+        named = f"{escape(translated('Request'))} <code>{escape(reference)}</code>"
+        reference_html = f"<small>{' '.join(filter(None, (named, escape(quoted))))}</small>"
+    content = f"<p>{escape(translated(message))}</p>\n{home_html}{details_html}{reference_html}"
+    phrase = phrase_of(status)
+    title, sign = translated(phrase), translated(f"ERROR {status}")
+    lang = "en" if title == phrase else ""
+    return message_document(sign, title, content, name=f"{status} · {title}", lang=lang).encode()

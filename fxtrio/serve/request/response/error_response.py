@@ -19,6 +19,9 @@ log = logging.getLogger("fx.serve")
 UNEXPECTED: Final = "An unexpected error occurred."
 """All that clients of an app in production learn of a defect."""
 
+CSRF_TOKEN: Final = "csrf_token"
+"""The code of a request whose CSRF token is not, or no longer, that of its session."""
+
 
 @attrs.frozen
 class ErrorResponse:
@@ -35,6 +38,9 @@ class ErrorResponse:
 
     redirect: str | None = None
     """URL to which the visitor is redirected, such as the sign-in page."""
+
+    code: str = ""
+    """What programs recognize the error by, whose message may be translated; "" for most."""
 
 
 def to_error_response(error: ActionError | LoaderError) -> ErrorResponse:
@@ -78,12 +84,18 @@ def _encoded(rejection: ErrorResponse) -> bytes:
         body["fields"] = translated_fields(rejection.fields)
     if rejection.redirect is not None:
         body["redirect"] = rejection.redirect
+    if rejection.code:
+        body["code"] = rejection.code
     return encode(body, place="the error")
 
 
 def csrf_failure(verdict: str) -> ErrorResponse:
-    """Return the rejection of a request that failed the CSRF check; ``verdict`` says why."""
-    return ErrorResponse(f"CSRF check failed: {verdict}.", 403)
+    """Return the rejection of a request that failed the CSRF check; ``verdict`` says why.
+
+    If that is the token, the client module requests another one, and tries again.
+    """
+    code = CSRF_TOKEN if verdict.startswith("the token ") else ""
+    return ErrorResponse(f"CSRF check failed: {verdict}.", 403, code=code)
 
 
 def csrf_failure_reply(verdict: str) -> Reply:

@@ -57,6 +57,7 @@ _TAKEN = frozenset(
             "shared",
         ),
         *("useData", "useLayoutData", "DataOf", "useServerInsertedHTML", "useContent", "Toc"),
+        *("translateMessages", "Translate"),
         *(
             "ActionFailure",
             "NoInfer",
