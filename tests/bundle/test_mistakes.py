@@ -81,6 +81,16 @@ def test_modules_of_node_are_rejected_where_the_project_imports_them(tmp_path: P
     )
 
 
+def test_a_url_is_rejected_where_the_project_imports_it(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.write("public/logo.svg", "<svg/>")
+    image = 'import logo from "/logo.svg";\nexport default () => <img src={logo} alt="" />;\n'
+    project.page("pages/index.fxl", image, PYTHON)
+    [problem] = project.problems()
+    assert (problem.path, problem.line) == ("pages/index.fxl", 4)
+    assert problem.message.startswith("'/logo.svg' is a URL, not a module. Write it where")
+
+
 def test_mdx_is_compiled_by_the_package_of_the_project(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.write("pages/doc.mdx", "Hello *you*")

@@ -1,8 +1,9 @@
 /**
- * Imports that a bundler takes, and that cannot work: modules of Node, for which browsers get an
- * empty object, and documents, which it reads as code.
+ * Imports that cannot work in browsers: modules of Node, for which a bundler gives them an empty
+ * object, documents, which it reads as code, and URLs, which are no modules.
  */
 
+import fs from 'node:fs';
 import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +19,9 @@ import { requestsOf } from './requests.js';
 const NAMES = builtinModules.filter((name) => !name.startsWith('_')).join('|');
 
 /** What may be such an import in a text: few texts are looked at further. */
-const MENTIONED = new RegExp(`['"](node:[\\w/]+|${NAMES}|[^'"\\n]+\\.mdx?)['"]`);
+const MENTIONED = new RegExp(
+  `['"](node:[\\w/]+|${NAMES}|[^'"\\n]+\\.mdx?)['"]|(from|import)[\\s(]*['"]/[^/@]`,
+);
 
 const NOT_OWN = /^\0|\/(node_modules|\.fx|site-packages|dist-packages)\//;
 
@@ -42,8 +45,23 @@ export function foreignImport(specifier, root, folder, later) {
     return { message, remedy: ofNode };
   }
   const ofDocument = documentRemedy(specifier, root);
-  if (ofDocument === undefined) return undefined;
-  return { message: `'${specifier}' is a document, not code`, remedy: ofDocument };
+  if (ofDocument !== undefined) {
+    return { message: `'${specifier}' is a document, not code`, remedy: ofDocument };
+  }
+  const [plain] = specifier.split(/[?#]/, 1);
+  if (!isUrl(plain, root)) return undefined;
+  const remedy = `Write it where it is used, such as src="${plain}"; '@/…' imports a file of the project`;
+  return { message: `'${specifier}' is a URL, not a module`, remedy };
+}
+
+/**
+ * Whether an import names what browsers request, such as a file of the public folder.
+ *
+ * @param {string} specifier
+ * @param {string} root
+ */
+function isUrl(specifier, root) {
+  return /^\/[^/@]/.test(specifier) && ![specifier, path.join(root, specifier)].some(fs.existsSync);
 }
 
 /**

@@ -68,11 +68,6 @@ export function importMistakes(program, plain, { root, source, exported, lack })
       found.push({ offset: node.source.start, message, remedy: next, certain });
     } else if (foreign) {
       found.push({ offset: node.source.start, ...foreign, certain: true });
-    } else if (needed.has(specifier) && isUrl(specifier, root)) {
-      const message = `'${specifier}' is a URL, not a module`;
-      const plain = specifier.split(/[?#]/, 1)[0];
-      const remedy = `Write it where it is used, such as src="${plain}"; '@/…' imports a file of the project`;
-      found.push({ offset: node.source.start, message, remedy, certain: true });
     } else if (needed.has(specifier) && !resolves(specifier, root, folder)) {
       const message = `'${specifier}' cannot be found`;
       const remedy = remedyFor(specifier, root, source);
@@ -177,17 +172,6 @@ function resolves(specifier, root, folder) {
   const name = packageOf(plain);
   if (LIBRARY.packages.includes(name)) return true;
   return isInstalled(name, folder);
-}
-
-/**
- * Whether an import names what browsers ask for, such as a file of the public folder.
- *
- * @param {string} specifier
- * @param {string} root
- */
-function isUrl(specifier, root) {
-  const plain = specifier.split(/[?#]/, 1)[0];
-  return /^\/[^/@]/.test(plain) && ![plain, path.join(root, plain)].some(fs.existsSync);
 }
 
 /**

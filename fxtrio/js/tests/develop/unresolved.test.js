@@ -29,7 +29,7 @@ async function missing(text) {
 test('files of the project that are there, packages and addresses are no mistake', async () => {
   const text =
     `import { Card } from '../parts/card';\nimport '@/parts/card.jsx?raw';\nimport 'react';` +
-    `import 'https://other.example/x.js';\nimport '#own';\nimport '/logo.svg';`;
+    `import 'https://other.example/x.js';\nimport '#own';`;
   assert.equal(await missing(text), null);
 });
 
@@ -60,6 +60,12 @@ test('modules of Node are told of, unless they are imported later', async () => 
     "'path' is a module of Node, which browsers do not have. Do it in Python, in an @server " +
     'function or an @action, and return the data that the page shows.';
   assert.deepEqual(await missing(text), { start: text.indexOf("'path'"), message });
+});
+
+test('a URL is no module', async () => {
+  const found = await missing(`import logo from "/logo.svg?v=1";`);
+  const message = `'/logo.svg?v=1' is a URL, not a module. Write it where it is used, such as src="/logo.svg"; '@/…' imports a file of the project.`;
+  assert.deepEqual(found, { start: 17, message });
 });
 
 test('what only has types is not asked for', async () => {
