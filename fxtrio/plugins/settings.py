@@ -83,7 +83,7 @@ def _section(converter: cattrs.Converter, raw: object, target: type[Any]) -> Any
                 value = _attribute(converter, attribute, raw[key])
                 values[attribute.alias or attribute.name] = value
         elif attribute.default is attrs.NOTHING:
-            mistakes.append(Mistake(key, "must be set"))
+            mistakes.append(Mistake(key, "is not set. Add it"))
     if mistakes:
         raise SettingsInvalid(mistakes)
     return target(**values)

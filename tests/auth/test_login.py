@@ -252,6 +252,8 @@ async def test_a_password_is_changed_by_whoever_knows_the_current_one(auth: Auth
 
     async def change(current: object, new: object) -> str:
         rejection = await auth.service.change_password(account.user, current, new)
+        if rejection is not None and rejection.code == "credentials":
+            assert rejection.message == "The current password is wrong."
         return "" if rejection is None else rejection.code
 
     assert await change(PASSWORD, "short") == "invalid"

@@ -56,7 +56,7 @@ PYTHON = {
     "names of FastAPI": (
         f"from fastapi import Depends, HTTPException\n\n\n@server\nasync def load(request):\n"
         f"    return {{'x': str(Depends), 'y': str(HTTPException)}}\n{UI}",
-        "1:21: FastAPI's 'Depends' does nothing in a page file. "
+        "1:21: FastAPI's 'Depends' does nothing here. "
         "Call the function, or set request.state in a route hook.",
     ),
     "a model without its import": (

@@ -124,7 +124,7 @@ def test_all_mistakes_are_reported_with_the_path_of_their_keys() -> None:
         "code",
         "retry_after",
     }
-    assert found["senderName"] == "must be set"
+    assert found["senderName"] == "is not set. Add it"
     assert found["hosts.1.port"] == "must be a whole number, not '25'"
     assert found["hosts.2"] == "must be an object, not 7"
     assert found["primary.prot"] == "is not a setting. Did you mean 'port'?"

@@ -118,7 +118,8 @@ class Accounts:
         user_id = _id_of(user)
         removed = await self.storage.remove_user(user_id)
         self._end_here(user_id=user_id)
-        log.info("user %s removed", user_id)
+        if removed:
+            log.info("user %s removed", user_id)
         return removed
 
     async def log_out_everywhere(self, user: User | str) -> int:

@@ -53,6 +53,7 @@ _RENEW_AFTER = 0.1
 _WRONG = Rejection(
     code="credentials", message="The email address or the password is wrong.", status=401
 )
+_WRONG_CURRENT = attrs.evolve(_WRONG, message="The current password is wrong.")
 _NO_FIELDS: Mapping[str, Any] = MappingProxyType({})
 
 _CLOSED = Rejection(code="closed", message="Registration is closed.", status=403)
@@ -185,10 +186,10 @@ class AuthService(Accounts):
             who = f"password change of user {user.id}"
             account = await self._check(user.email, current, buckets, who)
             if isinstance(account, Rejection):
-                return account
+                return _WRONG_CURRENT if account is _WRONG else account
             known = account.password_hash
             if not await self._replace_password(user.id, str(new), known=known, keep=keep):
-                return _WRONG
+                return _WRONG_CURRENT
         except (HashingBusy, AuthStorageUnavailable) as error:
             return rejection_of(error)
         return None

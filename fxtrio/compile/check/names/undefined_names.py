@@ -118,7 +118,7 @@ def foreign_imports(source: SourceText, module: ast.Module) -> list[Problem]:
             for alias, name, remedy in pyxle_migration.imports_of(module)
         ),
         *(
-            (alias, f"FastAPI's {name!r} does nothing in a page file", remedy)
+            (alias, f"FastAPI's {name!r} does nothing here", remedy)
             for alias, name, remedy in fastapi_names.imports_of(module)
         ),
     ]
