@@ -176,6 +176,10 @@ def test_a_name_that_fx_client_does_not_have_is_reported(tmp_path: Path) -> None
             "import { x } from './other.fxl';",
             "pages/other.fxl has no export 'x'. Its default is imported without braces.",
         ),
+        (
+            "import { useNothing as x } from 'react';",
+            "'react' has no export 'useNothing'. 'fx check' lists what it has.",
+        ),
     ],
 )
 def test_a_name_that_a_module_lacks_is_reported_with_those_it_has(

@@ -12,6 +12,8 @@ import { isPageFile } from './page-file.js';
 
 const CLIENT = fileURLToPath(new URL('../client/index.js', import.meta.url));
 
+const PACKAGES = '/node_modules/';
+
 /**
  * Return what is wrong with an import of a name that its module does not export, undefined
  * for other errors.
@@ -26,9 +28,26 @@ export function missingExport(error, plan, parse) {
   if (!name || typeof error.exporter !== 'string') return undefined;
   const file = path.resolve(plan.root, error.exporter);
   const known = exportsOf(file, plan, parse);
-  const shown = file === CLIENT ? "'fx/client'" : path.relative(plan.root, file);
+  const shown =
+    file === CLIENT ? "'fx/client'" : (packageOf(file) ?? path.relative(plan.root, file));
   const { message, remedy } = lackOf(shown, name, known);
+  // A package may export what its own text does not name.
+  if (packageOf(file) !== undefined && known.length === 0) {
+    return `${message}. 'fx check' lists what it has.`;
+  }
   return `${message}. ${remedy}${remedy.endsWith('?') ? '' : '.'}`;
+}
+
+/**
+ * Return the quoted name of the package that a file is in; undefined for others.
+ *
+ * @param {string} file
+ */
+function packageOf(file) {
+  const at = file.lastIndexOf(PACKAGES);
+  if (at === -1) return undefined;
+  const [name, inScope] = file.slice(at + PACKAGES.length).split('/');
+  return name.startsWith('@') ? `'${name}/${inScope}'` : `'${name}'`;
 }
 
 /**
