@@ -29,7 +29,12 @@ from fxtrio.serve.request.event import RequestEvent, open_event
 from fxtrio.serve.request.hook_evaluations import Evaluations
 from fxtrio.serve.request.response.error_response import ErrorResponse, error_reply
 from fxtrio.serve.request.response.response import NO_STORE, NOTHING, Answer, Reply
-from fxtrio.serve.request.response.send_response import log_defect, send_answer, send_failure
+from fxtrio.serve.request.response.send_response import (
+    log_defect,
+    send_answer,
+    send_at_once,
+    send_failure,
+)
 from fxtrio.serve.request_span import name_by_route
 from fxtrio.serve.runtime_endpoints import RuntimeEndpoints
 from fxtrio.serve.site_routes import SiteMarkdownPage, SitePage, SiteRoutes
@@ -144,7 +149,11 @@ class Dispatcher:
         if event.audience is not event.terms.audience:
             answer = event.audience.take(answer, event.draft)
         try:
-            await send_answer(event, answer)
+            sent = send_at_once(event, answer)
+            if sent is None:
+                await send_answer(event, answer)
+            elif not sent and event.server is not None:
+                await event.server.flush()
         except BaseException as raised:
             await send_failure(event, answer, raised, partial(self._problem, event, DEFECT))
         finally:  # background tasks run even if the client has disconnected

@@ -137,7 +137,7 @@ class SitePage:
         """Return the request as one for this page."""
         event.scope["path_params"] = params
         target = self.target or Target(self.plan, self.name, params)
-        return PageEvent(self.site, running, event, target, event.request)
+        return PageEvent(self.site, running, event, target, event.audience.connect(event.scope))
 
 
 @attrs.frozen(eq=False)

@@ -24,6 +24,7 @@ from fxtrio.serve.pages.payload import (
     Content,
     EncodedValues,
     Location,
+    encode_page_data,
     encode_params,
     encode_requested,
     payload_around,
@@ -94,14 +95,16 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         be rendered. Raises what encoding raises."""
         site, event, target = self.site, self.event, self.target
         plan, location = target.plan, self._location()
-        loaded = site.encoder.encode_values(plan, values)
         if event.navigation:
+            around = target.around if location is target.location else None
             ttl = event.audience.time_to_live(plan.revalidate)
-            if location is target.location and target.around and not ttl and not event.draft.tags:
-                payload = payload_around(target.around, status, loaded.data)
+            if around is not None and not ttl and not event.draft.tags:
+                payload = payload_around(around, status, encode_page_data(plan, values))
             else:
+                loaded = site.encoder.encode_values(plan, values)
                 payload = self._join(plan, Content(values, status), location, loaded)
             return self._payload_reply(plan, status, payload)
+        loaded = site.encoder.encode_values(plan, values)
         cache = site.render_cache if plan.memo else None
         if cache is None:
             return self._show_document(plan, Content(values, status), location, loaded)

@@ -140,18 +140,16 @@ class PayloadEncoder:
 
         ``only`` are the names of those that the client needs; None for all.
         """
-        source, all_values = plan.source, values
+        all_values = values
         if only is not None:
             values = _only(only, values, plan)
-        data = b"{}"
-        if source in values:
-            data = encode_for_html(values[source], plan.data_place)
+        data = encode_page_data(plan, values)
         layouts, layout_data = plan.no_layouts, b"{}"
         if plan.loads_layouts:
             layouts, layout_data = _layout_values(plan, values)
         head = plan.static_head
         if head is None:
-            head = encode_for_html(self._head(plan, all_values), source)
+            head = encode_for_html(self._head(plan, all_values), plan.source)
         return EncodedValues(data, layouts, layout_data, head)
 
     def join(
@@ -236,6 +234,12 @@ def _after_data(loaded: EncodedValues) -> bytes:
 def payload_around(around: tuple[bytes, bytes], status: int, data: bytes) -> bytes:
     """Return the payload of navigation to a page, by `PayloadEncoder.around_data`."""
     return b"%b%b%b%b" % (_OPENING % status, around[0], data, around[1])
+
+
+def encode_page_data(plan: ViewPlan, values: Values) -> bytes:
+    """Return the page's own data as JSON that is safe inside HTML. Raises NotSerializable."""
+    data = values.get(plan.source)
+    return b"{}" if data is None else encode_for_html(data, plan.data_place)
 
 
 def _only(names: frozenset[str], values: Values, plan: ViewPlan) -> Values:

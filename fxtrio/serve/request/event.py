@@ -233,14 +233,15 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
     if state is None:
         state = scope["state"] = {}
     state["response"] = draft
-    request_id = None
+    request_id, made = None, ""
     if terms.with_ids:
         incoming = headers.get(b"x-request-id") if terms.trust_incoming_ids else None
         if incoming is not None and _INCOMING_ID.fullmatch(incoming):
             request_id = incoming
         else:
-            request_id = terms.entropy.hex().encode()
-        state["request_id"] = request_id.decode()
+            made = terms.entropy.hex()
+            request_id = made.encode()
+        state["request_id"] = made or request_id.decode()
     extensions = scope.get("extensions")
     server: WholeResponse | None = extensions.get(WHOLE_RESPONSE) if extensions else None
     if server is not None:

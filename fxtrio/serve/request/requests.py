@@ -157,7 +157,8 @@ class BodyRequest(PageRequest):
         if not self._held.complete:
             await self._read()
         options_of(self._held.content_type)
-        return await self._held.value(parse_json)
+        value = self._held.small_value(parse_json)
+        return await self._held.value(parse_json) if value is None else value
 
     async def _get_form(
         self,

@@ -126,14 +126,20 @@ class Watched(msgspec.Struct, eq=False):
         end = self._watchdog.now() + part.timeout
         if end < before:
             self.culprit = part
-            self._set(end)
+            if self._watcher is None:
+                self.deadline = end
+            else:
+                self._set(end)
         return before
 
     def relax(self, deadline: float) -> None:
         """Go back to the deadline that was in force before."""
         if self.culprit is not None:
             self.culprit = None
-            self._set(deadline)
+            if self._watcher is None:
+                self.deadline = deadline
+            else:
+                self._set(deadline)
 
     def _set(self, deadline: float) -> None:
         self.deadline = deadline
@@ -175,6 +181,7 @@ class Watchdog:
     def __init__(self) -> None:
         self._under_way: dict[Watched, None] = {}
         self._wake = trio.Event()
+        self._asleep = True  # whether the sweeper waits for it
         # Asked several times for a request: `trio.current_time` takes three more calls.
         self.now: Callable[[], float] = trio.lowlevel.current_clock().current_time
         """The time by the clock of the run (seconds)."""
@@ -191,7 +198,8 @@ class Watchdog:
         ``server`` it has no cancel scope of its own: see `Watched.interrupted`.
         """
         now = self.now()
-        if not self._under_way:
+        if self._asleep:
+            self._asleep = False
             self._wake.set()
         scope = trio.CancelScope() if server is None else None
         return Watched(self, receive, now + limit, now, server, scope)
@@ -201,6 +209,7 @@ class Watchdog:
         while True:
             if not self._under_way:
                 self._wake = trio.Event()
+                self._asleep = True
                 await self._wake.wait()
             await trio.sleep(SWEEP)
             now = trio.current_time()

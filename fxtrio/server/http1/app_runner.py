@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TypeVarTuple
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import Any, TypeVarTuple
 
 import trio
 
@@ -27,7 +27,10 @@ _NO_SCOPE: Scope = {}
 _foreign = (trio.Cancelled, GeneratorExit, KeyboardInterrupt)
 
 
-async def answer(connection: ClientConnection, request: Request, *, admitted: bool = False) -> bool:
+# Without a frame of its own, which each request would pay for.
+def answer(
+    connection: ClientConnection, request: Request, *, admitted: bool = False
+) -> Coroutine[Any, Any, bool]:
     """Run the application for ``request``. Return whether the connection can serve another.
 
     ``admitted``: it need not wait though too much is left unread.
@@ -35,19 +38,22 @@ async def answer(connection: ClientConnection, request: Request, *, admitted: bo
     services = connection.services
     scope = _open_scope(connection, request)
     if isinstance(scope, RejectedRequest):
-        await connection.reject(scope)
-        return False
+        return _reject(connection, scope)
     if process_unsent.used > process_unsent.capacity and not admitted:  # without a call
-        return await _answer_in_turn(connection, request)
+        return _answer_in_turn(connection, request)
     scope["type"] = "http"
     scope["scheme"] = "https" if connection.peer.secure else "http"
-    scope["method"] = request.method
     keep_alive = request.keep_alive and connection.served < connection.limits.requests
     stream = HttpStream(connection, request, scope, keep_alive)
     scope["extensions"][WHOLE_RESPONSE] = stream
     if services.note is not None:
         stream.began = time.perf_counter()
-    return await _run(connection, stream, services.app, scope, stream.receive, stream.send)
+    return _run(connection, stream, services.app, scope, stream.receive, stream.send)
+
+
+async def _reject(connection: ClientConnection, rejection: RejectedRequest) -> bool:
+    await connection.reject(rejection)
+    return False
 
 
 async def resume(connection: ClientConnection, stream: HttpStream) -> bool:
@@ -121,6 +127,7 @@ async def converse(connection: ClientConnection, request: Request) -> None:
     if isinstance(scope, RejectedRequest):
         await connection.reject(scope)
         return
+    del scope["method"]
     scope["type"] = "websocket"
     scope["scheme"] = "wss" if connection.peer.secure else "ws"
     scope["subprotocols"] = offer.subprotocols
@@ -156,31 +163,34 @@ async def converse(connection: ClientConnection, request: Request) -> None:
 def _open_scope(connection: ClientConnection, request: Request) -> Scope | RejectedRequest:
     """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
     services, peer, known = connection.services, connection.peer, request.known
-    parts = None if known is None else known.parts
-    if parts is None:
+    if known is not None and known.scope is not None:
+        scope = known.scope.copy()
+    else:
         try:
-            parts = split_target(request, secure=peer.secure)
+            path, raw_path, query = split_target(request, secure=peer.secure)
         except BadTarget as error:
             return RejectedRequest(error.status, str(error))
         names = services.server_names
         if names and not _is_named(request.host, names):
             return RejectedRequest(404, f"not a host of --server-name: {request.host!r}")
+        scope = {
+            "http_version": request.version,
+            "method": request.method,
+            "path": path,
+            "raw_path": raw_path,
+            "query_string": query,
+            "root_path": services.root_path,
+        }
         if known is not None:
-            known.parts = parts
-    path, raw_path, query = parts
-    return {
-        "asgi": {"version": "3.0", "spec_version": "2.3"},
-        "http_version": request.version,
-        "path": path,
-        "raw_path": raw_path,
-        "query_string": query,
-        "root_path": services.root_path,
-        "headers": request.headers,
-        "client": peer.client,
-        "server": peer.server,
-        "state": dict(services.state),
-        "extensions": {},
-    }
+            known.scope = scope
+            scope = scope.copy()
+    scope["asgi"] = {"version": "3.0", "spec_version": "2.3"}
+    scope["headers"] = request.headers
+    scope["client"] = peer.client
+    scope["server"] = peer.server
+    scope["state"] = dict(services.state)
+    scope["extensions"] = {}
+    return scope
 
 
 def _is_named(host: bytes, names: Sequence[str]) -> bool:

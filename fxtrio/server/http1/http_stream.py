@@ -111,14 +111,8 @@ class HttpStream(Response):
             self._check_last_word(status)
         if connection.hub.closing or not request.complete:
             self.keep_alive = False
-        data = self.encode_whole(
-            status,
-            lines,
-            body,
-            method=request.method,
-            version=request.version,
-            common=connection.hub.common,
-        )
+        common = connection.hub.common
+        data = self.encode_whole(status, lines, body, request.method, request.version, common)
         transport = connection.transport
         if isinstance(data, bytes):
             sent = transport.write_now(data)

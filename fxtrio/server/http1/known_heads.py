@@ -58,11 +58,11 @@ class KnownHead:
     body: int
     """Bytes of the body."""
 
-    parts: tuple[str, bytes, bytes] | None = None
-    """What `fxtrio.server.http1.target.split_target` returns, once a request was taken."""
+    shared: bool = False
+    """Whether all readers may know it."""
 
-    notes: dict[Any, Any] = attrs.field(factory=dict)
-    """What the application finds out about all requests with this head."""
+    scope: dict[str, Any] | None = None
+    """What the scopes of all requests with this head have in common, once one was opened."""
 
 
 class KnownHeads:
@@ -107,6 +107,7 @@ class KnownHeads:
         if mark not in self._seen:
             _put(self._seen, mark, None, _MOST_SEEN)
         elif b"?" not in known.target and all(name in _OPEN for name, _ in known.headers):
+            known.shared = True
             _put(self._shared, head, known, _MOST)
         else:
             _put(self._own, reader, (head, known), _MOST)

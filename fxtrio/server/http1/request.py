@@ -154,6 +154,12 @@ class RequestReader:
         self._parser = self._new_parser(self)
         self._request: Request | None = None
         self._data = b""
+        self._found: tuple[KnownHead, int] | None = None
+        """What the head of ``_data`` means, if that is one whole request that all may know.
+
+        So a connection on which the same comes over and over need not look for it.
+        """
+
         self._overhead = 0  # bytes of the message being read that are not body
 
     def feed(self, data: bytes) -> None:
@@ -168,13 +174,16 @@ class RequestReader:
         # The parser is between two messages: it need not see one that it has seen before.
         between = request is None or (fresh and request.keep_alive)
         if between:
-            found = self._heads.find(data, self)
+            found = self._found
+            if found is None or data != self._data:
+                found = self._heads.find(data, self)
             if found is not None:
                 known, end = found
+                self._data, self._found = data, found if known.shared else None
                 self._request = request = Request.of_known(known, data[end:])
                 self.requests.append(request)
                 return
-        self._data = data
+        self._data, self._found = data, None
         received = 0 if request is None else request.received
         try:
             self._parser.feed_data(data)

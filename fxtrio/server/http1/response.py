@@ -126,7 +126,7 @@ class Response:
         self.stage = STARTED
 
     def encode_whole(
-        self, status: int, lines: bytes, body: bytes, *, method: str, version: str, common: bytes
+        self, status: int, lines: bytes, body: bytes, method: str, version: str, common: bytes
     ) -> bytes | tuple[bytes, ...]:
         """Return the bytes of a complete response with a body, as `encode` returns them.
 

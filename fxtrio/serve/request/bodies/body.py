@@ -6,7 +6,7 @@ JSON, urlencoded and multipart bodies all come out of ``await request.json()``.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, TypeVar, TypeVarTuple
 
 from starlette.types import Receive, Scope
@@ -67,14 +67,15 @@ class ActionRequest(BodyRequest):
         media = self.media_type
         return not media or self.is_form or _JSON.fullmatch(media) is not None
 
-    async def json(self) -> Any:
+    def json(self) -> Coroutine[Any, Any, Any]:
         """Return the body: JSON as it is, a form as a dict (repeated keys become lists).
 
         Raises BadBody (status 400) when it cannot be parsed, and CharsetUnsupported (415).
         """
-        if self.is_form:
-            return form_values(await self.form())
-        return await super().json()
+        return self._form_values() if self.is_form else super().json()
+
+    async def _form_values(self) -> Any:
+        return form_values(await self.form())
 
     async def read_json(self) -> Any:
         """Read and parse the body as `json` does; return an empty object for an empty body."""

@@ -115,15 +115,17 @@ class Body:
         address: str = "",
     ) -> None:
         """``address`` is the client's, where it is known."""
-        self.content_type = headers.get(b"content-type", b"").decode("latin-1")
-        """The content type that the client declares; "" for none."""
-
         self._receive = receive
-        self._declared = headers.get(b"content-length", b"")
+        self._headers = headers
         self._limit = limit
         self._bodies = bodies
         self._address = address
         self._stored: list[bytes] = []
+
+    @property
+    def content_type(self) -> str:
+        """The content type that the client declares; "" for none."""
+        return self._headers.get(b"content-type", b"").decode("latin-1")
 
     def take(self, server: WholeResponse) -> bool:
         """Store the body if all of it has come and it is small; return whether it was."""
@@ -141,12 +143,14 @@ class Body:
 
         Raises BodyTooLarge above the limit, declared or not, and BodiesFull.
         """
-        if not self.size and self._declared.isdigit():
-            # 20 digits are enough for every size, and int() rejects 5,000.
-            declared = int(self._declared[:20])
-            if declared > self._limit:
-                raise BodyTooLarge(self._limit)
-            self._claim(declared, arrived=False)
+        if not self.size:
+            length = self._headers.get(b"content-length", b"")
+            if length.isdigit():
+                # 20 digits are enough for every size, and int() rejects 5,000.
+                declared = int(length[:20])
+                if declared > self._limit:
+                    raise BodyTooLarge(self._limit)
+                self._claim(declared, arrived=False)
         message = await self._receive()
         self.size += len(message.get("body", b""))
         if self.size > self._limit:
@@ -220,13 +224,19 @@ class Body:
                 )
         return self._form
 
+    def small_value(self, parse: Callable[[bytes], T]) -> T | None:
+        """Return the same as `value` of an ordinary body, without waiting; None of a large one."""
+        if self._parsed is None:
+            if self._bodies is not None and self.size > LARGE:
+                return None
+            self._parsed = (parse(self._joined()),)
+        found: T = self._parsed[0]
+        return found
+
     async def value(self, parse: Callable[[bytes], T]) -> T:
         """Return the stored body parsed by ``parse``; the same value each time."""
         if self._parsed is None:
-            if self._bodies is None or self.size <= LARGE:  # the ordinary one, without a call more
-                self._parsed = (parse(self._joined()),)
-            else:
-                self._parsed = (await self.work(lambda: parse(self._joined())),)
+            self._parsed = (await self.work(lambda: parse(self._joined())),)
         found: T = self._parsed[0]
         return found
 

@@ -146,6 +146,27 @@ def completing(event: RequestEvent) -> Callable[[Message], Awaitable[None]]:
     return complete
 
 
+def send_at_once(event: RequestEvent, answer: Answer) -> bool | None:
+    """Send an ordinary answer to a server of ours, without waiting.
+
+    Returns whether it is out; if not, `WholeResponse.flush` must follow. None for all others,
+    which `send_answer` sends: nothing of them is sent then.
+    """
+    whole, draft = event.server, event.draft
+    if (
+        whole is None
+        or event.send != whole.send
+        or not isinstance(answer, Reply)
+        or answer.lines is None
+        or draft.policy is not None
+        or draft.raw_headers
+        or answer.status in BODILESS
+    ):
+        return None
+    event.status = answer.status
+    return whole(answer.status, _all_lines(event, answer.lines), answer.body)
+
+
 async def send_answer(event: RequestEvent, answer: Answer) -> None:
     """Send ``answer``, of whichever type; nothing if it was already sent."""
     draft = event.draft
