@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -53,12 +54,11 @@ def own_site() -> Site:
     return Site("fxtrio", "this checkout", partial(_served_by_fx, folder))
 
 
-def starter_site() -> Site:
-    """Build what `fx init` writes. Raises InstallFailed."""
-    folder = cache.CACHE / "weight-starter"
-    if not (folder / "app.py").exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        _run([*_fx(), "init", str(folder), "--yes"], folder.parent)
+def starter_site(folder: Path = cache.CACHE / "weight-starter") -> Site:
+    """Build what `fx init` writes now, into a folder that is replaced. Raises InstallFailed."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    _run([*_fx(), "init", str(folder), "--yes"], folder.parent)
     _run([*_fx(), "build"], folder)
     pages = {"starter /about": "/about", "starter /": "/"}
     return Site("fxtrio", "this checkout", partial(_served_by_fx, folder), pages)

@@ -109,8 +109,9 @@ def test_every_url_of_the_result_is_a_file(project: Project, result: BundleResul
         assert (project.staging / "client" / url.removeprefix("/_fx/")).is_file()
     scripts = {path.name for path in (project.staging / "client").glob("*.js")}
     unnamed = scripts - {url.removeprefix("/_fx/") for url in urls}
-    # What is imported when something runs: by a page, and by the client of an app with a base URL.
-    assert {name.partition("-")[0] for name in unnamed} <= {"later", "below"}
+    # What is imported when something runs: by a page, by the client of an app with a base URL, and
+    # when a navigation is likely.
+    assert {name.partition("-")[0] for name in unnamed} <= {"later", "below", "visits"}
 
 
 def test_no_server_code_is_in_any_file(project: Project, result: BundleResult) -> None:

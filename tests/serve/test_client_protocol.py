@@ -16,10 +16,10 @@ CLIENT = Path(fxtrio.__file__).parent / "js" / "client"
 @pytest.mark.parametrize(
     ("file", "name"),
     [
-        ("navigation/visit.js", client_protocol.NAVIGATION.decode()),
-        ("navigation/visit.js", client_protocol.ONLY.decode()),
-        ("navigation/payload.js", client_protocol.PAYLOAD.decode()),
-        ("navigation/payload.js", client_protocol.PAYLOAD_FILE),
+        ("navigation/visits/visit.js", client_protocol.NAVIGATION.decode()),
+        ("navigation/visits/visit.js", client_protocol.ONLY.decode()),
+        ("navigation/visits/payload.js", client_protocol.PAYLOAD.decode()),
+        ("navigation/visits/payload.js", client_protocol.PAYLOAD_FILE),
         ("actions/action-call.js", INVALIDATE_HEADER),
         ("actions/action-call.js", csrf.COOKIE),
         ("actions/action-call.js", csrf.SECURE_COOKIE),

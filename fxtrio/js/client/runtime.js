@@ -2,11 +2,9 @@
 
 import { Browser } from './navigation/browser.js';
 import { HeadStore } from './head/store.js';
+import { LateRouter } from './navigation/late-router.js';
 import { Modules } from './navigation/modules.js';
-import { Payloads } from './navigation/payloads.js';
-import { Router } from './navigation/router.js';
 import { Screen } from './app.js';
-import { requestVisit } from './navigation/visit.js';
 
 /** @typedef {import('./types.js').State} State */
 
@@ -14,8 +12,8 @@ import { requestVisit } from './navigation/visit.js';
  * @typedef {object} Runtime
  * @property {string} base
  * @property {string} nonce of the document; those of navigation payloads are none
- * @property {Router} router
- * @property {Payloads} payloads
+ * @property {LateRouter} router
+ * @property {LateRouter['payloads']} payloads
  * @property {import('./navigation/loads.js').Loads} [loads] made by the first `useLoader`
  * @property {Modules} modules
  * @property {HeadStore} head
@@ -26,7 +24,8 @@ import { requestVisit } from './navigation/visit.js';
  * @property {true} [isIsland] whether it is that of islands, whose document is loaded as a whole
  */
 
-const now = () => performance.now();
+/** With these a navigation may begin. */
+const SIGNS = ['pointerdown', 'keydown', 'focusin'];
 
 /**
  * Put an app together and let it listen to the browser's history.
@@ -37,40 +36,45 @@ const now = () => performance.now();
  * @param {string} options.base
  * @param {boolean} options.rendered whether the server has rendered the page
  * @param {(url: string) => Promise<import('./types.js').Module>} options.importModule
+ * @param {() => Promise<typeof import('./navigation/visits/visits.js')>} options.visits loads what
+ *   navigations need
  * @returns {Runtime}
  */
-export function createRuntime({ window, state, base, rendered, importModule }) {
+export function createRuntime({ window, state, base, rendered, importModule, visits }) {
   const { document } = window;
   const nonce = state.nonce ?? '';
   const modules = new Modules({ document, importModule, styles: state.page.css ?? [] });
   const screen = new Screen();
-  const fetch = window.fetch.bind(window);
-  const app = { fetch, base, build: state.page.build, exported: state.page.exported };
-  const payloads = new Payloads((url, options) => requestVisit(url, { ...options, ...app }), now);
+  const app = { base, build: state.page.build, exported: state.page.exported };
   const browser = new Browser(window, () => void router.pop());
-  const router = new Router({
-    base,
-    payloads,
-    stage: {
-      url: () => browser.url(),
-      keepScroll: () => browser.keepScroll(),
-      push: (url) => browser.push(url),
-      replace: (url) => browser.replace(url),
-      leave: (url) => browser.leave(url),
-      reload: () => browser.reload(),
-      load: (page) => modules.load(page),
-      preload: (page) => modules.preload(page),
-      show: (view, held) => screen.show(view, held),
-      arrive: (arrival) => browser.arrive(arrival),
-      state: () => screen.view?.state ?? state,
-      refreshBeside: async () => runtime.loads?.refresh(),
-    },
-  });
+  /** @type {Parameters<typeof import('./navigation/visits/visits.js').makeVisits>[0]['stage']} */
+  const stage = {
+    url: () => browser.url(),
+    keepScroll: () => browser.keepScroll(),
+    push: (url) => browser.push(url),
+    replace: (url) => browser.replace(url),
+    leave: (url) => browser.leave(url),
+    reload: () => browser.reload(),
+    load: (page) => modules.load(page),
+    preload: (page) => modules.preload(page),
+    show: (view, held) => screen.show(view, held),
+    state: () => screen.view?.state ?? state,
+    refreshBeside: async () => runtime.loads?.refresh(),
+  };
+  const shown = browser.url();
+  const load = async () => (await visits()).makeVisits({ window, browser, stage, app, shown });
+  const router = new LateRouter({ base, stage, load });
+  const { payloads } = router;
   browser.start();
-  const head = openHead(state, rendered, nonce);
+  const writers = async () => (await visits()).HeadWriter;
+  const head = openHead(document, state, rendered, nonce, writers);
+  const ready = () => void router.ready().catch(() => {}); // tried again when it is needed
+  const once = { capture: true, once: true, passive: true };
+  for (const sign of SIGNS) window.addEventListener(sign, ready, once);
   const stop = () => {
     browser.stop();
     head.stop();
+    for (const sign of SIGNS) window.removeEventListener(sign, ready, once);
   };
   // What not every app uses is made where it is used: the code of others is not in their bundles.
   /** @type {Runtime} */
@@ -79,11 +83,13 @@ export function createRuntime({ window, state, base, rendered, importModule }) {
 }
 
 /**
- * @param {import('./types.js').State} state of the document
+ * @param {Document} document
+ * @param {import('./types.js').State} state of it
  * @param {boolean} rendered whether its head is that of the state
  * @param {string} nonce
+ * @param {() => Promise<import('./head/store.js').Writers>} load
  */
-function openHead({ head, page }, rendered, nonce) {
+function openHead(document, { head, page }, rendered, nonce, load) {
   const values = rendered ? head : [];
-  return new HeadStore({ document, values, own: head, nonce, lang: page.lang });
+  return new HeadStore({ document, values, own: head, nonce, lang: page.lang, load });
 }

@@ -28,11 +28,12 @@ const PATIENCE_MS = 5000;
  *   that is served below another path says so itself.
  * @param {Parameters<typeof loadBase>[1]} options.below loads what only an app needs that is served
  *   below a path
+ * @param {Parameters<typeof createRuntime>[0]['visits']} options.visits
  * @param {(url: string) => Promise<import('./types.js').Module>} [options.importModule]
  * @param {import('react-dom/client').HydrationOptions} [options.react] told to React
  * @returns {Promise<import('./runtime.js').Runtime | null>} null without a page state
  */
-export async function start({ base, below, importModule = importUrl, react = {} }) {
+export async function start({ base, below, visits, importModule = importUrl, react = {} }) {
   const data = document.querySelector(STATE);
   const root = document.getElementById(ROOT);
   if (data === null || root === null) return null;
@@ -47,14 +48,15 @@ export async function start({ base, below, importModule = importUrl, react = {} 
   const rendered = root.firstChild !== null;
   const mounted = state.page.base ?? base;
   await loadBase(mounted, below);
-  const runtime = createRuntime({ window, state, base: mounted, rendered, importModule });
+  const parts = { window, state, base: mounted, rendered, importModule, visits };
+  const runtime = createRuntime(parts);
   setRuntime(document, runtime);
-  const parts = await runtime.modules.load(state.page);
-  const app = createElement(App, { runtime, initial: { state, parts } });
+  const view = { state, parts: await runtime.modules.load(state.page) };
+  const app = createElement(App, { runtime, initial: view });
   // A file is the same for all queries, and `404.html` for all paths.
   const requestedPath = pagePath(location);
   if (state.page.exported && requestedPath !== state.requestedPath) {
-    runtime.screen.replace({ state: { ...state, requestedPath }, parts });
+    runtime.screen.replace({ ...view, state: { ...state, requestedPath } });
   }
   if (rendered) hydrateRoot(root, app, react);
   else createRoot(root, react).render(app); // the server could not

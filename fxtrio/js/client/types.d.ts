@@ -129,7 +129,11 @@ export interface View {
 
 /** Takes the nodes of `<Head>` elements. */
 export interface HeadSink {
-  add(level: number, nodes: HeadNode[]): () => void;
+  add(
+    level: number,
+    nodes: HeadNode[],
+    writers: typeof import('./head/writer.js').HeadWriter,
+  ): () => void;
 }
 
 /** What a navigation came to. */

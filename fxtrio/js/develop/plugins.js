@@ -61,12 +61,13 @@ export function developmentPlugins(known) {
  */
 function entryPlugin(settings, runtime, refresh) {
   const base = JSON.stringify(baseOf(/** @type {any} */ (settings)));
+  const loads = (/** @type {string} */ name) => `() => import("${runtime}/${name}.js")`;
   const entry = [
     `import { prepare } from ${JSON.stringify(`${runtime}/prepare.js`)};`,
     `prepare();`, // before any module of the app runs
     `const { develop } = await import(${JSON.stringify(`${runtime}/develop.js`)});`,
     `const { start } = await import(${JSON.stringify(`${runtime}/start.js`)});`,
-    `await develop({ base: ${base}, start, below: () => import(${JSON.stringify(`${runtime}/below.js`)}), hot: import.meta.hot, root: ${JSON.stringify(settings.root)}, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
+    `await develop({ base: ${base}, start, below: ${loads('below')}, visits: ${loads('visits')}, hot: import.meta.hot, root: ${JSON.stringify(settings.root)}, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
   ].join('\n');
   const socket = `import { follow, hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
   return {

@@ -17,8 +17,12 @@ const RUNTIME = 'runtime';
 /** The chunk of what pages load for islands: React, and what brings them to life. */
 const ISLANDS = 'islands';
 
-/** What only an app needs that is served below a path. */
-const BELOW = /\/base\/(attributes|elements|html)\.js$/;
+/**
+ * What only an app needs that is served below a path, and what only navigations need. Where the
+ * pages of an app use a module of it, it becomes a part of the runtime all the same.
+ */
+const APART =
+  /\/base\/(attributes|elements|html)\.js$|\/navigation\/visits\/|\/head\/(attributes|document|head|script-urls|writer)\.js$/;
 
 /** What browsers that are at most about three years old understand. */
 const TARGET = 'es2022';
@@ -112,7 +116,7 @@ function clientBuild(plan, client, production, hasIslands) {
             {
               name: RUNTIME,
               test: (id) =>
-                (id.startsWith(`${client}/`) && !BELOW.test(id)) ||
+                (id.startsWith(`${client}/`) && !APART.test(id)) ||
                 isOfLibrary(id) ||
                 id === `\0${CLIENT_ENTRY}`,
             },

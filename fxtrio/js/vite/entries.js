@@ -20,30 +20,45 @@ export function baseOf({ base }) {
 }
 
 /**
+ * References to the chunks that are loaded when they are needed: `below` by an app that is served
+ * below a path, `visits` when a navigation is likely.
+ *
+ * @typedef {{ below: string, visits: string }} Chunks
+ */
+
+/**
  * @param {Plan} plan
  * @param {string} client folder of the client runtime
- * @param {string} below reference to the chunk that only an app needs that is served below a path.
- *   The bundler would add more to the runtime than it has, to load an import that it knows.
+ * @param {Chunks} chunks
  */
-export function clientEntry(plan, client, below) {
-  const load = `() => import(/* @vite-ignore */ import.meta.ROLLUP_FILE_URL_${below})`;
+export function clientEntry(plan, client, { below, visits }) {
+  const base = JSON.stringify(baseOf(plan));
   return [
     `import { start } from ${JSON.stringify(`${client}/start.js`)};`,
-    `void start({ base: ${JSON.stringify(baseOf(plan))}, below: ${load} });`,
+    `void start({ base: ${base}, below: ${loads(below)}, visits: ${loads(visits)} });`,
   ].join('\n');
 }
 
 /**
  * @param {Plan} plan
  * @param {string} client folder of the client runtime
- * @param {string} below as of `clientEntry`
+ * @param {Chunks} chunks
  */
-export function islandsEntry(plan, client, below) {
-  const load = `() => import(/* @vite-ignore */ import.meta.ROLLUP_FILE_URL_${below})`;
+export function islandsEntry(plan, client, { below }) {
   return [
     `import { startIslands } from ${JSON.stringify(`${client}/view/islands/hydrate.js`)};`,
-    `startIslands({ base: ${JSON.stringify(baseOf(plan))}, below: ${load} });`,
+    `startIslands({ base: ${JSON.stringify(baseOf(plan))}, below: ${loads(below)} });`,
   ].join('\n');
+}
+
+/**
+ * Return a function that loads a chunk. The bundler would add more to the runtime than it has, to
+ * load an import that it knows.
+ *
+ * @param {string} chunk
+ */
+function loads(chunk) {
+  return `() => import(/* @vite-ignore */ import.meta.ROLLUP_FILE_URL_${chunk})`;
 }
 
 /**

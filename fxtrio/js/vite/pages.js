@@ -23,8 +23,6 @@ const STARTS = new Map([
   [`\0${ISLANDS_ENTRY}`, islandsEntry],
 ]);
 
-const BELOW = { type: /** @type {const} */ ('chunk'), name: 'below' };
-
 const SERVER_CODE = /\.(fxl|pyi?)$/;
 
 /**
@@ -37,10 +35,9 @@ const SERVER_CODE = /\.(fxl|pyi?)$/;
  * @returns {import('vite').Plugin}
  */
 export function pagesPlugin(plan, client) {
-  /** @type {string | undefined} */
-  let reference;
+  /** @type {import('./entries.js').Chunks | undefined} */
+  let chunks;
   const server = () => serverEntry(plan, `${path.posix.dirname(client)}/render`);
-  const below = { ...BELOW, id: `${client}/view/base/elements.js` };
   const modules = new Set(plan.modules);
   return {
     name: 'fx:pages',
@@ -60,8 +57,8 @@ export function pagesPlugin(plan, client) {
       async handler(id) {
         const start = STARTS.get(id);
         if (start !== undefined) {
-          reference ??= this.emitFile(below);
-          return { code: start(plan, client, reference), moduleType: 'js' };
+          chunks ??= emitChunks(this, client);
+          return { code: start(plan, client, chunks), moduleType: 'js' };
         }
         if (id === `\0${SERVER_ENTRY}`) return { code: server(), moduleType: 'js' };
         const cause = refusal(plan, modules, id);
@@ -83,6 +80,22 @@ export function pagesPlugin(plan, client) {
       );
       if (leaked !== undefined) throw new Error(serverCode(leaked.fileName));
     },
+  };
+}
+
+/**
+ * Let the chunks be made that browsers load when they need them.
+ *
+ * @param {{ emitFile(file: { type: 'chunk', name: string, id: string }): string }} bundler
+ * @param {string} client folder of the client runtime
+ * @returns {import('./entries.js').Chunks}
+ */
+function emitChunks(bundler, client) {
+  const emit = (/** @type {string} */ name, /** @type {string} */ file) =>
+    bundler.emitFile({ type: 'chunk', name, id: `${client}/${file}` });
+  return {
+    below: emit('below', 'view/base/elements.js'),
+    visits: emit('visits', 'navigation/visits/visits.js'),
   };
 }
 

@@ -7,7 +7,7 @@ import { useRoute } from '../contexts.js';
 import { useFormFocus } from './form-focus.js';
 import { invalidate } from '../navigation/invalidate.js';
 import { useOptimisticData } from './optimistic.js';
-import { isWebUrl } from '../navigation/payload.js';
+import { isWebUrl } from '../navigation/urls.js';
 import { Reading } from './reading.js';
 
 /** @typedef {import('./action-call.js').ActionResult} ActionResult */

@@ -1,6 +1,6 @@
 /** Attributes of `<html>` and `<body>`, kept in step with the head of the shown page. */
 
-import { MARK } from './head.js';
+import { MARK } from './tags.js';
 
 /** @typedef {import('../types.js').HeadNode} HeadNode */
 

@@ -4,6 +4,7 @@ import { createElement, useContext, useLayoutEffect, useMemo } from 'react';
 
 import { LevelContext, useRoute } from '../contexts.js';
 import { headNodes } from './elements.js';
+import { HeadWriter } from './writer.js';
 
 /** @typedef {import('../types.js').HeadNode} HeadNode */
 
@@ -18,7 +19,7 @@ export function Head({ children }) {
   const level = useContext(LevelContext);
   const nodes = headNodes(children);
   if (runtime !== null) return createElement(LiveHead, { head, level, nodes });
-  head.add(level, nodes);
+  head.add(level, nodes, HeadWriter);
   return null;
 }
 
@@ -29,6 +30,6 @@ function LiveHead({ head, level, nodes }) {
   const text = JSON.stringify(nodes);
   /** @type {HeadNode[]} */
   const same = useMemo(() => JSON.parse(text), [text]);
-  useLayoutEffect(() => head.add(level, same), [head, level, same]);
+  useLayoutEffect(() => head.add(level, same, HeadWriter), [head, level, same]);
   return null;
 }

@@ -1,7 +1,8 @@
 /** Head nodes written into a document: only what differs changes, and only what is marked. */
 
 import { BASED } from '../view/base/based.js';
-import { content, MARK, withoutTitles } from './head.js';
+import { content, withoutTitles } from './head.js';
+import { MARK } from './tags.js';
 
 /** @typedef {import('../types.js').HeadNode} HeadNode */
 

@@ -5,13 +5,9 @@
  * tests/wire/head.json. A node is `[tag, attributes, text]`.
  */
 
-/** @typedef {import('../types.js').HeadNode} HeadNode */
+import { MARK } from './tags.js';
 
-/**
- * Marks the elements of the document that belong to the app; on `html` and `body` it names the
- * attributes that do.
- */
-export const MARK = 'data-fx-head';
+/** @typedef {import('../types.js').HeadNode} HeadNode */
 
 /** What a title of a layout makes of those inside of it: `%s` stands for their text. */
 const TEMPLATE = 'data-template';

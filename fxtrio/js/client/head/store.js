@@ -1,10 +1,9 @@
 /** The head elements of the shown page: `HEAD` values and mounted `<Head>` elements. */
 
-import { DocumentAttributes } from './attributes.js';
-import { applyHead } from './document.js';
-import { divideHead, interleave, MARK, mergeHead } from './head.js';
+import { MARK } from './tags.js';
 
 /** @typedef {import('../types.js').HeadNode} HeadNode */
+/** @typedef {typeof import('./writer.js').HeadWriter} Writers */
 
 /** Keeps the document's head in step with the page. */
 export class HeadStore {
@@ -14,11 +13,12 @@ export class HeadStore {
   #elements = [];
   #scheduled = false;
   #settled = false; // while a document hydrates, parts of it may still be to come
-  #document;
-  #attributes;
   #own;
-  #nonce;
   #lang;
+  #first;
+  #load;
+  /** @type {InstanceType<Writers> | null} */
+  #writer = null;
   #observer;
 
   /**
@@ -28,15 +28,15 @@ export class HeadStore {
    * @param {HeadNode[][]} options.own those of the document's page: they came with its nonce
    * @param {string} [options.lang] of documents whose head says nothing about it
    * @param {string} options.nonce for its scripts, and those of `<Head>`, which are code
+   * @param {() => Promise<Writers>} options.load what writes: a page whose head does not change
+   *   needs none
    */
-  constructor({ document, values, own, nonce, lang }) {
-    this.#document = document;
+  constructor({ document, values, own, nonce, lang, load }) {
     this.#values = values;
     this.#own = own;
-    this.#nonce = nonce;
     this.#lang = lang;
-    const { roots } = divideHead(mergeHead(values));
-    this.#attributes = new DocumentAttributes(document, roots, lang);
+    this.#first = { document, values, lang, nonce };
+    this.#load = load;
     this.#observer = new MutationObserver((changes) => {
       if (changes.some(isTitleOfReact)) this.#schedule();
     });
@@ -67,9 +67,11 @@ export class HeadStore {
    *
    * @param {number} level
    * @param {HeadNode[]} nodes
+   * @param {Writers} writers are there with the component
    * @returns {() => void} takes them away
    */
-  add(level, nodes) {
+  add(level, nodes, writers) {
+    this.#writer ??= new writers(this.#first);
     const elements = (this.#elements[level] ??= new Set());
     elements.add(nodes);
     this.#schedule();
@@ -85,14 +87,32 @@ export class HeadStore {
     if (this.#scheduled) return;
     this.#scheduled = true;
     queueMicrotask(() => {
-      this.#scheduled = false;
-      const elements = Array.from(this.#elements, (level) => (level ? [...level].flat() : []));
-      const { roots, inner } = divideHead(mergeHead(interleave(this.#values, elements)));
-      const sent = this.#values === this.#own ? [] : this.#values.flat();
-      const untrusted = new Set(sent);
-      const remove = this.#settled;
-      this.#attributes.apply(roots, { lang: this.#lang, remove });
-      applyHead(this.#document, inner, { nonce: this.#nonce, untrusted, remove });
+      if (this.#writer !== null) this.#write(this.#writer);
+      else this.#load().then(this.#writeWith, this.#fail);
+    });
+  }
+
+  /** @param {Writers} writers */
+  #writeWith = (writers) => {
+    const writer = (this.#writer ??= new writers(this.#first));
+    this.#write(writer);
+  };
+
+  /** @param {unknown} error */
+  #fail = (error) => {
+    this.#scheduled = false;
+    console.error(error);
+  };
+
+  /** @param {InstanceType<Writers>} writer */
+  #write(writer) {
+    this.#scheduled = false;
+    writer.write({
+      values: this.#values,
+      elements: Array.from(this.#elements, (level) => (level ? [...level].flat() : [])),
+      lang: this.#lang,
+      sent: this.#values !== this.#own,
+      remove: this.#settled,
     });
   }
 }

@@ -4,7 +4,7 @@ import { useCallback, useMemo } from 'react';
 
 import { useRoute } from '../contexts.js';
 import { useLatest } from '../latest.js';
-import { isWebUrl } from '../navigation/payload.js';
+import { isWebUrl } from '../navigation/urls.js';
 import { useStore } from '../store.js';
 import { DISABLED, StreamConnection, UNREAD } from './stream-connection.js';
 import { actionPage, pathOf, searchUrl, withoutBase } from '../navigation/urls.js';

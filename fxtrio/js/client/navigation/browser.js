@@ -1,16 +1,10 @@
-/** The browser as the router needs it: address bar, history, scroll position, focus. */
+/** The browser as the router needs it: address bar, history, scroll positions. */
 
-import { announce, focusOn, focusOnPage } from './focus.js';
-import { readTyped, restoreTyped } from '../actions/typed-fields.js';
 import { keyOf } from './urls.js';
-
-/** @typedef {import('./router.js').Arrival} Arrival */
 
 const POSITIONS = 'fx-scroll';
 /** Entries of the history that are remembered, the oldest go first. */
 const MOST_ENTRIES = 100;
-/** By these a visitor scrolls. */
-const INPUTS = ['wheel', 'touchstart', 'pointerdown', 'keydown'];
 const LEAVABLE = new Set(['http:', 'https:', 'mailto:', 'tel:', 'sms:']);
 
 /** One window's history. `start` begins to listen; `stop` ends it. */
@@ -19,11 +13,14 @@ export class Browser {
   #onPop;
   /** @type {Map<string, [number, number]>} */
   #positions;
-  #entry;
+  /** The entry of the history that the address bar shows. */
+  entry;
   /** What is on the screen: its entry, and path and query. @type {{ entry: string, key: string }} */
-  #shown;
-  /** Not in the session's storage: what was typed shall not outlive the document. @type {Map<string, ReadonlyMap<string, import('../actions/typed-fields.js').Typed>>} */
-  #typed = new Map();
+  shown;
+  /** Called when the entry that is shown is left. */
+  atKeeping = () => {};
+  /** Called by `stop`. */
+  atStop = () => {};
 
   /**
    * @param {Window} window
@@ -33,20 +30,17 @@ export class Browser {
     this.#window = window;
     this.#onPop = onPop;
     this.#positions = readPositions(window);
-    this.#entry = entryOf(window.history.state);
-    this.#shown = { entry: this.#entry, key: keyOf(this.url()) };
+    this.entry = entryOf(window.history.state);
+    this.shown = { entry: this.entry, key: keyOf(this.url()) };
   }
-
-  /** Ends the wait for a page that is still too short for its position. */
-  #endRestoring = () => {};
 
   start() {
     const { history, location } = this.#window;
-    if (this.#entry === '') {
-      this.#entry = newEntry();
-      history.replaceState({ ...history.state, fx: this.#entry }, '', location.href);
+    if (this.entry === '') {
+      this.entry = newEntry();
+      history.replaceState({ ...history.state, fx: this.entry }, '', location.href);
     }
-    this.#shown = { ...this.#shown, entry: this.#entry };
+    this.shown = { ...this.shown, entry: this.entry };
     this.#take();
     this.#window.addEventListener('popstate', this.#popped);
     this.#window.addEventListener('pagehide', this.#leaving);
@@ -57,7 +51,7 @@ export class Browser {
     this.#window.removeEventListener('popstate', this.#popped);
     this.#window.removeEventListener('pagehide', this.#leaving);
     this.#window.removeEventListener('pageshow', this.#take);
-    this.#endRestoring();
+    this.atStop();
     this.#leaving();
   }
 
@@ -68,14 +62,14 @@ export class Browser {
 
   /** @param {URL} url */
   push(url) {
-    this.#entry = newEntry();
-    this.#window.history.pushState({ fx: this.#entry }, '', url.href);
+    this.entry = newEntry();
+    this.#window.history.pushState({ fx: this.entry }, '', url.href);
   }
 
   /** @param {URL} url */
   replace(url) {
     const { history } = this.#window;
-    history.replaceState({ ...history.state, fx: this.#entry }, '', url.href);
+    history.replaceState({ ...history.state, fx: this.entry }, '', url.href);
   }
 
   /**
@@ -93,63 +87,24 @@ export class Browser {
 
   /** Remember where the page is scrolled to, and what was typed into its fields. */
   keepScroll() {
-    const { scrollX, scrollY, document } = this.#window;
-    keep(this.#positions, this.#entry, [scrollX, scrollY]);
-    // Of the entry that is shown: another one may be on its way.
-    keep(this.#typed, this.#shown.entry, readTyped(document));
+    const { scrollX, scrollY } = this.#window;
+    keep(this.#positions, this.entry, [scrollX, scrollY]);
+    this.atKeeping();
   }
 
-  /** @param {Arrival} arrival */
-  arrive({ url, scroll, moved }) {
-    const { document } = this.#window;
-    this.#endRestoring();
-    const before = this.#shown;
-    this.#shown = { entry: this.#entry, key: keyOf(url) };
-    const typed = this.#typed.get(this.#entry);
-    if (scroll === 'restore' && typed && keyOf(url) !== before.key) restoreTyped(document, typed);
-    const kept = scroll === 'restore' ? this.#positions.get(this.#entry) : undefined;
-    const target = scroll === 'keep' || kept ? null : targetOf(document, url.hash);
-    if (target !== null) {
-      target.scrollIntoView();
-    } else if (scroll !== 'keep') {
-      this.#scrollTo(kept ?? [0, 0]);
-    }
-    if (target !== null) focusOn(target);
-    else if (moved) focusOnPage(document);
-    if (moved) announce(document);
-  }
-
-  /**
-   * Scroll to a position. A page that is too short for it gets longer when its deferred values
-   * come: then again, until the visitor scrolls.
-   *
-   * @param {[left: number, top: number]} position
-   */
-  #scrollTo([left, top]) {
-    const window = this.#window;
-    window.scrollTo({ left, top, behavior: 'instant' });
-    if (window.scrollY >= top - 1) return;
-    const observer = new ResizeObserver(() => {
-      window.scrollTo({ left, top, behavior: 'instant' });
-      if (window.scrollY >= top - 1) this.#endRestoring();
-    });
-    this.#endRestoring = () => {
-      observer.disconnect();
-      for (const input of INPUTS) window.removeEventListener(input, this.#endRestoring, true);
-      this.#endRestoring = () => {};
-    };
-    for (const input of INPUTS) window.addEventListener(input, this.#endRestoring, true);
-    observer.observe(window.document.body);
+  /** Where the page of this entry was scrolled to. */
+  position() {
+    return this.#positions.get(this.entry);
   }
 
   #popped = () => {
     this.keepScroll();
     const { history, location } = this.#window;
-    this.#entry = entryOf(history.state);
-    if (this.#entry === '') {
+    this.entry = entryOf(history.state);
+    if (this.entry === '') {
       // An entry that the browser made, for a hash that was typed or a plain link.
-      this.#entry = newEntry();
-      history.replaceState({ ...history.state, fx: this.#entry }, '', location.href);
+      this.entry = newEntry();
+      history.replaceState({ ...history.state, fx: this.entry }, '', location.href);
     }
     this.#onPop();
   };
@@ -166,28 +121,6 @@ export class Browser {
   };
 }
 
-/**
- * @param {Document} document
- * @param {string} hash
- * @returns {Element | null}
- */
-function targetOf(document, hash) {
-  const name = hash.slice(1);
-  if (name === '') return null;
-  let decoded = name;
-  try {
-    decoded = decodeURIComponent(name);
-  } catch {
-    // A stray per cent sign: the name stands for itself.
-  }
-  return (
-    document.getElementById(name) ??
-    document.getElementById(decoded) ??
-    document.getElementsByName(decoded)[0] ??
-    null
-  );
-}
-
 /** @param {unknown} state of a history entry */
 function entryOf(state) {
   const entry = /** @type {any} */ (state)?.fx;
@@ -202,7 +135,7 @@ function entryOf(state) {
  * @param {string} key
  * @param {Value} value
  */
-function keep(map, key, value) {
+export function keep(map, key, value) {
   map.delete(key);
   map.set(key, value);
   if (map.size > MOST_ENTRIES) map.delete(/** @type {string} */ (map.keys().next().value));

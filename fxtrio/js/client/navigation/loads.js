@@ -26,7 +26,7 @@ export class Loads {
   #entries = new Map();
   #payloads;
 
-  /** @param {import('./payloads.js').Payloads} payloads */
+  /** @param {Pick<import('./visits/payloads.js').Payloads, 'take'>} payloads */
   constructor(payloads) {
     this.#payloads = payloads;
   }
@@ -69,7 +69,7 @@ class Load {
 
   /**
    * @param {URL} url
-   * @param {import('./payloads.js').Payloads} payloads
+   * @param {Pick<import('./visits/payloads.js').Payloads, 'take'>} payloads
    * @param {Map<string, Load>} entries has those that somebody listens to
    */
   constructor(url, payloads, entries) {

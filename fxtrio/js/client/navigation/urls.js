@@ -120,3 +120,27 @@ export function parseUrl(href, here) {
     return null;
   }
 }
+
+/**
+ * Whether a redirect leads to a page of the web, and to no script.
+ *
+ * @param {string} href
+ * @param {URL} here
+ */
+export function isWebUrl(href, here) {
+  const protocol = parseUrl(href, here)?.protocol;
+  return protocol === 'http:' || protocol === 'https:';
+}
+
+/**
+ * Return the URL of a page of the app; null for one that the router does not show.
+ *
+ * @param {string} href
+ * @param {URL} here
+ * @param {string} base
+ * @returns {URL | null}
+ */
+export function pageUrl(href, here, base) {
+  const url = parseUrl(withBase(href, base), here);
+  return url?.origin === here.origin && isBelow(url.pathname, base) ? url : null;
+}

@@ -24,12 +24,13 @@ const HYDRATED_MS = 5000;
  * @param {string} options.base URL path that the app is mounted at
  * @param {typeof import('../../client/start.js').start} options.start
  * @param {Parameters<typeof import('../../client/start.js').start>[0]['below']} options.below
+ * @param {Parameters<typeof import('../../client/start.js').start>[0]['visits']} options.visits
  * @param {any} options.hot of the entry: the events of Vite
  * @param {string} options.root absolute path of the project
  * @param {string} options.editor URL that opens a place in an editor
  * @param {boolean} options.covers whether what fails covers the page
  */
-export async function develop({ base, start, below, hot, root, editor, covers }) {
+export async function develop({ base, start, below, visits, hot, root, editor, covers }) {
   const overlay = new Overlay(document, editor, covers);
   overlay.root = root;
   overlay.timings = `${base}/__fx/timings`;
@@ -46,7 +47,7 @@ export async function develop({ base, start, below, hot, root, editor, covers })
   let runtime;
   try {
     const importModule = /** @type {any} */ (importer.load);
-    runtime = await start({ base, below, importModule, react });
+    runtime = await start({ base, below, visits, importModule, react });
     importer.end();
   } catch (error) {
     reloadAtChange(overlay, hot);

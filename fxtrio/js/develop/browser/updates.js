@@ -3,8 +3,8 @@
 import { flushSync } from 'react-dom';
 
 import { invalidate } from '../../client/navigation/invalidate.js';
-import { isInLines, readLines } from '../../client/navigation/payload-lines.js';
-import { PAYLOAD } from '../../client/navigation/payload.js';
+import { isInLines, readLines } from '../../client/navigation/visits/payload-lines.js';
+import { PAYLOAD } from '../../client/navigation/visits/payload.js';
 import { bindPromises } from '../../client/view/promises.js';
 import { latest } from './latest.js';
 
@@ -322,7 +322,7 @@ function here() {
 /**
  * Wait until no page is on its way.
  *
- * @param {import('../../client/navigation/router.js').Router} router
+ * @param {import('../../client/navigation/late-router.js').LateRouter} router
  */
 async function idle(router) {
   if (router.snapshot().state === 'idle') return;

@@ -26,6 +26,7 @@ const INPUT = {
   index: `${CLIENT}/index.js`,
   start: `${CLIENT}/start.js`,
   below: `${CLIENT}/view/base/elements.js`,
+  visits: `${CLIENT}/navigation/visits/visits.js`,
   prepare: `${BROWSER}/prepare.js`,
   develop: `${BROWSER}/develop.js`,
   latest: `${BROWSER}/latest.js`,

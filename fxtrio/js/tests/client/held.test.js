@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Router } from '../../client/navigation/router.js';
+import { Router } from '../../client/navigation/visits/router.js';
 
 test('who waits within a transition that holds the page back is not held up by it', async () => {
   let arrivals = 0;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Payloads } from '../../client/navigation/payloads.js';
+import { Payloads } from '../../client/navigation/visits/payloads.js';
 
 /** A server that counts, and a clock that stands still unless it is moved. */
 function setUp({ ttl = 0, ok = true } = {}) {

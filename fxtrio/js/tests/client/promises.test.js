@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { PAYLOAD_LINES } from '../../client/navigation/payload.js';
+import { PAYLOAD_LINES } from '../../client/navigation/visits/payload.js';
 import { bindPromises, DeferredError, Promises } from '../../client/view/promises.js';
 import { describe } from '../../client/view/boundary.js';
-import { requestVisit } from '../../client/navigation/visit.js';
+import { requestVisit } from '../../client/navigation/visits/visit.js';
 
 /** @param {object} [changes] */
 function stateOf(changes = {}) {

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Payloads } from '../../client/navigation/payloads.js';
-import { Router } from '../../client/navigation/router.js';
+import { Payloads } from '../../client/navigation/visits/payloads.js';
+import { Router } from '../../client/navigation/visits/router.js';
 
-/** @typedef {import('../../client/navigation/router.js').Arrival} Arrival */
+/** @typedef {import('../../client/navigation/visits/router.js').Arrival} Arrival */
 
 /** A browser that writes down what is asked of it, and a server that answers at once. */
 class FakeBrowser {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { isPrivateName } from '../../client/actions/typed-fields.js';
+import { isPrivateName } from '../../client/navigation/visits/typed-fields.js';
 
 test('names of secrets are those of the server', () => {
   for (const name of [

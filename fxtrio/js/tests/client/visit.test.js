@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import test from 'node:test';
 
-import { PAYLOAD } from '../../client/navigation/payload.js';
-import { requestVisit } from '../../client/navigation/visit.js';
+import { PAYLOAD } from '../../client/navigation/visits/payload.js';
+import { requestVisit } from '../../client/navigation/visits/visit.js';
 
 const PAGE = { ok: true, page: { module: '/_fx/a.js', build: 'b1' }, head: [] };
 

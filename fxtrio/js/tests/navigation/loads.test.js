@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { Loads, WAITING } from '../../client/navigation/loads.js';
-import { Payloads } from '../../client/navigation/payloads.js';
+import { Payloads } from '../../client/navigation/visits/payloads.js';
 
 const CART = new URL('https://app.test/cart');
 

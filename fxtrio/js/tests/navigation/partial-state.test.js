@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { namesOf, withNewer } from '../../client/navigation/partial-state.js';
+import { namesOf, withNewer } from '../../client/navigation/visits/partial-state.js';
 
 /**
  * @param {object} data

@@ -1,7 +1,7 @@
 /** A payload whose deferred values follow in the same response, each in a line of its own. */
 
 import { PAYLOAD_LINES } from './payload.js';
-import { bindPromises, Promises } from '../view/promises.js';
+import { bindPromises, Promises } from '../../view/promises.js';
 
 /** @param {Response} response */
 export function isInLines(response) {

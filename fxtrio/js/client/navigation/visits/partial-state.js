@@ -1,7 +1,7 @@
 /** A page of which some keys of the data were loaded anew: `refresh({ only })`. */
 
-/** @typedef {import('../types.js').State} State */
-/** @typedef {import('../types.js').Json} Json */
+/** @typedef {import('../../types.js').State} State */
+/** @typedef {import('../../types.js').Json} Json */
 
 /**
  * Return the names in payloads of keys of `data` and `layoutData`. A key that nothing has is one of

@@ -4,13 +4,15 @@
  */
 
 import { namesOf, withNewer } from './partial-state.js';
-import { stopValues } from '../view/promises.js';
-import { isBelow, keyOf, parseUrl, withBase } from './urls.js';
+import { stopValues } from '../../view/promises.js';
+import { keyOf, pageUrl, withBase } from '../urls.js';
+import { IDLE } from '../late-router.js';
 
-/** @typedef {import('../types.js').State} State */
-/** @typedef {import('../types.js').View} View */
-/** @typedef {import('../types.js').Visit} Visit */
-/** @typedef {import('../types.js').PageInfo} PageInfo */
+/** @typedef {import('../../types.js').State} State */
+/** @typedef {import('../../types.js').View} View */
+/** @typedef {import('../../types.js').Visit} Visit */
+/** @typedef {import('../../types.js').PageInfo} PageInfo */
+/** @typedef {import('../late-router.js').Status} Status */
 
 /** Redirects that are followed in a row. */
 const MOST_REDIRECTS = 10;
@@ -34,7 +36,7 @@ const MOST_REDIRECTS = 10;
  * @property {(url: URL) => void} replace
  * @property {(url: URL) => void} leave load a document
  * @property {() => void} reload load the document of the shown URL
- * @property {(page: PageInfo) => Promise<import('../types.js').Parts>} load the code of a page
+ * @property {(page: PageInfo) => Promise<import('../../types.js').Parts>} load the code of a page
  * @property {(page: PageInfo) => void} preload begin to load it
  * @property {(view: View, held: () => void) => Promise<void>} show resolves when it is on the
  *   screen; `held` is called when a transition of the page holds it back until its end
@@ -45,21 +47,12 @@ const MOST_REDIRECTS = 10;
  */
 
 /**
- * @typedef {object} Status
- * @property {'idle' | 'loading'} state
- * @property {string | null} to path and query that are loading
- */
-
-/**
  * @typedef {object} How
  * @property {(url: URL) => void} record writes the history
  * @property {'top' | 'restore' | 'keep'} scroll
  * @property {boolean} [fresh]
  * @property {readonly string[]} [only] names of the values that are loaded
  */
-
-/** Nothing is loading. @type {Status} */
-export const IDLE = Object.freeze({ state: 'idle', to: null });
 
 export class Router {
   #stage;
@@ -80,12 +73,13 @@ export class Router {
    * @param {Stage} options.stage
    * @param {import('./payloads.js').Payloads} options.payloads
    * @param {string} options.base
+   * @param {URL} [options.shown] what is on the screen, if the address bar shows another page by now
    */
-  constructor({ stage, payloads, base }) {
+  constructor({ stage, payloads, base, shown = stage.url() }) {
     this.#stage = stage;
     this.#payloads = payloads;
     this.#base = base;
-    this.#shown = stage.url();
+    this.#shown = shown;
   }
 
   /** What is loading. The same object until it changes. */
@@ -109,9 +103,7 @@ export class Router {
    * @returns {URL | null}
    */
   resolve(href) {
-    const here = this.#stage.url();
-    const url = parseUrl(withBase(href, this.#base), here);
-    return url?.origin === here.origin && isBelow(url.pathname, this.#base) ? url : null;
+    return pageUrl(href, this.#stage.url(), this.#base);
   }
 
   /**

@@ -1,11 +1,11 @@
 /** One request for a navigation payload: a URL in, what it came to out. */
 
 import { isInLines, readLines } from './payload-lines.js';
-import { isPage, isPayload, isPayloadFile, isWebUrl, PAYLOAD_FILE } from './payload.js';
-import { pagePath, pathOf } from './urls.js';
-import { bindPromises, stopValues } from '../view/promises.js';
+import { isPage, isPayload, isPayloadFile, PAYLOAD_FILE } from './payload.js';
+import { isWebUrl, pagePath, pathOf } from '../urls.js';
+import { bindPromises, stopValues } from '../../view/promises.js';
 
-/** @typedef {import('../types.js').Visit} Visit */
+/** @typedef {import('../../types.js').Visit} Visit */
 
 /**
  * Ask the server for a page's payload.

@@ -1,8 +1,8 @@
 /** Navigation payloads that are kept: for their time to live, or from a prefetch to its click. */
 
-import { keyOf } from './urls.js';
+import { keyOf } from '../urls.js';
 
-/** @typedef {import('../types.js').Visit} Visit */
+/** @typedef {import('../../types.js').Visit} Visit */
 
 /** Payloads kept at the same time; beyond it the one asked for longest ago goes. */
 const CAPACITY = 50;

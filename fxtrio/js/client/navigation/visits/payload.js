@@ -3,12 +3,12 @@
  * is run. Pure; cases in tests/wire/payloads.json.
  */
 
-import { HEAD_TAGS } from '../head/tags.js';
-import { isScript } from '../head/script-urls.js';
-import { parseUrl } from './urls.js';
+import { HEAD_TAGS } from '../../head/tags.js';
+import { isScript } from '../../head/script-urls.js';
+import { parseUrl } from '../urls.js';
 
-/** @typedef {import('../types.js').State} State */
-/** @typedef {import('../types.js').HeadNode} HeadNode */
+/** @typedef {import('../../types.js').State} State */
+/** @typedef {import('../../types.js').HeadNode} HeadNode */
 
 /** What only the runtime sends: it takes this type from everything else that an app answers. */
 export const PAYLOAD = 'application/vnd.fx.page+json';
@@ -60,17 +60,6 @@ export function isPage(body, { build, base, here }) {
     [module, css ?? [], preload ?? []].flat(),
   );
   return urls.every((url) => isAsset(url, base, here)) && isHead(body.head);
-}
-
-/**
- * Whether a redirect leads to a page of the web, and to no script.
- *
- * @param {string} href
- * @param {URL} here
- */
-export function isWebUrl(href, here) {
-  const protocol = parseUrl(href, here)?.protocol;
-  return protocol === 'http:' || protocol === 'https:';
 }
 
 /**

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { IDLE, LateRouter } from '../../client/navigation/late-router.js';
+
+/** A browser at a page, and the code of navigations, which comes when `come` is called. */
+function browserAt(href = 'https://app.test/shop') {
+  /** @type {string[]} */
+  const done = [];
+  /** @type {(() => void)[]} */
+  const listeners = [];
+  let status = IDLE;
+  const note =
+    (/** @type {string} */ name) =>
+    async (/** @type {any[]} */ ...given) =>
+      void done.push([name, ...given].join(' '));
+  const router = {
+    snapshot: () => status,
+    subscribe: (/** @type {() => void} */ listener) => listeners.push(listener),
+    navigate: async (/** @type {string} */ to) => {
+      done.push(`navigate ${to}`);
+      status = { state: 'loading', to };
+      for (const listener of listeners) listener();
+    },
+    pop: note('pop'),
+    refresh: note('refresh'),
+    prefetch: note('prefetch'),
+    forgetPrefetched: () => void done.push('forget'),
+  };
+  const payloads = {
+    take: note('take'),
+    invalidate: note('invalidate'),
+    invalidateTag: note('invalidateTag'),
+  };
+  /** @type {{ promise: Promise<any>, resolve(value: any): void, reject(error: unknown): void }[]} */
+  const loads = [];
+  const late = new LateRouter({
+    base: '/shop',
+    load: () => {
+      /** @type {any} */
+      const load = {};
+      load.promise = new Promise((resolve, reject) => Object.assign(load, { resolve, reject }));
+      loads.push(load);
+      return load.promise;
+    },
+    stage: {
+      url: () => new URL(href),
+      leave: (url) => void done.push(`leave ${url.href}`),
+      reload: () => void done.push('reload'),
+    },
+  });
+  const visits = { router, payloads };
+  return { late, done, loads, come: () => loads[loads.length - 1].resolve(visits) };
+}
+
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+test('what was asked for is done in its order when the code is there', async () => {
+  const { late, done, loads, come } = browserAt();
+  const all = [late.prefetch('/a'), late.navigate('/a'), late.pop(), late.refresh()];
+  await settled();
+  assert.deepEqual(done, []);
+  come();
+  await Promise.all(all);
+
+  assert.deepEqual(done, ['prefetch /a', 'navigate /a', 'pop', 'refresh ']);
+  assert.equal(loads.length, 1);
+  void late.navigate('/b');
+  assert.equal(done.at(-1), 'navigate /b', 'and at once from then on');
+});
+
+test('a navigation is loading while its code is', async () => {
+  const { late, come } = browserAt();
+  /** @type {any[]} */
+  const seen = [];
+  late.subscribe(() => seen.push(late.snapshot().to));
+  const going = late.navigate('/a?b=1');
+  assert.deepEqual(late.snapshot(), { state: 'loading', to: '/shop/a?b=1' });
+  come();
+  await going;
+
+  assert.ok(seen.length > 1);
+  assert.ok(!seen.includes(null), 'without a moment in which nothing is');
+});
+
+test('a place on the page is nothing that loads', async () => {
+  const { late, done, come } = browserAt();
+  const going = late.navigate('#part');
+  assert.equal(late.snapshot(), IDLE);
+  come();
+  await going;
+
+  assert.deepEqual(done, ['navigate #part']);
+});
+
+test('another site is left to the browser, without any code', async () => {
+  const { late, done, loads } = browserAt();
+  await late.navigate('https://other.test/');
+
+  assert.deepEqual(done, ['leave https://other.test/']);
+  assert.equal(loads.length, 0);
+});
+
+test('without the code browsers load documents, and the next navigation tries again', async (context) => {
+  const { late, done, loads, come } = browserAt();
+  const errors = context.mock.method(console, 'error', () => {});
+  const all = [late.navigate('/a'), late.pop(), late.refresh(), late.prefetch('/a')];
+  const taken = assert.rejects(late.payloads.take(new URL('https://app.test/shop/b'), {}), /gone/);
+  loads[0].reject(new TypeError('gone'));
+  await Promise.all([...all, taken]);
+
+  assert.deepEqual(done, ['leave https://app.test/shop/a', 'reload', 'reload']);
+  assert.equal(errors.mock.callCount(), 4);
+  assert.equal(late.snapshot(), IDLE);
+
+  const again = late.navigate('/c');
+  come();
+  await again;
+  assert.equal(done.at(-1), 'navigate /c');
+});
+
+test('there is nothing to forget before the code is there', async () => {
+  const { late, done, loads, come } = browserAt();
+  late.forgetPrefetched();
+  late.payloads.invalidate();
+  late.payloads.invalidateTag('a');
+  assert.deepEqual([done.length, loads.length], [0, 0]);
+
+  const ready = late.ready();
+  come();
+  await ready;
+  late.forgetPrefetched();
+  late.payloads.invalidate();
+  late.payloads.invalidateTag('a');
+  assert.deepEqual(done, ['forget', 'invalidate ', 'invalidateTag a']);
+});
