@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -67,6 +68,15 @@ def command(
     raise SystemExit(any(one.kind is not FindingKind.ENVIRONMENT for one in checked.problems))
 
 
+_BESIDE_PAGES = frozenset(
+    {
+        *(".py", ".sql", ".json", ".toml", ".css"),
+        *(".js", ".mjs", ".jsx", ".ts", ".mts", ".tsx"),
+    }
+)
+"""Suffixes of files besides pages in which something is found."""
+
+
 @attrs.frozen
 class Checked:
     """What `check` has found."""
@@ -77,19 +87,41 @@ class Checked:
     problems: tuple[Problem, ...]
     """By place; their paths are as messages name them."""
 
+    pages: frozenset[Path] = frozenset()
+    """The page files, absolute."""
+
 
 def within(paths: Sequence[Path], root: Path, checked: Checked) -> Checked:
     """Return what was found in files and folders of the project in ``root``; all without any.
 
-    Raises BadParameter for one that is not in the project.
+    Raises BadParameter for one that is not in the project, and for a file of another kind.
     """
     from fxtrio.compile.problems import in_paths
 
     if not paths:
         return checked
     require_inside(paths, root)
-    files = sum(path.is_file() or sum(one.is_file() for one in path.rglob("*")) for path in paths)
+    files = 0
+    for path in paths:
+        below = [path] if path.is_file() else _own_files(path)
+        found = sum(_is_looked_at(one, checked.pages) for one in below)
+        if not found and path.is_file() and checked.pages:
+            message = f"{path} is not a file that fx check looks at. Name pages, code or settings."
+            raise click.BadParameter(message, param_hint="PATHS")
+        files += found
     return Checked(files, tuple(in_paths(checked.problems, paths)))
+
+
+def _own_files(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [one for one in folders if one[0] != "." and one != "node_modules"]
+        yield from (Path(parent, name) for name in names)
+
+
+def _is_looked_at(file: Path, pages: frozenset[Path]) -> bool:
+    if file.suffix in _BESIDE_PAGES or file.name.startswith(".env"):
+        return file.is_file()
+    return file.resolve() in pages
 
 
 async def check(
@@ -149,7 +181,8 @@ async def check(
     found = [*config_problems(unusable), *named, *beside, *placed(problems, root)]
     if types and not unusable:
         found += await _types_beside(found, root, report)
-    return Checked(files, tuple(sorted(found)))
+    pages = frozenset((root / page.module.source).resolve() for page in project.pages)
+    return Checked(files, tuple(sorted(found)), pages)
 
 
 def _elsewhere(problems: Iterable[Problem], root: Path, beside: Iterable[Problem]) -> list[Problem]:

@@ -414,6 +414,20 @@ def test_one_file_is_fine(root: Path) -> None:
     assert CliRunner().invoke(main, ["check"]).stdout == "✓ 1 file is fine.\n"
 
 
+@pytest.mark.node
+def test_named_files_are_counted_if_they_are_looked_at(root: Path) -> None:
+    write({"pages/index.fxl": UI, "pages/notes.txt": "x = y\n", "README.md": "# Shop\n"})
+    write({"pages/.old/a.py": "", "pages/node_modules/a/index.js": ""})
+
+    page = CliRunner().invoke(main, ["check", "pages/index.fxl"])
+    folder = CliRunner().invoke(main, ["check", "pages"])
+    other = CliRunner().invoke(main, ["check", "README.md"])
+
+    assert (page.stdout, folder.stdout) == ("✓ 1 file is fine.\n", "✓ 1 file is fine.\n")
+    assert (other.exit_code, other.stdout) == (2, "")
+    assert "README.md is not a file that fx check looks at." in other.stderr
+
+
 def test_nothing_is_looked_at_when_it_is_not_known_where(root: Path) -> None:
     write({"fx.config.json": '{"pagesDir": "../x"}', "pages/index.fxl": "x = y\n"})
 
