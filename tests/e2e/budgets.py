@@ -12,7 +12,7 @@ from tests.e2e.support import visit
 SHORT = 5000
 """Most that the HTML of a page has (bytes of gzip), unless its text is long."""
 
-AROUND, MARKED_UP = 3000, 1.5
+AROUND, MARKED_UP = 2000, 1.5
 """What a page with a long text has besides it (bytes of gzip), and how much larger than its
 Markdown the text may be, both compressed."""
 
