@@ -135,3 +135,27 @@ def test_saves_at_once_of_a_page_and_of_its_part_that_fails_show_both_when_it_is
         part.write_text(f"export const Note = () => <b>{number + 1}</b>;\n", "utf-8")
         expect(page.locator("h1")).to_have_text(f"{number + 1} {number + 1}")
         expect(page.locator("fx-overlay")).to_have_count(0)
+
+
+def test_a_lazy_part_that_throws_when_it_is_first_loaded_is_shown_when_it_is_right(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    part = project / "components/late.jsx"
+    part.write_text("null.x;\nexport default () => <b>wrong</b>;\n", "utf-8")
+    page = open_home(browser, server)
+    hydrated(page)
+    file = project / "pages/index.fxl"
+    text = file.read_text("utf-8").replace(
+        "import { Form", "import { lazy } from 'react';\nimport { ClientOnly, Form"
+    )
+    text = text.replace(
+        "export default",
+        "const Late = lazy(() => import('../components/late.jsx'));\n\nexport default",
+    )
+    shown = "<h1>Notes</h1><ClientOnly>{() => <Late />}</ClientOnly>"
+    file.write_text(text.replace("<h1>Notes</h1>", shown), "utf-8")
+    expect(page.locator("fx-overlay p").first).to_contain_text("properties of null")
+    part.write_text("export default () => <b>right</b>;\n", "utf-8")
+
+    expect(page.locator("b").first).to_have_text("right")
+    expect(page.locator("fx-overlay")).to_have_count(0)
