@@ -117,7 +117,7 @@ def holding(
             try:
                 yield HoldingRenderer(renderer, held)
             finally:
-                with held.hold_for_process():  # they end
+                with held.hold():  # they end, or are killed after a while by this clock
                     await stack.aclose()
 
     return open_holding

@@ -158,6 +158,24 @@ async def test_the_clock_stands_still_while_a_page_is_rendered(
     assert "<p>rendered</p>" in response.text
 
 
+async def test_a_process_that_does_not_end_with_the_app_is_killed_in_its_time(
+    project: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clock, "THRESHOLD", 0.05)
+    ended = trio.Event()
+
+    @asynccontextmanager
+    async def open_renderer() -> AsyncIterator[Renderer]:
+        yield NoRender()
+        with trio.move_on_after(5) as grace:
+            await ended.wait()
+        assert grace.cancelled_caught  # and the process is killed
+
+    async with open_app(project, open_renderer=open_renderer) as client:
+        await client.get("/")
+    assert trio.current_time() >= 5
+
+
 @pytest.mark.node
 async def test_pages_are_rendered_in_node_under_a_mock_clock(
     project: Path, autojump_clock: MockClock
