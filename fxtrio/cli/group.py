@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any
 
 import click
@@ -97,19 +99,48 @@ class Commands(click.Group):
             raise click.UsageError(message, ctx) from error
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run a command; exit with 1 after an error that was raised on purpose."""
+        """Run a command; exit with 1 after an error that was raised on purpose.
+
+        So are those that a file of the project raises while the command imports it.
+        """
         try:
             return super().main(*args, **kwargs)
-        except FxtrioError as error:
-            _explain([error])
         except BaseExceptionGroup as group:
             errors = leaves(group)
             if any(isinstance(error, KeyboardInterrupt) for error in errors):
                 raise SystemExit(INTERRUPTED) from None
-            if not all(isinstance(error, FxtrioError) for error in errors):
+            explained = _explained(errors)
+            if not explained:
                 raise
-            _explain(errors)
+        except (Exception, SystemExit) as error:
+            explained = _explained([error])
+            if not explained:
+                raise
+        _explain(explained)
         raise SystemExit(1)
+
+
+def _explained(errors: Sequence[BaseException]) -> list[FxtrioError]:
+    """Return the errors to print; none if one is a defect, or the end of a command."""
+    explained = []
+    for error in errors:
+        known = error if isinstance(error, FxtrioError) else _import_failure(error)
+        if known is None:
+            return []
+        explained.append(known)
+    return explained
+
+
+def _import_failure(error: BaseException) -> FxtrioError | None:
+    """Return what to print if an import of the project has raised ``error``."""
+    imports = sys.modules.get("fxtrio.imports")
+    passed = [frame.f_code.co_filename for frame, _line in walk_tb(error.__traceback__)]
+    if imports is None or imports.__file__ not in passed:
+        return None
+    # Heavy, and commands that succeed need none of it.
+    from fxtrio.cli.import_check.import_failure import import_failed
+
+    return import_failed(error)
 
 
 def _explain(errors: Sequence[BaseException]) -> None:

@@ -115,7 +115,7 @@ async def test_imports_are_reported_at_the_line_that_is_to_blame(root: Path) -> 
         "'redirect'?",
         f"pages/e.fxl:1:12: importing it fails: KeyError: 'key'. {correct}",
         "pages/f.fxl:3:7: importing it fails: the environment variable 'DATABASE_URL' is not "
-        "set. Set it for 'fx check' too.",
+        "set. Set it for commands of fx, too.",
         "pages/g.fxl:2:1: importing it fails: it exits the process with 'no'. Do not exit the "
         "process on import.",
     ]

@@ -127,7 +127,10 @@ def explain(error: BaseException) -> tuple[str, str]:
     if isinstance(error, Impatient):
         return str(error), _START
     if _is_environment(error):
-        return f"the environment variable {error.args[0]!r} is not set", "Set it for 'fx check' too"
+        return (
+            f"the environment variable {error.args[0]!r} is not set",
+            "Set it for commands of fx, too",
+        )
     if isinstance(error, FxtrioError):
         cause, _, remedy = str(error).splitlines()[0].rstrip(".").rpartition(". ")
         return (cause, remedy) if cause else (remedy, f"See 'fx docs {type(error).__name__}'")

@@ -1,0 +1,46 @@
+"""`import_failed`: what a file of the project has raised while a command imported it.
+
+Called for commands that import the project in their own process, such as `fx export`.
+"""
+
+from __future__ import annotations
+
+import traceback
+from pathlib import Path
+
+from fxtrio import imports
+from fxtrio.cli.import_check.importer import explain
+from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.tracebacks import is_application
+
+
+class ImportFailed(FxtrioError):
+    """A file of the project cannot be imported, so the command cannot do its work."""
+
+    def __init__(self, place: str, cause: str, remedy: str) -> None:
+        """``cause`` and ``remedy`` are without a full stop."""
+        super().__init__(f"{place}: importing it fails: {cause}. {remedy}.")
+        self.place = place
+        self.cause = cause
+
+
+def import_failed(error: BaseException) -> ImportFailed | None:
+    """Return what to print in place of an error that an import of the project has raised.
+
+    None for any other error, which may be a defect.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    files = [frame.filename for frame in frames]
+    if imports.__file__ not in files:
+        return None
+    own = [
+        (frame.filename, frame.lineno or 1)
+        for frame in frames[files.index(imports.__file__) :]
+        if is_application(frame.filename)
+    ]
+    if isinstance(error, SyntaxError) and error.filename and is_application(error.filename):
+        own.append((error.filename, error.lineno or 1))
+    if not own:
+        return None
+    file, line = own[-1]
+    return ImportFailed(f"{shown_path(Path(file))}:{line}", *explain(error))
