@@ -12,6 +12,7 @@ from typing import Any
 import attrs
 from starlette.endpoints import HTTPEndpoint
 
+from fxtrio.cli.import_check.collection_checks import Code, collection_problems
 from fxtrio.cli.import_check.importer import Attempts, explain
 from fxtrio.cli.import_check.messages import Order, Page
 from fxtrio.compile.problems import Problem
@@ -32,6 +33,7 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
     """
     imports = Imports(Path(order.root), Path(order.root))
     problems: list[Problem] = []
+    imported: list[Code] = []
     for page in order.pages:
         source = page.module.source
         text = page.python.encode()
@@ -39,10 +41,13 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
         names = attempts.run(source, load)
         if names is not None:
             problems += _action_problems(page, names, largest_body)
+            imported.append(Code(source, page.python, names))
     for source in order.endpoints:
         names = attempts.run(source, partial(imports.file, source))
         if names is not None:
             problems += _endpoint_problems(source, names)
+            python = (Path(order.root) / source).read_text("utf-8")
+            imported.append(Code(source, python, names))
     for module in order.actions:
         names = attempts.run(module.source, partial(imports.file, module.source))
         if names is not None:
@@ -51,7 +56,7 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
             problems += _action_problems(Page(module=entry, python=python), names, largest_body)
     for source in order.hooks:
         attempts.run(source, partial(imports.file, source))
-    return problems
+    return [*problems, *collection_problems(Path(order.root), imported)]
 
 
 def _page_names(

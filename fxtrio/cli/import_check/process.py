@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
+from fxtrio.cli.import_check.collection_checks import may_load
 from fxtrio.cli.import_check.messages import IMPORT_TIMEOUT, Findings, Order, Page, read_lines
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.problems import Problem, config_problems, placed
@@ -80,19 +82,26 @@ async def try_settings(root: Path, config: Config) -> list[Problem]:
 
 
 async def try_front_matter(root: Path, project: CheckedProject) -> list[Problem]:
-    """Return the problems of the front matter of pages in Markdown, as `fx check` reports them.
+    """Return the problems of the front matter of Markdown files, as `fx check` reports them.
 
-    Only the models are imported, in a process of its own.
+    Only the models of pages are imported, and pages that read collections, in processes of their
+    own. What such a page raises on import is left to `fx check`: it may need the server's settings.
     """
-    pages = tuple(
+    pages = [
         Page(module=page.module, python=page.python)
         for page in project.pages
-        if page.module.code is not None and page.module.source.endswith(MARKDOWN_SUFFIX)
-    )
-    if not pages:
-        return []
-    order = Order(root=str(root), app="", pages=pages, endpoints=(), hooks=())
-    return [*placed((await try_application(order)).problems, root)]
+        if page.module.code is not None
+    ]
+    written = [page for page in pages if page.module.source.endswith(MARKDOWN_SUFFIX)]
+    reading = [page for page in pages if page not in written and may_load(page)]
+    order = partial(Order, root=str(root), app="", endpoints=(), hooks=())
+    problems: list[Problem] = []
+    if written:
+        problems += (await try_application(order(pages=tuple(written)))).problems
+    if reading:
+        found = (await try_application(order(pages=tuple(reading)))).problems
+        problems += [one for one in found if one.path.endswith(MARKDOWN_SUFFIX)]
+    return [*placed(dict.fromkeys(problems), root)]
 
 
 def found_settings(root: Path, findings: Findings) -> list[Problem]:

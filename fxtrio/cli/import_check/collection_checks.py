@@ -1,0 +1,124 @@
+"""The Markdown files that `content.load` reads, checked as it will read them.
+
+Code calls it only for a request, so the calls are found in the text of the modules: those whose
+folder and model are written down, or are names of the module.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import attrs
+import trio
+
+from fxtrio.cli.import_check.messages import Page
+from fxtrio.compile.problems import Problem
+from fxtrio.compile.split.python_statements import parse_source
+from fxtrio.tracebacks import is_application
+
+_CALLED = "load"
+_UNKNOWN = object()
+
+
+@attrs.frozen
+class Code:
+    """A module of the project that has been imported."""
+
+    source: str
+    """Relative to the project folder."""
+
+    python: str
+    names: Mapping[str, Any]
+
+
+@attrs.frozen
+class _Call:
+    folder: str
+    model: Any
+    url: str
+    place: tuple[str, int]
+
+
+def may_load(page: Page) -> bool:
+    """Whether the Python of a page seems to read a collection."""
+    return "content" in page.python and f"{_CALLED}(" in page.python
+
+
+def collection_problems(root: Path, pages: list[Code]) -> list[Problem]:
+    """Return the mistakes of all collections that ``pages`` and what they import read."""
+    if "fxtrio.collections" not in sys.modules:  # nothing has imported it, which needs an extra
+        return []
+    found: dict[Problem, None] = {}
+    tried: set[tuple[str, int, str]] = set()
+    for code in [*pages, *_imported(root)]:
+        for call in _calls(code):
+            key = (call.folder, id(call.model), call.url)
+            if key not in tried:
+                tried.add(key)
+                found.update(dict.fromkeys(_problems_of(root, call)))
+    return list(found)
+
+
+def _imported(root: Path) -> Iterator[Code]:
+    """Yield the modules of the project that pages have imported."""
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None) or ""
+        path = Path(file)
+        if file.endswith(".py") and is_application(file) and path.is_relative_to(root):
+            yield Code(path.relative_to(root).as_posix(), path.read_text("utf-8"), vars(module))
+
+
+def _calls(code: Code) -> Iterator[_Call]:
+    """Yield the calls of `content.load` in a module whose arguments are known."""
+    from fxtrio.collections import load
+
+    if _CALLED not in code.python:
+        return
+    for node in ast.walk(parse_source(code.python)):
+        if not isinstance(node, ast.Call) or _value(node.func, code.names) is not load:
+            continue
+        named = {one.arg or "**": one.value for one in node.keywords}
+        given = dict(zip(("folder", "model"), node.args, strict=False))
+        arguments = {name: _value(value, code.names) for name, value in {**given, **named}.items()}
+        folder, url = arguments.pop("folder", _UNKNOWN), arguments.pop("url", "")
+        model = arguments.pop("model", None)
+        is_model = model is None or isinstance(model, type)
+        if isinstance(folder, str) and isinstance(url, str) and is_model and not arguments:
+            yield _Call(folder, model, url, (code.source, node.lineno))
+
+
+def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
+    """Return what a constant or a name of the module stands for."""
+    match node:
+        case ast.Constant():
+            return node.value
+        case ast.Name():
+            return names.get(node.id, _UNKNOWN)
+        case ast.Attribute():
+            return getattr(_value(node.value, names), node.attr, _UNKNOWN)
+        case _:
+            return _UNKNOWN
+
+
+def _problems_of(root: Path, call: _Call) -> list[Problem]:
+    from fxtrio.collections import ContentInvalid, load
+
+    source, line = call.place
+    try:
+        trio.run(partial(load, call.folder, call.model, url=call.url, root=root))
+    except ContentInvalid as error:
+        return [
+            Problem(one.path, one.line, 1 if one.line else 0, one.cause, one.remedy)
+            for one in error.faults
+        ]
+    except FileNotFoundError:
+        remedy = "Create it, or correct the name: it is relative to the project folder"
+        return [Problem(source, line, 1, f"there is no folder {call.folder!r}", remedy)]
+    except (TypeError, OSError, UnicodeDecodeError) as error:  # no model, or no text
+        return [Problem(source, line, 1, f"{call.folder!r} cannot be read: {error}", "Correct it")]
+    return []
