@@ -25,6 +25,7 @@ from fxtrio.config import Config
 from fxtrio.config.code_names import code_names
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import FOLDERS, Manifest
+from fxtrio.standalone.collections import collection_files
 from fxtrio.standalone.imported import follow_imports
 from fxtrio.standalone.packages import copy_package, copy_uninstalled, needed_packages
 
@@ -165,7 +166,8 @@ def write_standalone(
     with open_staging(folder) as staging:
         app, target = staging / "app", staging / "packages"
         shutil.copytree(build, app / FOLDERS["production"], ignore=_NOT_SERVED)
-        for source in {*imported.files, *_others(root, config, manifest, include)}:
+        read = collection_files(root, imported.files)
+        for source in {*imported.files, *read, *_others(root, config, manifest, include)}:
             if folder not in source.parents and build not in source.parents:
                 _copy(source, app / source.relative_to(root))
         target.mkdir(parents=True)

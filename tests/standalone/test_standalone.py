@@ -130,6 +130,32 @@ def test_the_folder_runs_the_app_without_any_other_package(tmp_path: Path) -> No
     assert done.stdout.startswith("fx, version")
 
 
+def test_the_files_of_collections_are_in_the_folder(tmp_path: Path) -> None:
+    reading = """
+        FOLDER = "recipes"
+
+        async def recipes():
+            from fx import content
+            from fx.content import load as read
+            return await content.load(FOLDER), await read("guides/en", url="/{slug}")
+    """
+    files = {
+        "shop/prices.py": reading,
+        "recipes/soup.md": "# Soup\n",
+        "recipes/2024/_draft.md": "# Draft\n",
+        "guides/en/first.md": '~~~python file="examples/load.py"\n~~~\n',
+        "guides/fr/premier.md": "# Premier\n",
+        "examples/load.py": "pass\n",
+    }
+
+    write(tmp_path / "app", {**FILES, **files})
+
+    app = tmp_path / "out" / "app"
+    assert (app / "recipes/soup.md").is_file() and (app / "guides/en/first.md").is_file()
+    assert (app / "examples/load.py").is_file()
+    assert not (app / "guides/fr").exists()
+
+
 def test_a_file_that_is_missing_is_found_and_the_folder_stays(tmp_path: Path) -> None:
     late = f"import importlib\nimportlib.import_module('shop.unused')\n\n{PAGE}"
     folder = tmp_path / "out"
