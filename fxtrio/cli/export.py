@@ -62,8 +62,10 @@ def command(
     replaces OUT in the last step: if the export fails, OUT remains unchanged.
     """
     # Heavy, and `fx --help` needs none of it.
+    from fxtrio.compile.problems import placed
     from fxtrio.export import place_of
     from fxtrio.log import open_own_log
+    from fxtrio.tools.project_checks.outer_middleware import outer_middleware
 
     load_env_files(root)
     config = load_config(root)
@@ -71,10 +73,12 @@ def command(
     run_build(root, config, budget=None, site=site, quiet=as_json)
     open_own_log()
     exported = _export(root, config, out.resolve(), place, allow_missing, jobs, quiet=as_json)
+    error = console(stderr=True)
+    for problem in placed(outer_middleware(root, of="exported pages"), root):
+        print_warning(str(problem), error)
     if as_json:
         click.echo(json.dumps(_summary(exported), indent=2))
         return
-    error = console(stderr=True)
     for finding in (*exported.left_out, *exported.dangling):
         print_warning(f"left out: {finding}", error)
     pages = counted(len(exported.pages), "page")

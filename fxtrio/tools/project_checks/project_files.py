@@ -21,13 +21,14 @@ from fxtrio.config.errors import ConfigProblem
 from fxtrio.db.open import without_password
 from fxtrio.routes import ApiFile
 from fxtrio.tools.project_checks.migrations import migration_problems
+from fxtrio.tools.project_checks.outer_middleware import outer_middleware
 
 
 async def beside_problems(
     root: Path, config: Config, project: CheckedProject, *, connects: bool
 ) -> list[Problem]:
-    """Return problems of packages, migrations, open endpoints, extras, boundaries, and of the
-    modules that pages use, `placed`.
+    """Return problems of packages, migrations, open endpoints, extras, boundaries, middleware
+    around the app, and of the modules that pages use, `placed`.
 
     With ``connects`` the database is queried for the migrations that it has run.
     """
@@ -36,8 +37,10 @@ async def beside_problems(
     migrations = await migration_problems(root, config, connects=connects)
     open_ones = locate(unguarded_problems(config, project.tree.api), root)
     missing = locate(missing_extras(config), root)
+    is_stored = any(page.module.static for page in project.pages)
+    outer = outer_middleware(root, of="static pages") if is_stored else []
     return [
-        *placed([*around, *unreached_not_found(project), *modules, *migrations], root),
+        *placed([*around, *unreached_not_found(project), *modules, *migrations, *outer], root),
         *config_problems(open_ones, FindingKind.UNGUARDED),
         *config_problems(missing, FindingKind.EXTRAS),
     ]
