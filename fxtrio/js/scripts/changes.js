@@ -179,3 +179,19 @@ function isReadAtOnce(parent) {
 export function isDisplayName({ type, property, computed }) {
   return type === 'MemberExpression' && !computed && property.name === 'displayName';
 }
+
+/**
+ * A regular expression that remembers where it stopped is another one for the next render.
+ *
+ * @param {Node} literal
+ * @param {Node | null} parent
+ * @returns {Reason[]}
+ */
+export function ofExpression(literal, parent) {
+  const flags = literal.regex?.flags ?? '';
+  if (!/[gy]/.test(flags)) return [];
+  const isArgument = parent?.type === 'CallExpression' && parent.arguments.includes(literal);
+  const method = isArgument ? parent.callee.property?.name : '';
+  if (/^(match|matchAll|replace|replaceAll|split)$/.test(method)) return [];
+  return [{ node: literal, cause: `a regular expression with '${flags}'` }];
+}

@@ -7,15 +7,16 @@
  */
 
 import * as allowed from './allowed.js';
-import { Changes } from './changes.js';
+import { Changes, ofExpression } from './changes.js';
 import { isConstantOfBuild, isNaming, isSetter, isSetterName, isSetterUsed } from './constants.js';
+import { ElementTypes } from './element-types.js';
 import { elementReasons, textOf } from './elements.js';
 import { Functions } from './functions.js';
 import { partsOfIslands } from './island-parts.js';
 import { elementOf, isIsland, islandsOf } from './islands.js';
 import { isPlainKey, isTable } from './keys.js';
-import { ALL } from './module.js';
-import { misplacedText, Nesting } from './nesting.js';
+import { LIBRARIES, Meanings } from './module.js';
+import { misplacedValues, Nesting } from './nesting.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./module.js').Meaning} Meaning */
@@ -23,9 +24,6 @@ import { misplacedText, Nesting } from './nesting.js';
 /** `ofIslands`: only with islands. @typedef {{ node: Node, cause: string, ofIslands?: boolean }} Reason */
 
 const UNKNOWN_KEY = 'a property whose name is known only at run time';
-
-/** Libraries whose exports are looked at one by one. @type {Record<string, Set<string>>} */
-const LIBRARIES = { react: allowed.REACT, 'fx/client': allowed.CLIENT };
 
 /**
  * Return the reasons that one module has of its own, in the order of its text.
@@ -54,10 +52,11 @@ class Looker {
    */
   constructor(module, resolve) {
     this.module = module;
-    this.resolve = resolve;
     this.changes = new Changes(module);
     this.nesting = new Nesting();
-    this.functions = new Functions(module, this.changes, (name) => this.meaningOf(name));
+    this.elementTypes = new ElementTypes(module);
+    this.meanings = new Meanings(module, resolve);
+    this.functions = new Functions(module, this.changes, (name) => this.meanings.of(name));
     const { sites } = islandsOf(module.program, (name) => module.importOf(name));
     /** The elements of islands, and the tags of their components. @type {Set<Node>} */
     this.islands = new Set(sites.flatMap(({ element, tag }) => [element, tag]));
@@ -123,11 +122,14 @@ class Looker {
       case 'ArrowFunctionExpression':
         return this.lookAtFunction(node);
       case 'MemberExpression':
-        return this.lookAtMember(node);
+        return this.lookAtMember(node, parent);
       case 'Property':
         return this.lookAtProperty(node, parent);
       case 'CallExpression':
+        this.reasons.push(...this.elementTypes.ofAll(node));
         return void this.reasons.push(...this.changes.ofCall(node, parent));
+      case 'SpreadElement':
+        return void this.reasons.push(...this.elementTypes.ofAll(node));
       case 'NewExpression':
         return this.lookAtNew(node);
       case 'ForOfStatement':
@@ -143,7 +145,7 @@ class Looker {
       case 'BinaryExpression':
         return node.operator === '**' ? this.add(node, '**') : undefined;
       case 'Literal':
-        return this.lookAtLiteral(node, parent);
+        return void this.reasons.push(...ofExpression(node, parent));
       case 'JSXOpeningElement':
         return this.lookAtElement(node);
       case 'JSXElement':
@@ -166,9 +168,9 @@ class Looker {
     const isObject = parent?.type === 'MemberExpression' && parent.object === node;
     if (variable !== null) {
       if (name === 'arguments') this.add(node, name);
-      const library =
-        isObject || /^Import/.test(parent?.type ?? '') ? undefined : this.libraryOf(node);
-      if (library !== undefined) this.add(node, `all of '${library}'`);
+      const whole =
+        isObject || /^Import/.test(parent?.type ?? '') ? '' : this.meanings.wholeOf(node);
+      if (whole !== '') this.add(node, `all of '${whole}'`);
       if (isSetterUsed(node, parent, this.module)) this.add(node, name);
       this.reasons.push(...this.functions.ofName(node, parent));
     } else if (isObject) {
@@ -183,6 +185,7 @@ class Looker {
   /** @param {Node} node an import, or an export that may be one */
   lookAtImport(node) {
     const specifier = node.source?.value;
+    if (node.exported) this.add(node, `all of '${specifier}'`);
     if (specifier === undefined || !Object.hasOwn(LIBRARIES, specifier)) return;
     if (node.type !== 'ImportDeclaration') this.add(node, `an export from '${specifier}'`);
     for (const one of node.specifiers ?? []) {
@@ -198,18 +201,22 @@ class Looker {
     else if (node.generator) this.add(node, 'a generator');
   }
 
-  /** @param {Node} node */
-  lookAtMember(node) {
+  /**
+   * @param {Node} node
+   * @param {Node | null} parent
+   */
+  lookAtMember(node, parent) {
+    this.reasons.push(...this.functions.ofName(node, parent));
     const { object, property, computed } = node;
-    const library = object.type === 'Identifier' ? this.libraryOf(object) : undefined;
+    const library = object.type === 'Identifier' ? this.meanings.libraryOf(object) : undefined;
     if (library !== undefined) {
       const isListed = !computed && LIBRARIES[library].has(property.name);
       if (!isListed) this.add(node, computed ? library : property.name);
-    } else if (!computed) {
-      this.lookAtKey(property);
-      this.reasons.push(...this.functions.ofMember(node));
-    } else if (!isPlainKey(property, this.module) && !isTable(object, this.module)) {
-      this.add(property, UNKNOWN_KEY);
+    } else if (computed && !isPlainKey(property, this.module)) {
+      if (!isTable(object, this.module)) this.add(property, UNKNOWN_KEY);
+    } else {
+      if (!computed) this.lookAtKey(property);
+      this.reasons.push(...this.elementTypes.ofMember(node));
     }
   }
 
@@ -223,13 +230,16 @@ class Looker {
    * @param {Node} node of an object or a pattern
    * @param {Node | null} parent
    */
-  lookAtProperty({ key, value, computed }, parent) {
+  lookAtProperty(node, parent) {
+    const { key, value, computed } = node;
     if (computed && !isPlainKey(key, this.module)) {
       this.add(key, UNKNOWN_KEY);
       return;
     }
-    if (parent?.type === 'ObjectPattern') this.lookAtKey(key);
-    else this.lookAtMethod(key.name ?? String(key.value), key, value);
+    if (parent?.type === 'ObjectPattern') {
+      this.lookAtKey(key);
+      this.reasons.push(...this.elementTypes.ofPattern(node));
+    } else this.lookAtMethod(key.name ?? String(key.value), key, value);
   }
 
   /**
@@ -251,38 +261,31 @@ class Looker {
     if (!isGlobal) this.add(callee, 'new');
   }
 
-  /**
-   * A regular expression that remembers where it stopped is another one for the next render.
-   *
-   * @param {Node} node
-   * @param {Node | null} parent
-   */
-  lookAtLiteral(node, parent) {
-    if (!/[gy]/.test(node.regex?.flags ?? '')) return;
-    const isArgument = parent?.type === 'CallExpression' && parent.arguments.includes(node);
-    const method = isArgument ? parent.callee.property?.name : '';
-    if (/^(match|matchAll|replace|replaceAll|split)$/.test(method)) return;
-    this.add(node, `a regular expression with '${node.regex.flags}'`);
-  }
-
   /** @param {Node} node an element with its children */
   lookAtWhole(node) {
     const { name } = node.openingElement;
-    const meaning = this.meaningOfTag(name);
+    const meaning = this.meanings.ofTag(name);
     const own = isIsland(meaning) ? elementOf(node.openingElement) : '';
     const element = meaning === undefined ? textOf(name) : own;
     if (element === null || (isIsland(meaning) && !this.islands.has(node))) {
       this.add(name, 'an <Island> whose component or element is unknown');
     }
     const reasons = this.nesting.enter(name, element ?? '');
-    this.reasons.push(...reasons, ...misplacedText(node, element ?? ''));
+    this.reasons.push(...reasons, ...misplacedValues(node, element ?? '', this.module));
     this.reasons.push(...this.functions.ofChildren(node, meaning));
   }
 
   /** @param {Node} tag */
   lookAtElement(tag) {
     const { name, attributes } = tag;
-    const meaning = this.meaningOfTag(name);
+    const meaning = this.meanings.ofTag(name);
+    if (
+      name.property &&
+      meaning?.kind === 'import' &&
+      !LIBRARIES[meaning.specifier].has(meaning.name)
+    ) {
+      this.add(name.property, meaning.name);
+    }
     if (meaning === null) this.add(name, name.name);
     else if (!this.islands.has(tag)) this.reasons.push(...elementReasons(tag, meaning));
     if (meaning === undefined) return;
@@ -293,58 +296,4 @@ class Looker {
       this.reasons.push(...this.functions.ofAttribute(inner));
     }
   }
-
-  /**
-   * Return what the name of a tag means: undefined for an element of HTML, null for a global.
-   *
-   * @param {Node} name
-   * @returns {Meaning | undefined | null}
-   */
-  meaningOfTag(name) {
-    if (name.type === 'JSXMemberExpression') return this.meaningOfMember(name);
-    if (name.type !== 'JSXIdentifier') return undefined;
-    const variable = this.module.variableOf(name);
-    return variable ? this.meaningOf(name) : variable;
-  }
-
-  /** @param {Node} name such as `React.Fragment` or `Theme.Provider` @returns {Meaning} */
-  meaningOfMember({ object, property }) {
-    if (object.type !== 'JSXIdentifier') return { kind: 'unknown' };
-    const specifier = this.libraryOf(object);
-    if (specifier === undefined) {
-      const meaning = this.meaningOf(object);
-      return meaning.kind === 'context' ? meaning : { kind: 'unknown' };
-    }
-    if (!LIBRARIES[specifier].has(property.name)) this.add(property, property.name);
-    return { kind: 'import', specifier, name: property.name };
-  }
-
-  /**
-   * Return the library of which an identifier is all.
-   *
-   * @param {Node} identifier
-   * @returns {string | undefined}
-   */
-  libraryOf(identifier) {
-    const meaning = this.module.meaningOf(identifier);
-    if (meaning.kind !== 'import' || !isLibrary(meaning.specifier)) return undefined;
-    return meaning.name === ALL || meaning.name === 'default' ? meaning.specifier : undefined;
-  }
-
-  /**
-   * Return what an identifier means, in whichever module it is declared.
-   *
-   * @param {Node} identifier
-   * @returns {Meaning}
-   */
-  meaningOf(identifier) {
-    const meaning = this.module.meaningOf(identifier);
-    if (meaning.kind !== 'import' || isLibrary(meaning.specifier)) return meaning;
-    return this.resolve(meaning.specifier, meaning.name);
-  }
-}
-
-/** @param {string} specifier */
-export function isLibrary(specifier) {
-  return Object.hasOwn(LIBRARIES, specifier);
 }

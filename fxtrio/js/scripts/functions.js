@@ -4,6 +4,7 @@
  */
 
 import { NO_FUNCTIONS } from './allowed.js';
+import { PROPERTIES } from './element-types.js';
 import { ALL } from './module.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
@@ -25,9 +26,6 @@ const UNREAD = new Set([
 
 const PASSED_ON = 'a function that is passed on';
 
-/** Properties of functions that are others in browsers. */
-const PROPERTIES = new Set(['length', 'name', 'toString', 'valueOf']);
-
 export class Functions {
   /** What a page fills the slots of its layouts with. @type {Set<Node | null>} */
   #slots;
@@ -35,7 +33,7 @@ export class Functions {
   /**
    * @param {Module} module
    * @param {Changes} changes
-   * @param {(identifier: Node) => Meaning} meaningOf in whichever module it is declared
+   * @param {(name: Node) => Meaning} meaningOf a name, in whichever module it is declared
    */
   constructor(module, changes, meaningOf) {
     this.module = module;
@@ -58,7 +56,7 @@ export class Functions {
   }
 
   /**
-   * @param {Node} node a name
+   * @param {Node} node a name, also one of all that a module exports
    * @param {Node | null} parent
    * @returns {Reason[]}
    */
@@ -67,20 +65,7 @@ export class Functions {
     const isMember = parent?.type === 'MemberExpression' && parent.object === node;
     if (!isText && !(isMember && PROPERTIES.has(nameOf(parent.property)))) return [];
     const isFunction = this.meaningOf(node).kind === 'function';
-    return isFunction ? [{ node, cause: `the text of ${node.name}` }] : [];
-  }
-
-  /**
-   * The `type` of an element is its component.
-   *
-   * @param {Node} node a member that is not computed
-   * @returns {Reason[]}
-   */
-  ofMember(node) {
-    const { object, property } = node;
-    const isOfType = object.type === 'MemberExpression' && object.property.name === 'type';
-    const isRead = isOfType && PROPERTIES.has(nameOf(property));
-    return isRead ? [{ node, cause: `type.${nameOf(property)}` }] : [];
+    return isFunction ? [{ node, cause: `the text of ${nameOf(node.property ?? node)}` }] : [];
   }
 
   /**
@@ -112,7 +97,8 @@ export class Functions {
    */
   #isFunction(node) {
     if (/Function/.test(node.type)) return true;
-    if (node.type !== 'Identifier' || !this.module.variableOf(node)) return false;
+    const isName = node.type === 'Identifier' && this.module.variableOf(node);
+    if (!isName && node.type !== 'MemberExpression') return false;
     const meaning = this.meaningOf(node);
     if (meaning.kind !== 'import') return meaning.kind === 'function';
     return meaning.name !== ALL && !NO_FUNCTIONS.has(meaning.name);

@@ -1,6 +1,6 @@
 /** What the code of islands cannot do, since they know nothing of the page around them. */
 
-import { isLibrary } from './code.js';
+import { isLibrary } from './module.js';
 import { walk } from '../check/tree.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */

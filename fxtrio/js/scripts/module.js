@@ -5,6 +5,7 @@
  */
 
 import { withoutTypes } from '../check/names.js';
+import * as allowed from './allowed.js';
 
 /** @typedef {import('../check/names.js').Tools} Tools */
 /** @typedef {import('../check/tree.js').Node} Node */
@@ -21,6 +22,9 @@ import { withoutTypes } from '../check/names.js';
 
 /** The name of an import of everything. */
 export const ALL = '*';
+
+/** Libraries whose exports are looked at one by one. @type {Record<string, Set<string>>} */
+export const LIBRARIES = { react: allowed.REACT, 'fx/client': allowed.CLIENT };
 
 export class Module {
   /** What each identifier refers to; null for globals. @type {Map<Node, any>} */
@@ -205,6 +209,91 @@ export class Module {
       }
     }
   }
+}
+
+/** What names mean, in whichever module they are declared. */
+export class Meanings {
+  /**
+   * @param {Module} module
+   * @param {(specifier: string, name: string) => Meaning} resolve what an import of the project means
+   */
+  constructor(module, resolve) {
+    this.module = module;
+    this.resolve = resolve;
+  }
+
+  /** @param {Node} node an identifier, or a member of all that a module exports @returns {Meaning} */
+  of(node) {
+    const isMember = node.type === 'MemberExpression';
+    const found = this.module.meaningOf(isMember ? node.object : node);
+    if (!isMember) return this.#declared(found);
+    return node.computed ? { kind: 'unknown' } : this.#ofMember(found, node.property.name);
+  }
+
+  /**
+   * Return what the name of a tag means: undefined for an element of HTML, null for a global.
+   *
+   * @param {Node} name
+   * @returns {Meaning | undefined | null}
+   */
+  ofTag(name) {
+    if (name.type === 'JSXMemberExpression') return this.#ofTagMember(name);
+    if (name.type !== 'JSXIdentifier') return undefined;
+    const variable = this.module.variableOf(name);
+    return variable ? this.of(name) : variable;
+  }
+
+  /**
+   * Return the module of which an identifier is all; "" for others.
+   *
+   * @param {Node} identifier
+   * @returns {string}
+   */
+  wholeOf(identifier) {
+    const meaning = this.module.meaningOf(identifier);
+    const isAll = meaning.kind === 'import' && meaning.name === ALL;
+    return this.libraryOf(identifier) ?? (isAll ? meaning.specifier : '');
+  }
+
+  /**
+   * Return the library of which an identifier is all.
+   *
+   * @param {Node} identifier
+   * @returns {string | undefined}
+   */
+  libraryOf(identifier) {
+    const meaning = this.module.meaningOf(identifier);
+    if (meaning.kind !== 'import' || !isLibrary(meaning.specifier)) return undefined;
+    return meaning.name === ALL || meaning.name === 'default' ? meaning.specifier : undefined;
+  }
+
+  /** @param {Node} name such as `React.Fragment` or `Theme.Provider` @returns {Meaning} */
+  #ofTagMember({ object, property }) {
+    if (object.type !== 'JSXIdentifier') return { kind: 'unknown' };
+    const specifier = this.libraryOf(object);
+    if (specifier !== undefined) return { kind: 'import', specifier, name: property.name };
+    const meaning = this.of(object);
+    return meaning.kind === 'context'
+      ? meaning
+      : this.#ofMember(this.module.meaningOf(object), property.name);
+  }
+
+  /** @param {Meaning} whole @param {string} name @returns {Meaning} */
+  #ofMember(whole, name) {
+    const isAll = whole.kind === 'import' && whole.name === ALL;
+    return isAll ? this.#declared({ ...whole, name }) : { kind: 'unknown' };
+  }
+
+  /** @param {Meaning} meaning @returns {Meaning} */
+  #declared(meaning) {
+    if (meaning.kind !== 'import' || isLibrary(meaning.specifier)) return meaning;
+    return this.resolve(meaning.specifier, meaning.name);
+  }
+}
+
+/** Whether a specifier is one whose exports are looked at one by one. @param {string} specifier */
+export function isLibrary(specifier) {
+  return Object.hasOwn(LIBRARIES, specifier);
 }
 
 /**

@@ -68,6 +68,12 @@ const PLAIN = new Set(['address', 'div', 'p']);
 /** What browsers move out of a table, if it is directly in one. */
 const TEXT = new Set(['Literal', 'TemplateLiteral', 'MemberExpression']);
 
+/** Methods that make a list of what a function returns. */
+const MAPPING = new Set(['flatMap', 'map']);
+
+/** Names and expressions that lead to others (count). */
+const DEEPEST = 12;
+
 /** What ends a drawing or a formula, besides blocks. */
 const OF_HTML = new Set([
   ...['b', 'big', 'br', 'code', 'em', 'embed', 'i', 'img', 'nobr', 'ruby', 's', 'small', 'span'],
@@ -106,22 +112,109 @@ export class Nesting {
 }
 
 /**
- * Return text that is directly in a table or a row of it, as far as it shows.
+ * Return what is directly in a table or a row of it and is not allowed there, as far as it shows: text,
+ * and values that hold it or elements. A value in the table itself has to show that it is none of its
+ * rows, since these are easily written without the part around them.
  *
  * @param {Node} element
  * @param {string} name
+ * @param {import('./module.js').Module} module
  * @returns {Reason[]}
  */
-export function misplacedText({ children }, name) {
+export function misplacedValues({ children, openingElement }, name, module) {
   if (!Object.hasOwn(CHILDREN, name)) return [];
-  return children
-    .filter((/** @type {Node} */ { type, value, expression }) =>
-      type === 'JSXText' ? value.trim() !== '' : TEXT.has(expression?.type),
-    )
-    .map((/** @type {Node} */ node) => ({
-      node,
-      cause: `text in <${name}>, which browsers rearrange`,
-    }));
+  const given = openingElement.attributes.filter(
+    (/** @type {Node} */ one) => one.name?.name === 'children',
+  );
+  const values = [...children, ...given.map((/** @type {Node} */ one) => one.value ?? one)];
+  return values.flatMap((/** @type {Node} */ node) => {
+    if (node.type === 'JSXText' || node.type === 'Literal')
+      {return isBlank(node) ? [] : [textIn(node, name)];}
+    if (node.type !== 'JSXExpressionContainer') return [];
+    if (TEXT.has(node.expression.type)) return isBlank(node.expression) ? [] : [textIn(node, name)];
+    const fits = fitsIn(node.expression, name, module);
+    return (fits ?? name !== 'table')
+      ? []
+      : [{ node, cause: `a value in <${name}>, which browsers may rearrange` }];
+  });
+}
+
+/** @param {Node} node @param {string} name @returns {Reason} */
+function textIn(node, name) {
+  return { node, cause: `text in <${name}>, which browsers rearrange` };
+}
+
+/** Whether a text or a literal shows nothing. @param {Node} node */
+function isBlank({ type, value }) {
+  return (
+    /Text|Literal/.test(type) &&
+    (typeof value === 'string' ? value.trim() === '' : typeof value === 'boolean' || value === null)
+  );
+}
+
+/**
+ * Whether all elements that a value may hold are allowed in a part of a table; undefined where that does
+ * not show.
+ *
+ * @param {Node | null} value
+ * @param {string} parent
+ * @param {import('./module.js').Module} module
+ * @param {number} [depth] of names that have led here
+ * @returns {boolean | undefined}
+ */
+function fitsIn(value, parent, module, depth = 0) {
+  const fits = (/** @type {Node | null} */ one) => fitsIn(one, parent, module, depth + 1);
+  switch (value === null || depth > DEEPEST ? '' : value.type) {
+    case 'JSXEmptyExpression':
+      return true;
+    case 'Literal':
+      return isBlank(/** @type {Node} */ (value));
+    case 'JSXElement': {
+      const { name } = value?.openingElement.name ?? {};
+      return !/^[a-z]/.test(name ?? '') || CHILDREN[parent].includes(name) || ANYWHERE.has(name);
+    }
+    case 'JSXFragment':
+      return whole(value?.children.filter((/** @type {Node} */ one) => !isBlank(one)).map(fits));
+    case 'JSXExpressionContainer':
+      return fits(value?.expression);
+    case 'ConditionalExpression':
+      return whole([fits(value?.consequent), fits(value?.alternate)]);
+    case 'LogicalExpression':
+      return value?.operator === '&&'
+        ? fits(value?.right)
+        : whole([fits(value?.left), fits(value?.right)]);
+    case 'ArrayExpression':
+      return whole(value?.elements.map(fits));
+    case 'CallExpression':
+      return MAPPING.has(value?.callee.property?.name)
+        ? fits(value?.arguments[0] ?? null)
+        : undefined;
+    case 'ArrowFunctionExpression':
+      return fits(value?.body);
+    case 'BlockStatement': {
+      const last = value?.body.at(-1);
+      return last?.type === 'ReturnStatement' && value?.body.slice(0, -1).every(isDeclaration)
+        ? fits(last.argument)
+        : undefined;
+    }
+    case 'Identifier': {
+      const variable = module.variableOf(/** @type {Node} */ (value));
+      const init = variable && !module.isWritten(variable) ? module.initOf(variable) : undefined;
+      return init ? fits(init) : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** @param {Node} statement */
+function isDeclaration({ type }) {
+  return type === 'VariableDeclaration';
+}
+
+/** @param {(boolean | undefined)[]} parts */
+function whole(parts) {
+  return parts.includes(false) ? false : parts.includes(undefined) ? undefined : true;
 }
 
 /**

@@ -11,10 +11,10 @@ import path from 'node:path';
 
 import { OF_LIBRARY } from '../worker/library.js';
 import { isPageFile } from '../vite/page-file.js';
-import { codeReasons, isLibrary } from './code.js';
+import { codeReasons } from './code.js';
 import { islandReasons } from './island-code.js';
 import { islandsOf } from './islands.js';
-import { ALL, Module } from './module.js';
+import { ALL, isLibrary, Module } from './module.js';
 
 /** @typedef {import('../check/names.js').Tools} Tools */
 /** @typedef {import('../vite/plan.js').Plan} Plan */

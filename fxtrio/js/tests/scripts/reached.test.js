@@ -1,0 +1,142 @@
+/** Functions and elements that code reaches on a detour: through elements, modules as a whole and names. */
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { prove } from './proving.js';
+
+const CARD = 'function Card() { return null; }';
+
+/** @param {string} body @param {string} [before] */
+function page(body, before = CARD) {
+  return `${before}\nexport default function Page({ data, children }) { ${body} }`;
+}
+
+/** @param {string} text @param {Record<string, string>} [others] */
+async function reasonsOf(text, others = {}) {
+  const [found] = await prove({ 'pages/index.fxl': text, ...others }, ['pages/index.fxl']);
+  return found;
+}
+
+const TYPES = [
+  page('const { type } = <Card />; return <p>{type.name}</p>;'),
+  page('const { type } = <Card />; return <p>{`${type}`}</p>;'),
+  page('const { type: { name } } = <Card />; return <p>{name}</p>;'),
+  page('const { type: T } = children; return <p>{T.name}</p>;'),
+  page('const { type = 1 } = children; return <p>{type + "a"}</p>;'),
+  page('const { key, ...rest } = <Card />; return <p>{`${rest.type}`}</p>;'),
+  page('const t = children.type; return <p>{t.name}</p>;'),
+  page('const t = children.type; return <p>{`${t}`}</p>;'),
+  page('const el = <Card />; return <p>{String(el.type)}</p>;'),
+  page('const el = data.a ? <Card /> : null; return <p>{[el.type].join()}</p>;'),
+  page('return <p>{`${children["type"]}`}</p>;'),
+  page('return <p>{children["type"].name}</p>;'),
+  page('const all = { ...children }; return <p>{`${all.type}`}</p>;'),
+  page('return <p>{Object.values(children).map((one) => one?.name)}</p>;'),
+  page('return <p>{Object.entries(<Card />).map(([key, one]) => `${one}`)}</p>;'),
+  page('return <p>{[<Card />].map((one) => String(one.type))}</p>;'),
+  page('return <p>{[<Card />].map(({ type }) => String(type))}</p>;'),
+  page('let t = ""; for (const one of [<Card />]) t += `${one.type}`; return <p>{t}</p>;'),
+  page('return <p>{f(<Card />)}</p>;', `${CARD} const f = (one) => \`\${one.type}\`;`),
+  page('return <p>{f(<Card />)}</p>;', `${CARD} const f = ({ type: { name } }) => name;`),
+  page(
+    'return <Row icon={<Card />} />;',
+    `${CARD} function Row({ icon }) { return <p>{\`\${icon.type}\`}</p>; }`,
+  ),
+  `import { Children } from 'react';\n${page('return Children.map(children, (one) => `${one.type}`);')}`,
+];
+
+test('the type of an element is a component, whose name and text nobody may read', async () => {
+  const found = await Promise.all(TYPES.map((text) => reasonsOf(text)));
+
+  assert.deepEqual(
+    TYPES.filter((_, index) => found[index].length === 0),
+    [],
+  );
+});
+
+const PLAIN = [
+  page(
+    'return <p className={`a-${data.type}`}>{data.items.map((one) => <b key={one.type} className={`b-${one.type}`}>{label(one.type)}</b>)}</p>;',
+    'const label = (type) => type.toUpperCase();',
+  ),
+  page('const { type, text } = data; return <p className={`a-${type}`}>{text}</p>;'),
+  page(
+    'return <div>{data.items.map((one) => <Row key={one.id} {...one} />)}{children}</div>;',
+    'function Row({ type, text }) { return <p className={`row ${type}`}>{text}</p>; }',
+  ),
+  page('return <p>{children.type === "p" ? 1 : 2}</p>;'),
+  page(
+    'return <p>{Object.entries(data.groups).map(([key, one]) => <b key={key}>{one.name}</b>)}</p>;',
+  ),
+  page('return <p>{[...data.items].map((one) => `${one.type}`)}</p>;'),
+];
+
+test('the type of something else is a text like any other', async () => {
+  assert.deepEqual(
+    await Promise.all(PLAIN.map((text) => reasonsOf(text))),
+    PLAIN.map(() => []),
+  );
+});
+
+test('a module as a whole is a way to its functions', async () => {
+  const all = "import * as all from '../ui/f.js';\n";
+  const module = {
+    'ui/f.js': 'export function f() { return 1; }\nexport const Card = () => <b />;',
+  };
+  const passed = { ...module, 'ui/g.js': "export * as all from './f.js';" };
+  const named = "import { all } from '../ui/g.js';\n";
+
+  const found = await Promise.all([
+    reasonsOf(`${all}export default () => <p>{all.f.name}</p>;`, module),
+    reasonsOf(`${all}export default () => <p>{\`\${all.f}\`}</p>;`, module),
+    reasonsOf(`${all}export default () => <p>{String(all.f)}</p>;`, module),
+    reasonsOf(`${all}export default () => <p>{Object.values(all).join()}</p>;`, module),
+    reasonsOf(`${all}export default () => <p>{\`\${{ ...all }.f}\`}</p>;`, module),
+    reasonsOf(`${all}const { f } = all;\nexport default () => <p>{f.name}</p>;`, module),
+    reasonsOf(`${named}export default () => <p>{all.f.name}</p>;`, passed),
+    reasonsOf(`${all}export default () => <p>{all.f(1)}<all.Card /></p>;`, module),
+  ]);
+
+  assert.deepEqual(
+    found.map((reasons) => reasons.at(-1)?.replace(/^.*?: /, '')),
+    [
+      'the text of f',
+      'the text of f',
+      'a function that is passed on',
+      "all of '../ui/f.js'",
+      "all of '../ui/f.js'",
+      "all of '../ui/f.js'",
+      "all of './f.js'",
+      undefined,
+    ],
+  );
+});
+
+const ROW = '<tr key={row}><td>{row}</td></tr>';
+
+test('rows that a name or a function brings into a table are found', async () => {
+  const wrong = [
+    page(`const rows = data.rows.map((row) => ${ROW}); return <table>{rows}</table>;`),
+    page(`return <table>{rows(data)}</table>;`, `const rows = (d) => d.rows.map((row) => ${ROW});`),
+    page('return <table>{children}</table>;'),
+    page('return <table children={data.rows} />;'),
+    page('const cells = <td>{data.text}</td>; return <table><tbody>{cells}</tbody></table>;'),
+  ];
+  const right = [
+    page(
+      `const rows = data.rows.map((row) => ${ROW}); return <table><tbody>{rows}</tbody></table>;`,
+    ),
+    page(`const body = data.a && <tbody>{children}</tbody>; return <table>{body}</table>;`),
+    page(
+      `return <table>{/* none */}{data.rows.map((row) => { const a = 1; return <tbody key={a}>${ROW}</tbody>; })}{null}</table>;`,
+    ),
+  ];
+
+  const found = await Promise.all([...wrong, ...right].map((text) => reasonsOf(text)));
+
+  assert.deepEqual(
+    found.map((reasons) => reasons.length > 0),
+    [...wrong.map(() => true), ...right.map(() => false)],
+  );
+});
