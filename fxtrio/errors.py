@@ -26,6 +26,11 @@ def shown_path(path: Path) -> str:
         return str(path)
 
 
+def sentence(text: str) -> str:
+    """Return ``text`` with the full stop that a remedy such as "Did you mean 'a'?" needs not."""
+    return text if text.endswith("?") else f"{text}."
+
+
 class _Copied(Exception):
     """Can be copied and pickled, whatever its constructor takes: attributes are all it has."""
 

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fxtrio.errors import FxtrioError, ValidationActionError, shown_path
+from fxtrio.errors import FxtrioError, ValidationActionError, sentence, shown_path
 from fxtrio.serve.request.model.validate import ROOT, body_model
 
 Model = TypeVar("Model")
@@ -40,8 +40,7 @@ class Fault:
     def __str__(self) -> str:
         """Return ``path:line: cause. Remedy.``"""
         place = f"{self.path}:{self.line}" if self.line else self.path
-        end = "" if self.remedy.endswith("?") else "."
-        return f"{place}: {self.cause}. {self.remedy}{end}"
+        return f"{place}: {self.cause}. {sentence(self.remedy)}"
 
 
 class ContentInvalid(FxtrioError):

@@ -11,7 +11,7 @@ import attrs
 
 from fxtrio.compile.check.problem_kinds import SEVERITIES, FindingKind, Severity
 from fxtrio.config.errors import ConfigProblem
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, sentence, shown_path
 
 _WIDEST = 120  # characters of a line that a frame shows
 
@@ -66,8 +66,7 @@ class Problem:
     @property
     def text(self) -> str:
         """``message. Remedy.``"""
-        end = "" if self.remedy.endswith("?") else "."
-        return f"{self.message}. {self.remedy}{end}"
+        return f"{self.message}. {sentence(self.remedy)}"
 
 
 def frame_of(lines: Iterable[tuple[int, str]], line: int, column: int) -> str:

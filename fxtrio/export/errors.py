@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, sentence, shown_path
 
 
 @attrs.frozen(order=True)
@@ -25,7 +25,7 @@ class Finding:
 
     def __str__(self) -> str:
         """Return ``place: cause. Remedy.``"""
-        return f"{self.place}: {self.cause}. {self.remedy}."
+        return f"{self.place}: {self.cause}. {sentence(self.remedy)}"
 
 
 class ExportFailed(FxtrioError):

@@ -85,6 +85,7 @@ async def test_calls_of_endpoints_and_modules(tmp_path: Path, call: str) -> None
     assert FOUND in found
     assert [one.partition(".md")[0] for one in found].count("recipes/soup") == 1
     assert any(one.startswith("recipes/tea.md:1:1: 'nowhere.md'") for one in found)
+    assert await built(tmp_path, {}) == found
 
 
 async def test_a_folder_that_does_not_exist_is_reported_at_the_call(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.e2e.islands_site import COUNTER
-from tests.e2e.support import Server, fx, served, visit
+from tests.e2e.support import CHROMIUM, CHROMIUM_FLAGS, Server, fx, served, visit
 from tests.fonts.small_font import small_font
 from tests.trees import page, write_tree
 
@@ -134,8 +134,11 @@ def test_a_font_of_an_island_is_loaded_and_used(site: Server, browser: Browser) 
 def test_islands_live_on_when_the_browser_shows_a_stored_page_again(
     site: Server, chromium: Browser
 ) -> None:
-    options = ["--disable-back-forward-cache"]
-    browser = chromium.browser_type.launch(ignore_default_args=options)
+    browser = chromium.browser_type.launch(
+        executable_path=CHROMIUM,
+        args=list(CHROMIUM_FLAGS),
+        ignore_default_args=["--disable-back-forward-cache"],
+    )
     try:
         page = visit(browser).page
         page.goto(site.url)

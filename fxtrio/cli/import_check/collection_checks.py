@@ -10,18 +10,21 @@ import ast
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import attrs
 import trio
 
-from fxtrio.cli.import_check.messages import Page
+from fxtrio.compile.check.project_modules import modules_used, read_module
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.split.python_statements import parse_source
+from fxtrio.compile.project import CheckedProject
+from fxtrio.compile.split.python_statements import Broken, parse_module, parse_source
 from fxtrio.tracebacks import is_application
 
 _CALLED = "load"
+_EXTRA = "markdown_it"
 _UNKNOWN = object()
 
 
@@ -44,9 +47,18 @@ class _Call:
     place: tuple[str, int]
 
 
-def may_load(page: Page) -> bool:
-    """Whether the Python of a page seems to read a collection."""
-    return "content" in page.python and f"{_CALLED}(" in page.python
+def reads_collections(root: Path, project: CheckedProject) -> bool:
+    """Whether pages, endpoints or the modules that they use seem to call `content.load`."""
+    if find_spec(_EXTRA) is None:
+        return False
+    trees = [parse_module(page.python) for page in project.pages]
+    read = [read_module(root / api.source, root) for api in project.tree.api]
+    texts = [page.python for page in project.pages]
+    texts += [one[0].text for one in read if one is not None]
+    trees += [one[1] for one in read if one is not None]
+    used = modules_used(root, [tree for tree in trees if not isinstance(tree, Broken)])
+    texts += [module.source.text for module in used.modules]
+    return any("content" in text and _CALLED in text for text in texts)
 
 
 def collection_problems(root: Path, pages: list[Code]) -> list[Problem]:

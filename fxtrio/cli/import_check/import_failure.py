@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fxtrio import imports
 from fxtrio.cli.import_check.importer import explain
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, sentence, shown_path
 from fxtrio.tracebacks import is_application
 
 
@@ -19,7 +19,7 @@ class ImportFailed(FxtrioError):
 
     def __init__(self, place: str, cause: str, remedy: str) -> None:
         """``cause`` and ``remedy`` are without a full stop."""
-        super().__init__(f"{place}: importing it fails: {cause}. {remedy}.")
+        super().__init__(f"{place}: importing it fails: {cause}. {sentence(remedy)}")
         self.place = place
         self.cause = cause
 

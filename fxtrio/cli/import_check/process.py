@@ -5,7 +5,9 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from fxtrio.cli.import_check.collection_checks import may_load
+import trio
+
+from fxtrio.cli.import_check.collection_checks import reads_collections
 from fxtrio.cli.import_check.messages import IMPORT_TIMEOUT, Findings, Order, Page, read_lines
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.problems import Problem, config_problems, placed
@@ -84,8 +86,8 @@ async def try_settings(root: Path, config: Config) -> list[Problem]:
 async def try_front_matter(root: Path, project: CheckedProject) -> list[Problem]:
     """Return the problems of the front matter of Markdown files, as `fx check` reports them.
 
-    Only the models of pages are imported, and pages that read collections, in processes of their
-    own. What such a page raises on import is left to `fx check`: it may need the server's settings.
+    Only the models of pages are imported; in a project that reads collections, all pages and
+    endpoints. What these raise is left to `fx check`: they may need the server's settings.
     """
     pages = [
         Page(module=page.module, python=page.python)
@@ -93,14 +95,15 @@ async def try_front_matter(root: Path, project: CheckedProject) -> list[Problem]
         if page.module.code is not None
     ]
     written = [page for page in pages if page.module.source.endswith(MARKDOWN_SUFFIX)]
-    reading = [page for page in pages if page not in written and may_load(page)]
-    order = partial(Order, root=str(root), app="", endpoints=(), hooks=())
+    order = partial(Order, root=str(root), app="", hooks=())
     problems: list[Problem] = []
     if written:
-        problems += (await try_application(order(pages=tuple(written)))).problems
-    if reading:
-        found = (await try_application(order(pages=tuple(reading)))).problems
-        problems += [one for one in found if one.path.endswith(MARKDOWN_SUFFIX)]
+        problems += (await try_application(order(pages=tuple(written), endpoints=()))).problems
+    if await trio.to_thread.run_sync(reads_collections, root, project):
+        others = tuple(page for page in pages if page not in written)
+        endpoints = tuple(api.source for api in project.tree.api)
+        found = await try_application(order(pages=others, endpoints=endpoints))
+        problems += [one for one in found.problems if one.path.endswith(MARKDOWN_SUFFIX)]
     return [*placed(dict.fromkeys(problems), root)]
 
 
