@@ -10,6 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.in_browser import edit, hydrated
+from tests.e2e.clip import record
 from tests.e2e.support import Server, copy_example, fx, open_browser, served, serving
 from tests.ports import free_port
 
@@ -114,6 +115,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name, open_browser() as browser:
         folder = Path(name)
         starter(browser, folder)
+        record(browser, folder, PICTURES / "edit.webp")
         for example in (guestbook, notes, assistant, chat, workshop):
             project = copy_example(example.__name__, folder)
             fx("build", cwd=project)
