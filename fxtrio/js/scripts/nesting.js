@@ -128,8 +128,9 @@ export function misplacedValues({ children, openingElement }, name, module) {
   );
   const values = [...children, ...given.map((/** @type {Node} */ one) => one.value ?? one)];
   return values.flatMap((/** @type {Node} */ node) => {
-    if (node.type === 'JSXText' || node.type === 'Literal')
-      {return isBlank(node) ? [] : [textIn(node, name)];}
+    if (node.type === 'JSXText' || node.type === 'Literal') {
+      return isBlank(node) ? [] : [textIn(node, name)];
+    }
     if (node.type !== 'JSXExpressionContainer') return [];
     if (TEXT.has(node.expression.type)) return isBlank(node.expression) ? [] : [textIn(node, name)];
     const fits = fitsIn(node.expression, name, module);
