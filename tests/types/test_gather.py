@@ -193,7 +193,7 @@ async def plain(request):
     printer = Printer.of(found.definitions, loose=False)
     declared = "\n".join(action_declarations(found.actions, printer))
     assert '"ask": { payload: any; result: { data: any }; value: Token | string;' in declared
-    assert '"plain": { payload: any; result: { data: any }; value: any;' in declared
+    assert '"plain": { payload: any; result: { data: any }; value: number;' in declared
 
 
 async def test_a_stream_is_typed_by_what_its_events_hold(tmp_path: Path) -> None:

@@ -29,8 +29,10 @@ from tests.types.models import fits
 TOP = """
 import datetime as dt
 import enum, functools, json, uuid
+from collections import defaultdict
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from decimal import Decimal
 from typing import Any, NamedTuple, Self, TypedDict, TypeVar
 import attrs
@@ -293,6 +295,43 @@ EXACT = {
     'if LIMIT:\n    return {"rows": [], "a": 1}\nreturn {"rows": names}': (
         "{ rows: string[]; a: number } | { rows: string[]; a?: undefined }"
     ),
+    'return {"by": {n.id: n.title for n in NOTES.values()}}': "{ by: Record<string, string> }",
+    'return {"by": {n.id: {"t": n.title} for n in NOTES.values()}}': (
+        "{ by: Record<string, { t: string }> }"
+    ),
+    'd = {}\nfor n in names:\n    d[n] = 1\nd[names[0]] = 2\nreturn {"d": d}': (
+        "{ d: Record<string, number> }"
+    ),
+    'd = {}\nfor n in names:\n    d[n] = 1 if LIMIT else None\nreturn {"d": dict(d)}': (
+        "{ d: Record<string, number | null> }"
+    ),
+    'd = {}\nfor n in names:\n    d.setdefault(n, []).append({"n": 1})\nreturn {"d": d}': (
+        "{ d: Record<string, { n: number }[]> }"
+    ),
+    'd = defaultdict(list)\nfor n in names:\n    d[n].append(1)\nreturn {"d": d, "n": list(d)}': (
+        "{ d: Record<string, number[]>; n: string[] }"
+    ),
+    'd = defaultdict(int)\nfor n in names:\n    d[n] += 1\nreturn {"d": d}': (
+        "{ d: Record<string, number> }"
+    ),
+    'd = {"GET": {"n": 1}, "POST": {"n": 2}}\nreturn {"d": d[request.method]}': (
+        "{ d: { n: number } }"
+    ),
+    'd = {"GET": {"n": 1}}\nreturn {"d": d.get(request.method), "n": d.get(str(1), {})}': (
+        "{ d: { n: number } | null; n: { n: number } | { n?: undefined } }"
+    ),
+    'x = 1 if LIMIT else [1]\nif isinstance(x, list):\n    return {"x": x}\nreturn {"x": [x]}': (
+        "{ x: number[] }"
+    ),
+    'x = 1 if LIMIT else "a"\nreturn {"x": x if isinstance(x, (int, float)) else 0}': (
+        "{ x: number }"
+    ),
+    'x = [1]\nif not isinstance(x, list):\n    return {"x": "no"}\nreturn {"x": x[0]}': (
+        "{ x: number }"
+    ),
+    'return {"b": Path(__file__).is_dir(), "up": datetime.now() - datetime.now()}': (
+        "{ b: boolean; up: string }"
+    ),
     "return some()": "{ limit: number | null; more: number | null }",
     'raise LoaderError("never")': "{}",
     'return invalidate_routes({"a": 1}, "/")': "{ a: number }",
@@ -315,6 +354,14 @@ VAGUE = {
     'd = {"a": 1}\nfor n in unknown:\n    n(d)\nreturn {"d": d}': "{ d: any }",
     'd = {"a": 1}\nunknown(d)\nreturn {"d": d}': "{ d: any }",
     'd = {"a": 1}\nd[request.method] = "x"\nreturn {"d": d}': "{ d: any }",
+    'd = {"GET": 1, "POST": "x"}\nreturn {"d": d[request.method]}': "{ d: any }",
+    'd = {}\nd[request.method] = 1\nd["a"] = "x"\nreturn {"d": d}': ("{ d: Record<string, any> }"),
+    'd = {}\nd[request.method] = 1\nd[request.url.path] = "x"\nreturn {"d": d}': (
+        "{ d: Record<string, any> }"
+    ),
+    'return {"d": {1: 1, 2: "x"}}': "{ d: Record<string, any> }",
+    'return {"d": {"a": "x", **{n: 1 for n in names}}}': "{ d: any }",
+    'd = defaultdict(lambda: 1)\nd["a"] = 2\nreturn {"d": d}': "{ d: Record<string, any> }",
     'd = {"a": 1}\ndel d["a"]\nreturn {"d": d}': "{ d: any }",
     'd = {}\ndef fill():\n    d["a"] = 1\nfill()\nreturn {"d": d}': "{ d: any }",
     'd = {}\nasync with nursery() as n:\n    n.start_soon(later, d)\nreturn {"d": d}': "{ d: any }",

@@ -7,7 +7,7 @@ import ast
 from fxtrio.tools.types.inference.containers import add_to
 from fxtrio.tools.types.inference.members import item, iterated
 from fxtrio.tools.types.inference.scope import Scope, constant_of, path_of
-from fxtrio.tools.types.inference.values import Dict, Entry, List, Value, parts_of, spoil
+from fxtrio.tools.types.inference.values import Dict, Entry, List, Value, alike, parts_of, spoil
 
 
 def bind(target: ast.expr, value: Value, scope: Scope) -> None:
@@ -35,8 +35,10 @@ def _put(target: ast.Subscript, value: Value, scope: Scope) -> None:
     key = constant_of(target.slice)
     scope.names.pop(path_of(target), None)
     for owner in parts_of(scope.reader.evaluate(target.value, scope)):
-        if isinstance(owner, Dict) and isinstance(key, str):
+        if isinstance(owner, Dict) and isinstance(key, str) and owner.others is None:
             owner.entries[key] = Entry(value, place=scope.place(target.slice))
+        elif isinstance(owner, Dict) and not owner.entries and owner.spoiled is None:
+            owner.others = alike([value] if owner.others is None else [owner.others, value])
         elif isinstance(owner, List):
             add_to(owner, value)
         else:

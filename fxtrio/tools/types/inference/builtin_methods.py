@@ -8,7 +8,7 @@ import datetime
 import decimal
 import uuid
 from collections.abc import Mapping
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any
 
 from starlette.datastructures import UploadFile
@@ -54,6 +54,11 @@ METHODS: Mapping[type, Mapping[str, Any]] = {
     decimal.Decimal: {
         **dict.fromkeys(("quantize", "normalize", "copy_abs"), decimal.Decimal),
         "is_finite": bool,
+    },
+    Path: {
+        **dict.fromkeys(("exists", "is_dir", "is_file", "is_symlink"), bool),
+        "read_bytes": bytes,
+        "read_text": str,
     },
     PurePath: {"as_posix": str, "as_uri": str, "is_absolute": bool},
 }

@@ -7,6 +7,7 @@ parameter is of a type that cannot be changed, such as `Sequence`.
 
 from __future__ import annotations
 
+import collections
 import collections.abc
 import inspect
 import types
@@ -36,6 +37,7 @@ from fxtrio.tools.types.inference.values import (
     Tuple,
     Unknown,
     Value,
+    alike,
     either,
     parts_of,
     spoil,
@@ -91,6 +93,10 @@ def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
         return as_dict(arguments)
     if name in CONTAINERS:
         return _contained(name, arguments)
+    if function is collections.defaultdict and positional:
+        factory = positional[0].value if isinstance(positional[0], Live) else None
+        if factory in (list, set, dict, int, float, str) and len(positional) == 1:
+            return Dict({}, factory=factory)
     if isinstance(function, type):
         return _made(function, arguments)
     unwrapped = reader.sources.seen_through(function)
@@ -141,7 +147,7 @@ def _call_function(
     hints = {} if is_wrapper else hints_of(function)
     returned = hints.get("return", inspect.Parameter.empty)
     generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
-    if returned is inspect.Parameter.empty and not generator:
+    if returned is inspect.Parameter.empty:
         return _pending(function, _placed_at_call(function, reader.run(function, arguments)))
     if owner is None and is_record(returned) and not generator:
         read = _keys_of(function, returned, arguments, reader)
@@ -258,6 +264,10 @@ def _call_bound(method: Bound, arguments: Arguments, reader: Reader) -> Value:
         first = () if isinstance(function, staticmethod) else (owner,)
         passed = (*first, *arguments[0]), arguments[1]
         return _call_function(reader.sources.seen_through(inner), passed, reader, owner)
+    kind = class_of(owner.annotation)[0] if isinstance(owner, Known) else None
+    found = looked_up(METHODS, kind, method.name) if kind is not None else None
+    if found is not None:
+        return known(found)
     result = dumped(owner, arguments) if method.name == "model_dump" else None
     if result is not None:
         return result
@@ -277,9 +287,6 @@ def _of_known(owner: Known, name: str, arguments: Arguments) -> Value:
     kind, inner = class_of(owner.annotation)
     if kind is None:
         return Unknown(f"the result of .{name}() is unknown")
-    found = looked_up(METHODS, kind, name)
-    if found is not None:
-        return known(found)
     if issubclass(kind, QueryParams | Headers):
         inner = (str, str)
         if name == "getlist":
@@ -318,7 +325,7 @@ def _of_dict(owner: Dict, name: str, arguments: Arguments) -> Value:
     if owner.spoiled is not None:
         _spoil_all(arguments, "it is put into an unknown object")
         return owner.spoiled
-    values = [entry.value for entry in owner.entries.values()]
+    values = owner.values()
     if name == "values":
         return List(either(values) if values else None)
     if name == "keys":
@@ -326,7 +333,7 @@ def _of_dict(owner: Dict, name: str, arguments: Arguments) -> Value:
     if name == "items":
         return List(Tuple((Known(str), either(values)))) if values else List(None)
     if name == "copy":
-        return Dict(dict(owner.entries), owner.place)
+        return Dict(dict(owner.entries), owner.place, others=owner.others)
     if name == "update" and len(positional) <= 1:
         named = dict(arguments[1])
         names = [named.pop(SPREAD_NAMES)] if SPREAD_NAMES in named else []
@@ -335,11 +342,20 @@ def _of_dict(owner: Dict, name: str, arguments: Arguments) -> Value:
             for one in others:
                 merge_into(owner, one)
             return NONE
-    if name == "get":  # by a key that is no constant: `expressions` knows the others
-        return Unknown("the key is unknown")
+    if name == "get" and positional:  # of constants in dicts that have them, see `expressions`
+        return either([alike(values), positional[1] if len(positional) > 1 else NONE])
+    if name == "setdefault" and len(positional) > 1 and not owner.entries:
+        is_empty = isinstance(positional[1], (List, Dict)) and _is_empty(positional[1])
+        if owner.others is None or not is_empty:
+            owner.others = alike([*values, positional[1]])
+        return owner.others
     spoil(owner, Unknown(f"it is changed by .{name}()"))
     _spoil_all(arguments, "it is put into an unknown object")
     return Unknown(f"the result of .{name}() is unknown")
+
+
+def _is_empty(value: List | Dict) -> bool:
+    return value.item is None if isinstance(value, List) else not value.values()
 
 
 def _of_list(owner: List, name: str, arguments: Arguments) -> Value:

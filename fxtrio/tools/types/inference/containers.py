@@ -18,6 +18,7 @@ from fxtrio.tools.types.inference.values import (
     Tuple,
     Unknown,
     Value,
+    alike,
     either,
     parts_of,
     spoil,
@@ -29,12 +30,22 @@ def merge_into(owner: Dict, other: Value) -> None:
     if not isinstance(other, Dict) or other.spoiled is not None:
         spoil(owner, Unknown("it is merged with an unknown value"))
         return
+    if other.others is not None or owner.others is not None:
+        _merge_alike(owner, other)
+        return
     for key, entry in other.entries.items():
         before = owner.entries.get(key)
         if entry.optional and before is not None:
             value = either([before.value, entry.value])
             entry = Entry(value, before.optional, entry.place)
         owner.entries[key] = Entry(entry.value, entry.optional, entry.place)
+
+
+def _merge_alike(owner: Dict, other: Dict) -> None:
+    """Add the keys of another dict where it is not known which keys there are."""
+    if owner.entries or other.entries:
+        spoil(owner, Unknown("its keys are unknown"))
+    owner.others = alike([*owner.values(), *other.values()])
 
 
 def add_to(owner: List, *items: Value) -> None:

@@ -242,7 +242,7 @@ def _gotten(owner: Dict, key: str, node: ast.Call, scope: Scope) -> Value:
     default = value_of(node.args[1], scope) if len(node.args) > 1 else NONE
     entry = owner.entries.get(key)
     if entry is None:
-        return default
+        return default if owner.others is None else either([owner.others, default])
     return either([entry.value, default]) if entry.optional else entry.value
 
 
@@ -267,6 +267,17 @@ def _arguments(node: ast.Call, scope: Scope) -> Arguments:
         else:
             named[SPREAD_NAMES] = value
     return positional, named
+
+
+def _yield(node: ast.Yield, scope: Scope) -> Value:
+    value = NONE if node.value is None else value_of(node.value, scope)
+    scope.yielded.append(fork({"it": value})["it"])
+    return scope.unknown(node, "it is sent to the generator")
+
+
+def _yield_from(node: ast.YieldFrom, scope: Scope) -> Value:
+    scope.yielded.append(iterated(value_of(node.value, scope)))
+    return scope.unknown(node, "it is the result of another generator")
 
 
 def _lambda(node: ast.Lambda, scope: Scope) -> Value:
@@ -300,4 +311,6 @@ _READERS: Mapping[type, Callable[[Any, Scope], Value]] = {
     ast.NamedExpr: _walrus,
     ast.Call: _call,
     ast.Lambda: _lambda,
+    ast.Yield: _yield,
+    ast.YieldFrom: _yield_from,
 }

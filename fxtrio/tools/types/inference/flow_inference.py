@@ -78,11 +78,11 @@ class Flow:
         """Read ``body`` from a copy of ``start``.
 
         Returns the names at its end, in a list that is empty if the end is not reached.
-        ``prepare`` binds or narrows names before the body.
+        ``prepare`` binds or narrows names before the body; it returns False if nothing gets there.
         """
         self.scope.names = fork(start)
-        if prepare is not None:
-            prepare()
+        if prepare is not None and prepare() is False:
+            return []
         return [self.scope.names] if self.block(body) else []
 
     def _meet(self, ends: list[Names]) -> bool:

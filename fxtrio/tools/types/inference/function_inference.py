@@ -28,6 +28,7 @@ from fxtrio.tools.types.inference.scope import (
 from fxtrio.tools.types.inference.values import (
     NONE,
     Known,
+    List,
     Live,
     Names,
     Unknown,
@@ -60,9 +61,8 @@ def read_function(function: Any, arguments: Arguments, reader: Reader) -> Value:
     code = getattr(function, "__code__", None)
     reason = f"{getattr(function, '__name__', 'it')}() has no annotation"
     unread = Unknown(reason, reader.sources.place_of_function(function), _REMEDY)
-    is_generator = inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function)
     too_much = len(reader.stack) >= DEEPEST or reader.read >= MOST
-    if found is None or is_generator or code in reader.stack or too_much:
+    if found is None or code in reader.stack or too_much:
         for one in (*arguments[0], *arguments[1].values()):
             spoil(one, unread)
         return unread
@@ -80,6 +80,8 @@ def read_function(function: Any, arguments: Arguments, reader: Reader) -> Value:
     try:
         flow = Flow(scope)
         reached = flow.block(node.body)
+        if inspect.isgeneratorfunction(function) or inspect.isasyncgenfunction(function):
+            return List(either(scope.yielded) if scope.yielded else unread, "generator")
         return flow.finish(reached=reached)
     finally:
         reader.stack.pop()

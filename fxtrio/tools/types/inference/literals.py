@@ -18,7 +18,7 @@ from fxtrio.tools.types.inference.values import (
     Live,
     Tuple,
     Value,
-    either,
+    alike,
     parts_of,
     spoil,
 )
@@ -26,7 +26,7 @@ from fxtrio.tools.types.python.classes import class_keys
 
 
 def read_dict(node: ast.Dict, scope: Scope) -> Value:
-    """Return a dict; one whose keys are not known has an annotation if its values have one."""
+    """Return a dict; of one whose keys are not known, what its values are."""
     literal = Dict({}, scope.place(node))
     others: list[Value] = []
     for key, value_node in zip(node.keys, node.values, strict=True):
@@ -41,9 +41,9 @@ def read_dict(node: ast.Dict, scope: Scope) -> Value:
             others.append(value)
     if not others:
         return literal
-    if not literal.entries and literal.spoiled is None:
-        return _record(either(others), node, scope)
-    spoil(literal, scope.unknown(node, "its keys are unknown"))
+    if literal.entries or literal.others is not None:
+        spoil(literal, scope.unknown(node, "its keys are unknown"))
+    literal.others = alike(others)
     return literal
 
 
@@ -72,13 +72,6 @@ def _typed_dict(value: Known) -> Value:
     return Dict({key.name: Entry(known(key.annotation), key.optional) for key in keys})
 
 
-def _record(value: Value, node: ast.expr, scope: Scope) -> Value:
-    """Return a dict with keys that are not known: it has an annotation if its values have."""
-    if isinstance(value, Known):
-        return Known(dict[str, value.annotation])  # type: ignore[name-defined]  # at run time
-    return scope.unknown(node, "its keys are unknown")
-
-
 def read_list(node: ast.List | ast.Set, scope: Scope) -> Value:
     """Return a list or set."""
     literal = List(None, "set" if isinstance(node, ast.Set) else "list")
@@ -105,7 +98,8 @@ def read_dict_comprehension(node: ast.DictComp, scope: Scope) -> Value:
     """Return the dict of a comprehension."""
     inner = _generated(node.generators, scope)
     inner.reader.evaluate(node.key, inner)
-    return _record(inner.reader.evaluate(node.value, inner), node, scope)
+    value = inner.reader.evaluate(node.value, inner)
+    return Dict({}, scope.place(node), others=value)
 
 
 def _generated(generators: list[ast.comprehension], scope: Scope) -> Scope:

@@ -31,6 +31,7 @@ from fxtrio.tools.types.inference.values import (
     Tuple,
     Unknown,
     Value,
+    alike,
     either,
     parts_of,
 )
@@ -205,10 +206,7 @@ def item(value: Value, key: object, *, is_slice: bool = False) -> Value:
 
 def _item(value: Value, key: object, is_slice: bool) -> Value:
     if isinstance(value, Dict):
-        entry = value.entries.get(key) if isinstance(key, str) else None
-        if value.spoiled is not None:
-            return value.spoiled
-        return Unknown("the key is unknown") if entry is None else entry.value
+        return value.spoiled or _of_key(value, key)
     if isinstance(value, List):
         if value.spoiled is not None or value.item is None:
             return value.spoiled or Unknown("the list is empty")
@@ -220,6 +218,23 @@ def _item(value: Value, key: object, is_slice: bool) -> Value:
     if isinstance(value, Known):
         return _known_item(value, key, is_slice)
     return value if isinstance(value, Unknown) else Unknown("the type of its items is unknown")
+
+
+def _of_key(owner: Dict, key: object) -> Value:
+    entry = owner.entries.get(key) if isinstance(key, str) else None
+    if entry is not None:
+        return entry.value
+    if owner.others is None and owner.factory is not None:
+        owner.others = _made_by_factory(owner.factory)
+    if isinstance(key, str) and owner.others is None:
+        return Unknown("the key is unknown")
+    return alike(owner.values())  # a key that is not there is an error
+
+
+def _made_by_factory(factory: Any) -> Value:
+    if factory in (list, set):
+        return List(None, factory.__name__)
+    return Dict({}) if factory is dict else Known(factory)
 
 
 def _known_item(value: Known, key: object, is_slice: bool) -> Value:

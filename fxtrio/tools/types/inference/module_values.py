@@ -217,9 +217,9 @@ def _forget_changed_keys(value: Value, module: Module) -> None:
 
 def _forget(value: Value | None, keys: set[str]) -> None:
     if isinstance(value, Dict):
-        for entry in value.entries.values():
-            _forget(entry.value, keys)
-        for name in keys:
+        for one in value.values():
+            _forget(one, keys)
+        for name in keys if value.others is None else ():
             entry = value.entries.setdefault(name, Entry(NONE, optional=True))
             entry.value = Unknown(f"{name!r} is assigned elsewhere", entry.place)
     elif isinstance(value, List):

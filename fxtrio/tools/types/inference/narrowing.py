@@ -6,27 +6,67 @@ import ast
 
 from fxtrio.tools.types.inference.members import class_of, item, member
 from fxtrio.tools.types.inference.scope import Scope, path_of, without
-from fxtrio.tools.types.inference.values import NONE, Dict, Known, Value
+from fxtrio.tools.types.inference.values import NONE, Dict, Known, List, Tuple, Value, parts_of
 
 
-def narrow(test: ast.expr, scope: Scope, *, truth: bool) -> None:
-    """Take into account that ``test`` is true, or false."""
+def narrow(test: ast.expr, scope: Scope, *, truth: bool) -> bool:
+    """Take into account that ``test`` is true, or false; return whether it can be."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        narrow(test.operand, scope, truth=not truth)
-    elif isinstance(test, ast.BoolOp):
+        return narrow(test.operand, scope, truth=not truth)
+    if isinstance(test, ast.BoolOp):
         if isinstance(test.op, ast.And) == truth:
-            for one in test.values:
-                narrow(one, scope, truth=truth)
+            possible = [narrow(one, scope, truth=truth) for one in test.values]
+            return all(possible)
     elif isinstance(test, ast.Compare) and len(test.ops) == 1:
         [operator], [other] = test.ops, test.comparators
         if isinstance(other, ast.Constant) and other.value is None:
             same = isinstance(operator, ast.Is | ast.Eq)
             if same or isinstance(operator, ast.IsNot | ast.NotEq):
                 _leave_out_none(test.left, scope, is_none=same == truth)
+    elif isinstance(test, ast.Call) and len(test.args) == 2 and not test.keywords:
+        return _take_instances(test, scope, truth=truth)
     elif isinstance(test, ast.NamedExpr):
-        narrow(test.target, scope, truth=truth)
+        return narrow(test.target, scope, truth=truth)
     elif truth and path_of(test):
         _leave_out_none(test, scope, is_none=False)
+    return True
+
+
+def _take_instances(test: ast.Call, scope: Scope, *, truth: bool) -> bool:
+    """Take ``isinstance(value, kinds)`` into account, as `narrow` does."""
+    if scope.live(test.func) is not isinstance:
+        return True
+    kinds = _classes(test.args[1], scope)
+    path = path_of(test.args[0])
+    value = _known(test.args[0], scope) if path else None
+    if value is None or not kinds:
+        return True
+    if all(_is_instance(one, kinds) == (not truth) for one in parts_of(value)):
+        return False
+    found = without(value, lambda one: _is_instance(one, kinds) == (not truth))
+    if found is not value:
+        scope.names[path] = found
+    return True
+
+
+def _classes(node: ast.expr, scope: Scope) -> tuple[type, ...]:
+    """Return the classes that are asked for; none when one of them is unknown."""
+    nodes = node.elts if isinstance(node, ast.Tuple) else [node]
+    found = [scope.live(one) for one in nodes]
+    return tuple(found) if all(isinstance(one, type) for one in found) else ()
+
+
+def _is_instance(value: Value, kinds: tuple[type, ...]) -> bool | None:
+    """Whether a value is an instance; None when it may be one or not."""
+    builtin = {Dict: dict, Tuple: tuple}.get(type(value))
+    if isinstance(value, List):
+        builtin = {"list": list, "set": set}.get(value.kind)
+    kind = class_of(value.annotation)[0] if isinstance(value, Known) else builtin
+    if kind is None:
+        return None
+    if issubclass(kind, kinds):
+        return True
+    return None if any(issubclass(one, kind) for one in kinds) else False
 
 
 def _leave_out_none(node: ast.expr, scope: Scope, *, is_none: bool) -> None:

@@ -29,7 +29,7 @@ def _operated(left: Value, operator: ast.operator, right: Value) -> Value:
     if isinstance(operator, ast.Add) and (isinstance(left, List) or isinstance(right, List)):
         return List(either([iterated(left), iterated(right)])) if _full(left, right) else left
     if isinstance(operator, ast.BitOr) and isinstance(left, Dict) and isinstance(right, Dict):
-        merged = Dict(dict(left.entries), left.place, left.spoiled)
+        merged = Dict(dict(left.entries), left.place, left.spoiled, others=left.others)
         merge_into(merged, right)
         return merged
     if isinstance(operator, ast.Mult) and isinstance(left, List) and right == Known(int):

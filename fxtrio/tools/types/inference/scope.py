@@ -72,6 +72,9 @@ class Scope:
     shared: frozenset[str] = frozenset()
     """Names that functions inside of the function assign, whenever they run."""
 
+    yielded: list[Value] = attrs.field(factory=list)
+    """What the function yields, if it is a generator."""
+
     def place(self, node: ast.expr | ast.stmt) -> Place | None:
         """Return where a node is."""
         return None if self.module is None else self.module.place(node)

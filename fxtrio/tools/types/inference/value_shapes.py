@@ -19,6 +19,7 @@ from fxtrio.tools.types.python.shapes import (
     ListShape,
     ObjectShape,
     PromiseShape,
+    RecordShape,
     Shape,
     TupleShape,
     Vague,
@@ -43,6 +44,10 @@ def shape_of(value: Value, shaper: Shaper) -> Shape:
     if isinstance(value, Dict):
         if value.spoiled is not None:
             return shape_of(value.spoiled, shaper)
+        if value.others is not None:
+            if value.entries:
+                return Vague("its keys are unknown", value.place)
+            return RecordShape(shape_of(value.others, shaper))
         keys = (
             Key(
                 name,

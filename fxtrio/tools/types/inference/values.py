@@ -78,7 +78,7 @@ class Entry:
 
 @attrs.define(eq=False)
 class Dict:
-    """A dict whose keys are known."""
+    """A dict whose keys are known, or in which the values of all keys are alike."""
 
     entries: dict[str, Entry]
     place: Place | None = None
@@ -87,6 +87,17 @@ class Dict:
 
     origin: object = attrs.field(factory=object)
     """The same in all copies of one object (`fork`)."""
+
+    others: Value | None = None
+    """What is under keys that are not known; None when there are no such keys."""
+
+    factory: Any = None
+    """What a defaultdict makes of a missing key: ``list``, ``set``, ``dict`` or ``int``."""
+
+    def values(self) -> list[Value]:
+        """Return what may be under any of its keys."""
+        found = [entry.value for entry in self.entries.values()]
+        return found if self.others is None else [*found, self.others]
 
 
 @attrs.define(eq=False)
@@ -132,6 +143,8 @@ def copied(value: Value, copies: dict[int, Value]) -> Value:
     copy: Value
     if isinstance(value, Dict):
         copy = copies[id(value)] = Dict({}, value.place, value.spoiled, value.origin)
+        copy.others = None if value.others is None else copied(value.others, copies)
+        copy.factory = value.factory
         copy.entries = {
             name: Entry(copied(one.value, copies), one.optional, one.place, one.fixed)
             for name, one in value.entries.items()
@@ -180,9 +193,21 @@ def either(values: Iterable[Value]) -> Value:
     return flat[0] if len(flat) == 1 else Either(tuple(flat))
 
 
+def alike(values: Iterable[Value]) -> Value:
+    """Return what one of ``values`` is, of which it is not known which one.
+
+    Values of different types are unknown: whoever reads one knows which one it is.
+    """
+    value = either(values)
+    there = [part for part in parts_of(value) if part != NONE]
+    if len(there) < 2 or all(isinstance(part, Dict) for part in there):
+        return value
+    return Unknown("its values have different types")
+
+
 def is_whole(value: Value) -> TypeGuard[Dict]:
     """Whether a value is a dict with just these keys."""
-    if not isinstance(value, Dict) or value.spoiled is not None:
+    if not isinstance(value, Dict) or value.spoiled is not None or value.others is not None:
         return False
     return not any(entry.optional for entry in value.entries.values())
 
@@ -194,6 +219,7 @@ def same(one: Value, other: Value) -> bool:
     if isinstance(one, Dict) and isinstance(other, Dict):
         return (
             one.spoiled == other.spoiled
+            and _same_inside(one.others, other.others)
             and one.entries.keys() == other.entries.keys()
             and all(
                 entry.optional == other.entries[name].optional
@@ -202,9 +228,7 @@ def same(one: Value, other: Value) -> bool:
             )
         )
     if isinstance(one, List) and isinstance(other, List):
-        if one.item is None or other.item is None:
-            return one.item is other.item and one.spoiled == other.spoiled
-        return one.spoiled == other.spoiled and same(one.item, other.item)
+        return one.spoiled == other.spoiled and _same_inside(one.item, other.item)
     if isinstance(one, Tuple) and isinstance(other, Tuple):
         return len(one.items) == len(other.items) and all(map(same, one.items, other.items))
     if isinstance(one, Either) and isinstance(other, Either):
@@ -212,6 +236,12 @@ def same(one: Value, other: Value) -> bool:
     if isinstance(one, Pending) and type(one) is type(other):
         return same(one.value, other.value)
     return one == other
+
+
+def _same_inside(one: Value | None, other: Value | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return same(one, other)
 
 
 def same_constant(one: object, other: object) -> bool:
@@ -277,14 +307,22 @@ def _meet(one: Value, other: Value, memo: dict[tuple[int, int], Value]) -> Value
         met = memo[key] = Dict({}, one.place, one.spoiled or other.spoiled, one.origin)
         for name in dict.fromkeys([*one.entries, *other.entries]):
             met.entries[name] = _meet_entries(one.entries.get(name), other.entries.get(name), memo)
+        met.others, met.factory = _meet_inside(one.others, other.others, memo), one.factory
         return met
     if isinstance(one, List) and isinstance(other, List) and one.origin is other.origin:
         listed = memo[key] = List(None, one.kind, one.spoiled or other.spoiled, one.origin)
-        items = [item for item in (one.item, other.item) if item is not None]
-        listed.item = _meet(items[0], items[-1], memo) if items else None
+        listed.item = _meet_inside(one.item, other.item, memo)
         return listed
     memo[key] = either([one, other])
     return memo[key]
+
+
+def _meet_inside(
+    one: Value | None, other: Value | None, memo: dict[tuple[int, int], Value]
+) -> Value | None:
+    """Return what all items of a list, or all values of a dict, are."""
+    items = [item for item in (one, other) if item is not None]
+    return _meet(items[0], items[-1], memo) if items else None
 
 
 def _meet_entries(
@@ -312,7 +350,7 @@ def _inside(value: Value, seen: set[int]) -> Iterator[Value]:
     yield value
     inner: Iterable[Value] = ()
     if isinstance(value, Dict):
-        inner = [entry.value for entry in value.entries.values()]
+        inner = value.values()
     elif isinstance(value, List):
         inner = [value.item] if value.item is not None else []
     elif isinstance(value, Tuple):

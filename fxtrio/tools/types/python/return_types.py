@@ -17,9 +17,10 @@ from starlette.responses import Response
 
 from fxtrio.errors import Redirect
 from fxtrio.tools.types.inference.call_inference import is_record, with_values
+from fxtrio.tools.types.inference.members import iterated
 from fxtrio.tools.types.inference.scope import Reader
 from fxtrio.tools.types.inference.value_shapes import shape_of
-from fxtrio.tools.types.inference.values import Known, Pending, Tuple, Value, either
+from fxtrio.tools.types.inference.values import Known, Pending, Tuple, Unknown, Value, either
 from fxtrio.tools.types.inference.values import parts_of as forms_of
 from fxtrio.tools.types.python.annotations import Shaper
 from fxtrio.tools.types.python.classes import hints_of
@@ -63,7 +64,7 @@ class Returned:
         return _as_result(found)
 
     def by_generator(self, function: Any) -> Shape:
-        """Return the type of what an async generator yields, by its annotation.
+        """Return the type of what an async generator yields, by its annotation or its code.
 
         That of an `Event` is the type of its data; a `Missed` is no value.
         """
@@ -71,12 +72,23 @@ class Returned:
         annotation = hints_of(function).get("return")
         values = typing.get_args(annotation)
         if typing.get_origin(annotation) not in _GENERATORS or not values:
-            place = self.shaper.sources.place_of_function(function)
-            cause = f"{function.__name__}() has no annotation of what it yields"
-            return Vague(cause, place, "Annotate it with AsyncIterator[…]")
+            return self._yielded(function)
         missed = _of_realtime("Missed")
         yielded = [one for part in _values(values[0]) for one in _values(_data_of(part))]
         return union(shape_of(Known(one), self.shaper) for one in yielded if one is not missed)
+
+    def _yielded(self, function: Any) -> Shape:
+        self.reader.read = 0
+        events = {_of_realtime("Event"), _of_realtime("Missed")}
+        value = iterated(self.reader.run(function, ((), {})))
+        if any(isinstance(one, Known) and one.annotation in events for one in forms_of(value)):
+            value = Unknown("it yields events")
+        shape = shape_of(value, self.shaper)
+        if not isinstance(shape, Vague):
+            return shape
+        place = self.shaper.sources.place_of_function(function)
+        cause = f"{function.__name__}() has no annotation of what it yields"
+        return Vague(cause, place, "Annotate it with AsyncIterator[…]")
 
     def _returned(self, function: Any, sent: Callable[[Value], Value]) -> Shape:
         self.reader.read = 0
