@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 
-from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.tools.types.gather.page_types import ActionTypes, PageTypes
 from fxtrio.tools.types.python.shapes import Definition
 from fxtrio.tools.types.ui.path_lookup import lookup_types
@@ -48,15 +47,9 @@ def elsewhere_module(pages: Sequence[PageTypes], *, loose: bool) -> str:
         definitions.update((one.name, one) for one in page.definitions)
     printer = Printer.of(definitions.values(), loose=loose)
     names = {number: f"$Of{number}" for number in acting}
-    fixed = {number for number, page in acting.items() if _is_fixed(page.pattern)}
-    table = (
-        f"{json.dumps(acting[number].pattern, ensure_ascii=False)}: {names[number]};"
-        for number in sorted(fixed)
-    )
     declared = [
         printer.definitions(definitions.values(), prefix="export "),
         *(_declared(number, page, printer) for number, page in acting.items()),
-        f"interface $Fixed {{ {' '.join(table)} }}",
         *lookup_types(pages, names, none="$Without", otherwise="$Beside<Path>"),
     ]
     own = "\n".join(declared)
@@ -67,8 +60,7 @@ type $Some = {{ actions: Record<string, Known>; optional: string }};
 type $Without = {{ actions: {{}}; optional: never }};
 type $Beside<Path> = Path extends $Paths ? $Without : $Some;
 {own}
-type $On<Path> = Path extends keyof $Fixed ? $Fixed[Path] : $Page0<Path>;
-export type At<Path extends string> = string extends Path ? $Some : $On<PathOf<Path>>;
+export type At<Path extends string> = string extends Path ? $Some : $Page0<PathOf<Path>>;
 type $IsPage<Path extends string> =
   PathOf<Path> extends $Paths ? true : Extract<$Paths, PathOf<Path>> extends never ? false : true;
 /** The path of a page, or the paths that there are. */
@@ -81,10 +73,6 @@ export type PagePath<Path> = Path extends string
 def _declared(number: int, page: PageTypes, printer: Printer) -> str:
     known, optional = known_actions(page.actions, printer)
     return f"type $Of{number} = {{ actions: {known}; optional: {optional} }};"
-
-
-def _is_fixed(pattern: str) -> bool:
-    return all(segment.kind is Kind.LITERAL for segment in parse_pattern(pattern))
 
 
 def _union(types: Iterable[str]) -> str:
