@@ -119,7 +119,7 @@ function lookInto(tools, root, declared, file) {
   if (!CHECKED.test(source)) return { problems: wrong.map(placed), imported, styles, resolved };
   const mistaken = namesAt(tree, new Set(wrong.map(({ offset }) => offset)));
   const rest = { program: tree, comments, declared, mistaken };
-  const problems = [...wrong, ...mistakesOf(tools, tree, file)].map(placed);
+  const problems = [...plain.refused, ...wrong, ...mistakesOf(tools, tree, file)].map(placed);
   for (const { offset, name, remedy } of undefinedNames(tools, plain, { ...file, ...rest })) {
     const message = `undefined name '${name}' in client code`;
     problems.push({ ...at(offset), message, remedy, certain: false, syntax: false });

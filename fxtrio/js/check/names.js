@@ -7,6 +7,7 @@
 
 import { SourceMap } from 'node:module';
 
+import { explain } from '../vite/explain.js';
 import { ambientNames } from './ambient.js';
 import { similar } from './similar.js';
 
@@ -44,6 +45,8 @@ const REPLACED = ['require', 'module', 'exports'];
  * @typedef {object} Plain
  * @property {Node} program its tree; an empty one where there are `errors`
  * @property {unknown[]} errors
+ * @property {import('./imports/specifiers.js').Mistake[]} refused what the transform
+ *   calls no program although it has been parsed: a name that is declared twice
  * @property {(node: Node) => number} offsetOf leads from its nodes to offsets in the file
  */
 
@@ -57,9 +60,10 @@ const REPLACED = ['require', 'module', 'exports'];
 export function withoutTypes({ parse, transform }, { path, text, lang }) {
   const done = transform(path, text, { lang, jsx: 'preserve', sourcemap: true });
   if (!done.map) {
-    // A name is declared twice, say: bundlers name the place.
     const { program } = parse(`${path}.jsx`, '', { lang: 'jsx', range: true });
-    return { program: /** @type {any} */ (program), errors: done.errors, offsetOf: () => 0 };
+    const refused = done.errors.map((error) => refusal(text, error));
+    const { errors } = done;
+    return { program: /** @type {any} */ (program), errors, refused, offsetOf: () => 0 };
   }
   // The transform prints `(<A />).b` without its parentheses, which is no syntax.
   const { program, errors } = parse(`${path}.jsx`, done.code, { lang: 'jsx', range: true });
@@ -68,6 +72,7 @@ export function withoutTypes({ parse, transform }, { path, text, lang }) {
   return {
     program: /** @type {any} */ (program),
     errors: [...done.errors, ...errors],
+    refused: [],
     offsetOf: (node) => {
       const before = done.code.slice(0, node.start).split('\n');
       const found = map.findEntry(before.length - 1, before[before.length - 1].length);
@@ -75,6 +80,18 @@ export function withoutTypes({ parse, transform }, { path, text, lang }) {
       return starts[found.originalLine] + found.originalColumn;
     },
   };
+}
+
+/**
+ * Return what the transform says, as the bundler's mistakes are explained.
+ *
+ * @param {string} text
+ * @param {{ message: string, pos?: number }} error
+ */
+function refusal(text, { message, pos: offset = 0 }) {
+  // eslint-disable-next-line no-control-regex
+  const plain = message.replace(/\u001b\[[\d;]*m/g, '').replace(/^\[\w+\] /, '');
+  return { ...explain(text, offset, plain.split('\n')[0]), offset, certain: true };
 }
 
 /**

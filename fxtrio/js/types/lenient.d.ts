@@ -22,6 +22,12 @@ declare module 'react' {
 }
 
 declare global {
+  /** What a `reduce` that begins with a number adds up. */
+  type Sum<Initial> = 0 extends 1 & Initial ? any : [Initial] extends [number] ? number : any;
+  /** The names in an object: text, also where they were numbers in Python. */
+  type NameOf<Of> = 0 extends 1 & Of ? any : string;
+  /** The values of an object whose values are alike. */
+  type ValueOf<Of> = string extends keyof Of ? Of[keyof Of] : any;
   interface Array<T> {
     find(predicate: (value: T, index: number, all: T[]) => unknown, self?: any): T;
     findLast(predicate: (value: T, index: number, all: T[]) => unknown, self?: any): T;
@@ -31,14 +37,17 @@ declare global {
     push(...items: any[]): number;
     unshift(...items: any[]): number;
     concat(...items: any[]): T[];
-    reduce(reducer: (before: any, value: T, index: number, all: T[]) => any, initial?: any): any;
+    reduce<Initial>(
+      reducer: (before: Sum<Initial>, value: T, index: number, all: T[]) => Sum<Initial>,
+      initial?: Initial,
+    ): Sum<Initial>;
   }
   interface Map<K, V> {
     get(key: any): V;
   }
   interface ObjectConstructor {
-    entries(of: any): [string, any][];
-    values(of: any): any[];
+    entries<Of>(of: Of): [NameOf<Of>, ValueOf<Of>][];
+    values<Of>(of: Of): ValueOf<Of>[];
     fromEntries(entries: any): any;
   }
   interface Document {

@@ -33,6 +33,15 @@ export interface State<Of extends Known, D = Data<Of>> extends base.Stoppable {
   fields: Fields<Of['fields']>;
 }
 
+/** What begins as an empty list, in code that writes no types: something is put into it later. */
+export type Grown<D> = 0 extends 1 & D ? any : [D] extends [never[]] ? any[] : D;
+
+/** How such code reduces what an action yields. */
+export interface LooseStreaming<D, V> {
+  reduce?: (all: Grown<D>, value: V) => any;
+  initial?: D;
+}
+
 /** What an action answered, for code that looks at `ok` first. */
 export type Result<Of extends Known> =
   | Success<Of>

@@ -21,6 +21,7 @@ const REMEDIES = /** @type {const} */ ([
   [/'return' statement/, 'Move it into a function'],
   [/^Invalid escape sequence/, "Write '\\\\' for a backslash"],
   [/^Cannot assign/, 'Assign to a variable or to a property'],
+  [/has already been declared$/, 'Give one of the two another name'],
   [/^Invalid Character/, 'Remove the character, or write it in a string'],
 ]);
 const DID_YOU_MEAN = /\.\s+(?=Did you )/;
