@@ -29,9 +29,10 @@ from fxtrio.develop.report.overlay_errors import Shown
 from fxtrio.tools.types.gather import gatherer_process
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, load_types
 from fxtrio.tools.types.report import checking, compiler
-from fxtrio.tools.types.ui import virtual_project
+from fxtrio.tools.types.ui import text_files, virtual_project
 from fxtrio.tools.types.ui.socket_types import sockets_module
-from fxtrio.tools.types.ui.virtual_project import TypesFolder, write_text
+from fxtrio.tools.types.ui.text_files import write_text
+from fxtrio.tools.types.ui.virtual_project import TypesFolder
 from tests.trees import write_tree
 
 LOADER = '@server\nasync def load(request):\n    return {"title": "x", "user": who(request)}\n\n\n'
@@ -183,7 +184,7 @@ def test_files_that_stay_the_same_are_looked_into_once(
         looked_into.append(path.name)
         return write_text(root, path, text)
 
-    monkeypatch.setattr(virtual_project, "write_text", counted)
+    monkeypatch.setattr(text_files, "write_text", counted)
     types = ProjectTypes((PageTypes("pages/a.fxl", "page"), PageTypes("pages/b.fxl", "page")))
     folder = TypesFolder(tmp_path, tmp_path)
 

@@ -27,7 +27,8 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.split.python_statements import parse_source
 from fxtrio.errors import FxtrioError
-from fxtrio.tools.types.ui.virtual_project import FOLDER, write_text
+from fxtrio.tools.types.ui.text_files import write_text
+from fxtrio.tools.types.ui.virtual_project import FOLDER
 
 _TAIL = 4000  # characters
 _MYPY = re.compile(r"(?P<path>[^:\n]+):(?P<line>\d+):(?P<column>\d+): error: (?P<message>.*)")

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 import attrs
 import msgspec
 
-from fxtrio.atomic_write import write_whole
 from fxtrio.build_folder import UNUSABLE, require_no_link
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.compile.checked_page import CheckedPage
@@ -35,6 +33,7 @@ from fxtrio.tools.types.ui.paths import path_types
 from fxtrio.tools.types.ui.slots import slot_names, slots_around
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces, read_places
+from fxtrio.tools.types.ui.text_files import TextFiles, write_text
 from fxtrio.tools.types.ui.virtual_ui import VirtualUi, virtual_ui
 
 FOLDER = Path(".fx/types")
@@ -50,9 +49,6 @@ _TYPED = "typed.json"
 
 _OWN = "own.json"
 """What own components get, so that the next run knows it at once."""
-
-Stamp = tuple[int, int, int]
-"""Time, size and inode of a file."""
 
 
 @attrs.frozen(eq=False)
@@ -157,10 +153,10 @@ class TypesFolder:
     own: dict[str, dict[str, str]] = attrs.field(init=False)
     """Types of what own components get, by page file and name; see `component_props`."""
 
+    _files: TextFiles = attrs.field(
+        default=attrs.Factory(lambda self: TextFiles(self.root), takes_self=True)
+    )
     _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
-    _written: dict[str, tuple[str, Stamp]] = attrs.field(factory=dict)
-    """Text of each file, and by what it is known that nobody else has written it since."""
-
     _declared: dict[Tier, tuple[_DeclarationInput, dict[str, str]]] = attrs.field(factory=dict)
     """The last declarations for all halves of a tier, and what they were made of."""
 
@@ -175,9 +171,6 @@ class TypesFolder:
 
     _slots: dict[str, tuple[str, frozenset[str] | None]] = attrs.field(factory=dict)
     """Text and slots of halves, by source."""
-
-    _folders: dict[str, Stamp] = attrs.field(factory=dict)
-    """By what it is known that nobody else has put a file into a folder."""
 
     _tiers: dict[Tier, tuple[dict[str, str], int]] = attrs.field(factory=dict)
     """The texts of all files of a tier, and how often they have changed."""
@@ -258,53 +251,10 @@ class TypesFolder:
     def write_facts(self, types: ProjectTypes) -> None:
         """Write the types of the project."""
         path = f"{self.name}/{FACTS}"
-        if types is self._facts:  # the text is the same, which takes long to make
-            self._write(path, self._written[path][0])
-        else:
-            self._write(path, dump_types(types).decode())
-            self._facts = types if path in self._written else None
-
-    def _write(self, path: str, text: str) -> bool:
-        """Write a file, unless it is as it was when this text was written to it.
-
-        Return whether it was looked into. Most files of a project stay as they are, and looking
-        into all of them takes longer than all else that a save costs.
-        """
-        place = f"{self.root}/{path}"
-        known, stamp = self._written.get(path, ("", None))
-        if stamp is not None and known == text and _stamp(place) == stamp:
-            return False
-        write_text(self.root, Path(path), text)
-        stamp = _stamp(place)
-        if stamp is not None:
-            self._written[path] = text, stamp
-        return True
-
-    def _write_all(self, folder: str, texts: Mapping[str, str]) -> set[str]:
-        """Write the files ``texts`` in a folder; return those that were looked into.
-
-        Whoever writes such a file puts a new one in its place, which changes the folder: where
-        that is as it was, none of its files is looked at whose text stays.
-        """
-        found = set()
-        same: dict[str, bool] = {}
-        for name, text in texts.items():
-            path = f"{folder}/{name}"
-            inside = path.rpartition("/")[0]
-            is_same = same.get(inside)
-            if is_same is None:
-                known = self._folders.get(inside)
-                is_same = known is not None and _stamp(f"{self.root}/{inside}") == known
-                same[inside] = is_same
-            if is_same and (known_text := self._written.get(path)) and known_text[0] == text:
-                continue
-            if self._write(path, text):
-                found.add(name)
-        for inside in same:
-            stamp = _stamp(f"{self.root}/{inside}")
-            if stamp is not None:
-                self._folders[inside] = stamp
-        return found
+        known = self._files.text_of(path) if types is self._facts else None
+        # The text of the same types is the same, and takes long to make.
+        self._files.write(path, dump_types(types).decode() if known is None else known)
+        self._facts = types
 
     def write_tier(
         self,
@@ -331,7 +281,7 @@ class TypesFolder:
             texts[name] = virtual[name].text
         texts["tsconfig.json"] = self._settings(tier, virtual)
         require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes
-        written = self._write_all(f"{self.name}/{tier}", texts)
+        written = self._files.write_all(f"{self.name}/{tier}", texts)
         before, number = self._tiers.get(tier, ({}, 0))
         self._tiers[tier] = texts, number + (before != texts)
         return WrittenTier(virtual, self._tiers[tier][1], frozenset(written))
@@ -470,22 +420,6 @@ def _declared(module: str) -> str:
 
 def _types_of(patterns: Iterable[str]) -> list[str]:
     return [one for pattern in patterns for one in path_types(pattern)]
-
-
-def write_text(root: Path, path: Path, text: str) -> bool:
-    """Write the file ``path`` below ``root`` if its text is another one; return whether it was.
-
-    Raises LinkInTheWay.
-    """
-    return write_whole(require_no_link(root, path), text.encode())
-
-
-def _stamp(path: str) -> Stamp | None:
-    try:
-        found = os.lstat(path)
-    except OSError:  # it is not there
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def digest_of(text: str) -> str:
