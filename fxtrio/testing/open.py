@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+import re
+import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    nullcontext,
+)
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -13,8 +21,9 @@ import attrs
 from fxtrio.app import Application, assemble, open_pool
 from fxtrio.app_handle import App
 from fxtrio.compile.build import build_project, compile_server
-from fxtrio.config import PluginConfig, env_files, join, load_config
+from fxtrio.config import Config, DatabaseConfig, PluginConfig, env_files, join, load_config
 from fxtrio.context import counting, entered
+from fxtrio.db import open_database
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.serve.pages.resources import Renderer
@@ -23,7 +32,6 @@ from fxtrio.temporary_folders import open_temporary_folder
 from fxtrio.testing.client import Client
 from fxtrio.testing.clock import held_clock, holding
 from fxtrio.testing.described import MadeDocument
-from fxtrio.testing.temporary_database import own_database
 from fxtrio.testing.unwrap_groups import ungrouped
 
 
@@ -169,3 +177,44 @@ def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:
         name = entry.get("name", number) if isinstance(entry, Mapping) else number
         joined[name] = join(joined[name], entry) if name in joined else entry
     return {**settings, "plugins": list(joined.values())}
+
+
+@asynccontextmanager
+async def own_database(
+    config: Config, hold: Callable[[], AbstractContextManager[None]]
+) -> AsyncIterator[Config]:
+    """Give the settings with an empty database instead of the app's, if it has one.
+
+    For SQLite it is in memory; on a PostgreSQL it is made on the same server, whose user
+    must be allowed to, and dropped after the block; ``hold`` keeps a mock clock meanwhile.
+    """
+    settings = config.database
+    if not settings.url:
+        yield config
+    elif settings.url.startswith("sqlite"):
+        yield _with(config, "sqlite://")
+    else:
+        name = f"fx_test_{secrets.token_hex(8)}"
+        with hold():
+            await _tell(settings, f"create database {name}")
+        try:
+            yield _with(config, _named(settings.url, name))
+        finally:
+            with hold():
+                await _tell(settings, f"drop database {name} with (force)")
+
+
+def _with(config: Config, url: str) -> Config:
+    return attrs.evolve(config, database=attrs.evolve(config.database, url=url, migrate="run"))
+
+
+def _named(url: str, name: str) -> str:
+    """Return a URL with another database."""
+    return re.sub(r"^(\w+://[^/?#]*)(/[^?#]*)?", rf"\1/{name}", url)
+
+
+async def _tell(settings: DatabaseConfig, sql: str) -> None:
+    """Run a statement beside the database of the settings, which need not exist."""
+    beside = attrs.evolve(settings, url=_named(settings.url, "postgres"), pool=1)
+    async with open_database(beside, Path()) as database:
+        await database.execute(sql)

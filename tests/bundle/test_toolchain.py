@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.compile.bundling.installation import JS, tool, toolchain_folder
-from fxtrio.compile.bundling.npm_lock import part_of_lock
+from fxtrio.compile.bundling.installation import JS, part_of_lock, tool, toolchain_folder
 from fxtrio.compile.bundling.toolchain import ToolchainFailed, ensure_installed, ensure_toolchain
 
 FAKE_NPM = """#!/bin/sh

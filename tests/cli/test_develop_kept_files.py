@@ -14,8 +14,7 @@ from PIL import Image
 from fxtrio.compile.bundling.installation import LISTING, is_whole
 from fxtrio.config import Config
 from fxtrio.develop.build.kept_answer import find_answer, keep_answer
-from fxtrio.develop.build.kept_pages import find_kept
-from fxtrio.develop.build.page_cache import PageFiles
+from fxtrio.develop.build.page_cache import PageFiles, find_kept
 from fxtrio.develop.mcp import endpoint
 from fxtrio.pictures.store import PictureStore
 from fxtrio.tools.types.ui.virtual_project import TypesFolder

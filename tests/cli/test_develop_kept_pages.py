@@ -11,7 +11,7 @@ from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.config import Config
-from fxtrio.develop.build import kept_pages
+from fxtrio.develop.build import page_cache
 from fxtrio.develop.build.page_cache import PageFiles
 from tests.trees import write_tree
 
@@ -89,7 +89,7 @@ def test_what_was_kept_of_something_else_is_not_used(
     (kept,) = (tmp_path / ".fx/dev").iterdir()
     checked.clear()
     if change == "another version":
-        monkeypatch.setattr(kept_pages, "code_stamp", lambda: "another")
+        monkeypatch.setattr(page_cache, "code_stamp", lambda: "another")
     elif change == "no such file":
         kept.unlink()
     elif change == "damaged":

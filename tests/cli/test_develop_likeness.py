@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from fxtrio.develop.reload.same_code import is_same
+from fxtrio.develop.reload.hot_reload import is_same
 
 HANDLER = "async def websocket(ws, limit=3):\n    inner = [one for one in ws]\n    return inner\n"
 

@@ -10,7 +10,7 @@ import pytest
 from fxtrio.compile.file_checks import check_page, check_python
 from fxtrio.compile.source import read_text
 from fxtrio.compile.split.python_statements import Broken, parse_module
-from fxtrio.tools.format.ast_equality import same_python
+from fxtrio.tools.format.documents import same_python
 from tests.compile.deep import DEEP, UI
 
 SIZES = (50, 150, 195, 300, 1500)

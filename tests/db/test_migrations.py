@@ -27,7 +27,7 @@ from fxtrio.db.migrations.files import (
 from fxtrio.db.migrations.runner import migrate, require_migrated, runs
 from fxtrio.db.migrations.scripts import Head, head_of, statements_of, transaction_control
 from fxtrio.testing.open import NoRender
-from fxtrio.tools.project_checks.migrations import migration_problems
+from fxtrio.tools.project_checks.project_files import migration_problems
 from tests.db.engines import opened
 from tests.trees import PAGE, write_tree
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Browser, expect
 
-from fxtrio.content.highlight import highlighted
+from fxtrio.content.article import highlighted
 from tests.cli.in_browser import edit, hydrated
 from tests.e2e.support import serving
 from tests.ports import free_port

@@ -17,7 +17,7 @@ from fx.jobs import JobArgumentsMismatch, job
 from fxtrio.db import Database, DatabaseBusy
 from fxtrio.jobs.running.execution import MISFITS
 from fxtrio.jobs.running.job_clock import JobClock
-from fxtrio.jobs.running.purging import _purge
+from fxtrio.jobs.running.runner import _purge
 from fxtrio.jobs.running.threads import OVERDUE
 from fxtrio.jobs.store import PURGED, JobStore
 from fxtrio.process_identity import new_identity

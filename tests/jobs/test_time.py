@@ -16,7 +16,7 @@ from fx.jobs import CronInvalid, every, job
 from fxtrio.db import Database
 from fxtrio.db.sqlite.connection import SqliteConnection
 from fxtrio.jobs import JobRunner
-from fxtrio.jobs.schedule import Schedule
+from fxtrio.jobs.decorators import Schedule
 from tests.db.engines import opened
 from tests.jobs.running import rows, running
 

@@ -15,7 +15,7 @@ from fx.db import db
 from fx.jobs import job
 from fxtrio.config import DatabaseConfig
 from fxtrio.db import open_database
-from fxtrio.jobs.schedule import Schedule
+from fxtrio.jobs.decorators import Schedule
 from fxtrio.jobs.store import JobStore
 from tests.jobs.running import running
 

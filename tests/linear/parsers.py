@@ -29,7 +29,7 @@ from fxtrio.plugins.auth.sessions.tokens import binding_of, key_of
 from fxtrio.plugins.auth.throttle import account_key
 from fxtrio.realtime.handshake import origin_allowed
 from fxtrio.realtime.stores.postgres import notify_payload
-from fxtrio.realtime.stores.redis_link import split
+from fxtrio.realtime.stores.redis import split
 from fxtrio.realtime.stores.wire import unpack
 from fxtrio.routes.router import Router
 from fxtrio.serve.actions.no_js_forms import _query_of
@@ -38,7 +38,7 @@ from fxtrio.serve.cache.keys import canonical_query
 from fxtrio.serve.cache.response_cache import ResponseCache
 from fxtrio.serve.csp_report import _split as split_url
 from fxtrio.serve.csp_report import parse_reports
-from fxtrio.serve.pages.html.nonces import NonceWriter
+from fxtrio.serve.pages.html.stream import NonceWriter
 from fxtrio.serve.pages.html.stream_end import redirect_ending
 from fxtrio.serve.pages.page import password_fields
 from fxtrio.serve.pages.render import _names
@@ -53,8 +53,8 @@ from fxtrio.serve.request.bodies.forms import (
 )
 from fxtrio.serve.request.bodies.json_body import parse_json
 from fxtrio.serve.request.bodies.third_party_bodies import require_plain
-from fxtrio.serve.request.cookies import parse_cookies
 from fxtrio.serve.request.csrf import CsrfTokens, _is_this_site, exempt, read_cookie
+from fxtrio.serve.request.requests import parse_cookies
 from fxtrio.serve.request.response.response import _private
 from fxtrio.serve.static_files import _drop_long_range
 from fxtrio.server.header_fields import is_host

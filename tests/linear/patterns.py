@@ -34,11 +34,11 @@ STAND_INS: dict[str, dict[str, Any]] = {
     "cli/trial_load.py": {"module": "name"},
     "develop/report/overlay_errors.py": {"root": "/a/b", "function": "name"},
     "export/plan.py": {"function": "name"},
-    "tools/lsp/answers/exporters.py": {"name": "name", "word": "name"},
     "tools/lsp/answers/quick_fixes.py": {
         "bounded": r"(?<![\w$])name(?![\w$])",
         "wrong": "name",
         "name": "name",
+        "word": "name",
         "module": "module",
     },
     "tools/lsp/documents/name_ranges.py": {"name": "name"},

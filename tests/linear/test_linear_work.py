@@ -106,7 +106,7 @@ def test_quadratic_work_would_be_noticed() -> None:
 @pytest.mark.parametrize("piece", PIECES)
 def test_no_regular_expression_of_cookies_looks_at_a_character_again(piece: bytes) -> None:
     """Matches of the one pattern cover each character once at most, in order."""
-    from fxtrio.serve.request.cookies import _ESCAPE
+    from fxtrio.serve.request.requests import _ESCAPE
 
     text = piece.decode("latin-1") * 1000
     ends = [match.span() for match in _ESCAPE.finditer(text)]

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fxtrio.tools.lsp.answers.symbols import Setting, thing_at
-from fxtrio.tools.lsp.checks.diagnostics import diagnostic_of, moved
+from fxtrio.tools.lsp.checks.checking import diagnostic_of, moved
 from fxtrio.tools.lsp.documents.page import view_of
 from fxtrio.tools.lsp.documents.positions import places_of, position_in
 from fxtrio.tools.types.gather.page_types import PageTypes

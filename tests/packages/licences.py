@@ -14,8 +14,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from fxtrio.compile.bundling.installation import JS, LOCK
-from fxtrio.compile.bundling.npm_lock import part_of_lock
+from fxtrio.compile.bundling.installation import JS, LOCK, part_of_lock
 from fxtrio.tools.format.prettier import _NAME as PRETTIER
 from fxtrio.tools.types.report.compiler import PACKAGES as TYPES
 

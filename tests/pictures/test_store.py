@@ -18,10 +18,9 @@ import pytest
 from PIL import Image, ImageCms
 
 from fxtrio.build_folder import LinkInTheWay
-from fxtrio.pictures.candidates import candidates_of, shown_size
 from fxtrio.pictures.pixels import PictureInvalid
 from fxtrio.pictures.process import answer_to
-from fxtrio.pictures.store import FOLDER, Picture, PictureStore
+from fxtrio.pictures.store import FOLDER, Picture, PictureStore, candidates_of, shown_size
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 

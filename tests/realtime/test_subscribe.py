@@ -21,7 +21,7 @@ from fxtrio.realtime.broker import Broker, BrokerMissing, ChannelNameInvalid
 from fxtrio.realtime.feeds.feed import Feed
 from fxtrio.realtime.frames import Message, encode_message
 from fxtrio.realtime.presence import Member
-from fxtrio.realtime.stores import memory_log
+from fxtrio.realtime.stores import memory
 from fxtrio.realtime.stores.backend import LOG_LIFE
 from fxtrio.send_budget import process_unsent
 from tests.realtime.stores import Store, open_brokers, wait_until
@@ -241,7 +241,7 @@ async def test_a_reader_that_is_cut_off_by_the_budget_continues_from_the_log() -
 
 
 async def test_all_logs_of_a_broker_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory_log, "ALL_BYTES", 30_000)
+    monkeypatch.setattr(memory, "ALL_BYTES", 30_000)
     broker = MemoryBroker()
     places = {}
     for number in range(10):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from fx.testing import Client, open_app
 from fxtrio.errors import BadBody, CharsetUnsupported
 from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, form_values, parse_form
-from fxtrio.serve.request.cookies import parse_cookies
+from fxtrio.serve.request.requests import parse_cookies
 from tests.trees import page, write_tree
 
 PAGE = """

@@ -19,8 +19,7 @@ from pydantic import BaseModel
 from fxtrio.encode import encode
 from fxtrio.errors import BadBody, ValidationActionError
 from fxtrio.serve.request.bodies.json_body import parse_json
-from fxtrio.serve.request.model.number_limits import unsupported_numbers
-from fxtrio.serve.request.model.validate import body_model
+from fxtrio.serve.request.model.validate import body_model, unsupported_numbers
 
 
 class Color(enum.Enum):

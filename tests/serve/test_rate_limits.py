@@ -18,8 +18,7 @@ from trio.testing import MockClock
 
 from fx.testing import Client, open_app
 from fxtrio.clients import network_of
-from fxtrio.policy.memory_storage import MemoryCounts
-from fxtrio.policy.rate_limit import CountsInMemory, client_of
+from fxtrio.policy.rate_limit import CountsInMemory, MemoryCounts, client_of
 from tests.trees import page, write_tree
 
 NAVIGATION = {"x-fx-navigation": "1"}

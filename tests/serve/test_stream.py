@@ -16,7 +16,7 @@ from trio.testing import MockClock
 
 from fx.testing import open_app
 from fxtrio.app import Application
-from fxtrio.serve.pages.html.nonces import NonceWriter
+from fxtrio.serve.pages.html.stream import NonceWriter
 from fxtrio.ssr.frames import Rendered
 from tests.trees import page, write_tree
 

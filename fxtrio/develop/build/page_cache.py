@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
 import attrs
+import msgspec
 import trio
 
+from fxtrio.atomic_write import write_whole
+from fxtrio.build_folder import UNUSABLE
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedProject, CheckedTexts, check_project
 from fxtrio.compile.source import SourceText, read_bytes
 from fxtrio.config import Config
-from fxtrio.develop.build.error_page import broken_page
-from fxtrio.develop.build.kept_pages import GoodPages, find_kept, keep
+from fxtrio.develop.build.code_stamp import code_stamp
 from fxtrio.develop.reload.watcher import has_inotify
 from fxtrio.develop.report.overlay_errors import Shown, shown_problem
+from fxtrio.manifest import FOLDERS, PageModule
 from fxtrio.routes.action_files import is_action_file
 
 _HALF_WRITTEN = 0.03  # seconds after which a file that does not parse is read once more
@@ -151,3 +155,45 @@ def other_servers(
         != (known[one].python.rstrip(), known[one].module)
         or (markdown and page.markdown != known[one].markdown)
     ]
+
+
+def broken_page(source: str, problems: Iterable[Problem]) -> CheckedPage:
+    """Return what stands in for a page file that is wrong and has never been right."""
+    text = json.dumps("\n".join(problem.head for problem in problems))
+    ui = f"export default function Broken() {{\n  throw new Error({text});\n}}\n"
+    return CheckedPage(PageModule(source=source), "", ui)
+
+
+_FILE = FOLDERS["development"] / "checked.msgpack"
+
+
+GoodPages = dict[str, tuple[str, CheckedPage]]
+"""Text and what came of it, by source: what `CheckedTexts.good` returns.
+
+They are stored for the next `fx dev`, which checks only files with other texts. A page without a
+problem depends on nothing but its text, and on the code that checks it. Pages in Markdown have
+other files in them, and are made anew.
+"""
+
+
+@attrs.frozen
+class _Kept:
+    made_by: str
+    """See `code_stamp`."""
+
+    pages_dir: str
+    pages: GoodPages
+
+
+def find_kept(root: Path, pages_dir: str) -> GoodPages:
+    """Return what an earlier process has kept of the project in ``root``."""
+    try:
+        kept = msgspec.msgpack.decode((root / _FILE).read_bytes(), type=_Kept)
+    except UNUSABLE:
+        return {}
+    return kept.pages if (kept.made_by, kept.pages_dir) == (code_stamp(), pages_dir) else {}
+
+
+def keep(pages: GoodPages, root: Path, pages_dir: str) -> None:
+    """Write ``pages`` for the next process. Raises OSError."""
+    write_whole(root / _FILE, msgspec.msgpack.encode(_Kept(code_stamp(), pages_dir, pages)))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import AbstractAsyncContextManager
 from functools import partial
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import attrs
@@ -21,7 +22,6 @@ from fxtrio.config import Config
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.import_graph import Importers, file_of
 from fxtrio.develop.reload.restart_reasons import find_new_job, find_reason
-from fxtrio.develop.reload.same_code import is_same
 from fxtrio.develop.report.inside import Inside
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.imports import Imports, imported_anew, resolve, split_name
@@ -247,4 +247,32 @@ def _renewed(
         files(code.endpoints, [route.source for route in manifest.api]),
         files(code.llms, llms),
         files(code.actions, [module.source for module in manifest.actions]),
+    )
+
+
+def is_same(one: object, other: object) -> bool:
+    """Return whether both are functions of the same text, or the same object.
+
+    What they call may be other than before: that is not looked at.
+    """
+    if one is other:
+        return True
+    inner = getattr(one, "__wrapped__", None), getattr(other, "__wrapped__", None)
+    if inner != (None, None) and not is_same(*inner):
+        return False
+    codes = getattr(one, "__code__", None), getattr(other, "__code__", None)
+    if not (isinstance(codes[0], CodeType) and isinstance(codes[1], CodeType)):
+        return False
+    same_defaults = all(
+        repr(getattr(one, name, None)) == repr(getattr(other, name, None))
+        for name in ("__defaults__", "__kwdefaults__")
+    )
+    return same_defaults and _bare(codes[0]) == _bare(codes[1])
+
+
+def _bare(code: CodeType) -> CodeType:
+    """Return code without its places, and that of the functions in it."""
+    constants = (_bare(one) if isinstance(one, CodeType) else one for one in code.co_consts)
+    return code.replace(
+        co_firstlineno=1, co_linetable=b"", co_filename="", co_consts=tuple(constants)
     )

@@ -10,7 +10,7 @@ All times come from `JobRunner.now`: the database's, or a test's. Statements are
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from math import inf
@@ -28,12 +28,11 @@ from fxtrio.jobs.running.counts import JobStatistics
 from fxtrio.jobs.running.execution import JobAttempts
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.jobs.running.prefetch import Prefetch
-from fxtrio.jobs.running.purging import run_purge
 from fxtrio.jobs.running.retry import retry_until_done
 from fxtrio.jobs.running.schedule_runner import Schedules
 from fxtrio.jobs.running.threads import OVERDUE, JobThreads
 from fxtrio.jobs.running.workers import BEAT, LOOK, Workers
-from fxtrio.jobs.store import Claimed, JobStore
+from fxtrio.jobs.store import PURGED, Claimed, JobStore
 from fxtrio.requester import decode_requester
 
 _POLL = 5.0  # longest wait for a notification that did not come, in seconds
@@ -196,7 +195,7 @@ class JobRunner:
             more = True  # may be due
             looked = -inf
             while True:
-                self._room = trio.Event()
+                self._room = trio.Event()  # before all else: what is set from here on is not missed
                 self._start_waiting(nursery)
                 if claims.in_doubt:
                     await claims.give_back_unknown()
@@ -217,6 +216,8 @@ class JobRunner:
                 elif not more:
                     more = await self._rest(nursery)
         except Exception:
+            # A claim may be in the table although its answer was lost: the table is read first
+            # when this task starts again, or its jobs would wait until this worker counts as dead.
             claims.in_doubt = True
             raise
 
@@ -228,6 +229,7 @@ class JobRunner:
         """Wait until there is something to write, or to claim; tell whether that is due."""
         claims = self._claims
         while not claims.unwritten:
+            # Replaced before the table is read: a notification in between ends the wait below.
             self._notifications.arrived = trio.Event()
             due = await claims.next_due()
             await claims.claim_suspect(due)
@@ -326,5 +328,31 @@ async def open_jobs(runner: JobRunner, app: Any) -> AsyncIterator[None]:
                 nursery.cancel_scope.cancel()
     finally:
         if runner.workers:
+            # `leave` has a deadline. Without it others would run these jobs only once this worker
+            # counts as dead.
             with trio.CancelScope(shield=True):
                 await runner.leave()
+
+
+_PURGE = 3600.0  # between two checks for old jobs, in seconds
+_SHARE = 4  # the pause after a statement is this many times its duration
+
+
+async def run_purge(store: JobStore, keep: Mapping[str, float], now: Callable[[], float]) -> None:
+    """Delete jobs that ended longer ago than their state's ``keep`` (seconds), until cancelled.
+
+    The batches are small, so that no other statement waits for one.
+    """
+    while True:
+        for state, seconds in keep.items():
+            if seconds < inf:
+                await _purge(store, state, now() - seconds)
+        await trio.sleep(_PURGE)
+
+
+async def _purge(store: JobStore, state: str, before: float) -> None:
+    while True:
+        began = trio.current_time()
+        if await store.purge(state, before) < PURGED:
+            return
+        await trio.sleep(_SHARE * (trio.current_time() - began))

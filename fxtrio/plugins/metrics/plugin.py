@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Sequence
+from bisect import bisect_left
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, nullcontext
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 import attrs
 import trio
-from prometheus_client import REGISTRY
+from prometheus_client import REGISTRY, Metric
 from prometheus_client.registry import Collector
 from starlette.requests import Request
 from starlette.responses import Response
@@ -22,12 +23,13 @@ from fxtrio.context import processes
 from fxtrio.errors import AppNotRunning
 from fxtrio.plugins.guard import Guard, guarded, resolve_guard
 from fxtrio.plugins.metrics.app_state import AppState, LoopDelay, shared_families
+from fxtrio.plugins.metrics.durations import BOUNDS, Durations, histogram
 from fxtrio.plugins.metrics.listener import CONTENT_TYPE, run_listener
-from fxtrio.plugins.metrics.parts import PartCounts
 from fxtrio.plugins.metrics.requests import RequestCounts
 from fxtrio.plugins.metrics.snapshot import Snapshot, add_up, as_text, take
 from fxtrio.plugins.metrics.worker_files import WorkerFiles, open_worker_files, shared_folder
 from fxtrio.plugins.protocol import NoSettings, Plugin
+from fxtrio.spans import LEAVES, SpanKind
 from fxtrio.tracebacks import trimmed
 
 PUBLISHED = 2.0
@@ -157,3 +159,43 @@ class MetricsPlugin(Plugin[NoSettings]):
             return Response(await metrics.text(), headers=headers)
 
         return await guarded(metrics.guard, request, answer)
+
+
+_NAMED: frozenset[SpanKind] = frozenset(
+    {"hook", "loader", "deferred", "action", "endpoint", "stream", "render", "job"}
+)
+_COUNTED = frozenset({*_NAMED, *LEAVES})
+
+
+class PartCounts(Collector):
+    """How long the parts of requests and jobs take: loaders, actions, renders, queries and others.
+
+    It is a `fxtrio.spans.PartCounter`, and a collector of prometheus_client. Parts are named by
+    the files and functions of the application, so there is one series for each of these. Queries
+    and messages have no name here: SQL may be put together from anything.
+    """
+
+    def __init__(self) -> None:
+        self._parts: dict[tuple[SpanKind, str, bool], Durations] = {}
+
+    def count(self, kind: SpanKind, name: str, seconds: float, failed: bool) -> None:
+        """Count a part that has ended."""
+        key = kind, name if kind in _NAMED else "", failed
+        cell = self._parts.get(key)
+        if cell is None:
+            cell = self._parts.setdefault(key, Durations())
+        cell.counts[bisect_left(BOUNDS, seconds)] += 1  # `add`, without a call
+        cell.seconds += seconds
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the one family."""
+        yield histogram(
+            "fx_part_seconds",
+            "Time of a part of a request or job.",
+            ("part", "name", "failed"),
+            {
+                (kind, name, "yes" if failed else "no"): cell
+                for (kind, name, failed), cell in tuple(self._parts.items())
+                if kind in _COUNTED
+            },
+        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar, overload
 from urllib.parse import quote
 
 import attrs
@@ -24,7 +24,6 @@ from fxtrio.serve.pages.functions.shared_actions import SharedAction, shared_act
 from fxtrio.serve.pages.html.document import DocumentFrame, document_frame
 from fxtrio.serve.pages.html.large import LargePages
 from fxtrio.serve.pages.html.render_cache import RenderCache
-from fxtrio.serve.pages.made_when_used import MadeWhenUsed
 from fxtrio.serve.pages.markdown.sources import SiteMarkdown
 from fxtrio.serve.pages.payload import PayloadEncoder, encode_requested
 from fxtrio.serve.pages.plan import ViewPlan, plan_renumbered, plan_view
@@ -374,3 +373,39 @@ def _matched(
         for kinds, pattern, source in sources
         for kind in kinds
     }
+
+
+From = TypeVar("From")
+Made = TypeVar("Made")
+
+
+class MadeWhenUsed(Sequence[Made], Generic[From, Made]):
+    """What ``make`` returns for each of ``sources``, called when an item is used first.
+
+    For development: there a save replaces the whole site, and few of its pages are requested
+    before the next save.
+    """
+
+    def __init__(self, make: Callable[[From], Made], sources: Sequence[From]) -> None:
+        """``make`` has to return the same for the same source."""
+        self._make = make
+        self._sources = sources
+        self._made: dict[int, Made] = {}
+
+    def __len__(self) -> int:
+        """Return how many there are, made or not."""
+        return len(self._sources)
+
+    @overload
+    def __getitem__(self, index: int) -> Made: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Made]: ...
+
+    def __getitem__(self, index: int | slice) -> Made | Sequence[Made]:
+        """Return one item, counted from 0; raises IndexError as a tuple does."""
+        if isinstance(index, slice):
+            return tuple(self[one] for one in range(*index.indices(len(self))))
+        if index not in self._made:
+            self._made[index] = self._make(self._sources[index])
+        return self._made[index]

@@ -5,6 +5,8 @@ Called by `rewrite_files`, and by whoever has a text that is not saved.
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
@@ -14,7 +16,7 @@ import trio
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_text
 from fxtrio.compile.split.halves import Sections, split_source
-from fxtrio.tools.format.ast_equality import same_python
+from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.tools.format.prettier import RunPrettier, format_ui, run_prettier
 from fxtrio.tools.format.result import Unformatted
 from fxtrio.tools.format.ruff import format_python
@@ -167,3 +169,38 @@ def _texts(runs: Iterable[Lines], half: Half) -> list[str]:
 def _lines(text: str) -> list[str]:
     """Return the lines that are not blank: blank ones stand in either half."""
     return [line for line in text.split("\n") if line.strip()]
+
+
+def same_python(before: str, after: str) -> bool:
+    """Whether two texts are the same program; docstrings may be indented in another way.
+
+    False when one of them does not parse.
+    """
+    one, other = parse_module(before), parse_module(after)
+    if isinstance(one, Broken) or isinstance(other, Broken):
+        return False
+    return ast.dump(_Plain().visit(one)) == ast.dump(_Plain().visit(other))
+
+
+class _Plain(ast.NodeTransformer):
+    """Takes away what formatters may change."""
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST:
+        """Take the indentation out of a string that stands for itself."""
+        value = node.value
+        if isinstance(value, ast.Constant) and isinstance(value.value, str):
+            lines = inspect.cleandoc(value.value).split("\n")
+            return ast.Expr(ast.Constant("\n".join(line.rstrip() for line in lines).strip()))
+        return self.generic_visit(node)
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        """Take away the prefix of ``u"text"``."""
+        return ast.Constant(node.value)
+
+    def visit_Delete(self, node: ast.Delete) -> ast.AST:
+        """Take away the parentheses of ``del (a, b)``."""
+        targets: list[ast.expr] = []
+        for target in node.targets:
+            inner = target.elts if isinstance(target, ast.Tuple | ast.List) else [target]
+            targets += inner or [target]
+        return self.generic_visit(ast.Delete(targets))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from functools import cache
 from html import escape
+from pathlib import Path
 
 import attrs
 
 from fxtrio.manifest import Assets, View
-from fxtrio.serve.pages.html.island_loader import ISLAND, loader_of
 from fxtrio.serve.pages.html.own_document import message_document
 from fxtrio.serve.request.response.translated import translated
 from fxtrio.ssr.frames import Rendered
@@ -207,3 +209,23 @@ def error_document(
     title, sign = translated(phrase), translated(f"ERROR {status}")
     lang = "en" if title == phrase else ""
     return message_document(sign, title, content, name=f"{status} · {title}", lang=lang).encode()
+
+
+ISLAND = b" data-fx-island="
+"""On the elements of islands (`fxtrio/js/render/islands.js`)."""
+
+
+def loader_of(shared: Sequence[str]) -> bytes:
+    """Return the script that loads each island when its time comes, and nothing before.
+
+    It is for pages whose only scripts are islands; ``shared`` are the URLs of what all of them
+    load. An island is nearly visible when one of its elements with a box is. One that shows
+    nothing, or only text, is where the element around it is.
+    """
+    return _text().replace(b"SHARED", json.dumps(list(shared)).encode().replace(b"<", b"\\u003c"))
+
+
+@cache
+def _text() -> bytes:
+    lines = Path(__file__).with_name("islands.js").read_bytes().splitlines()
+    return b"\n".join(line.strip() for line in lines)

@@ -34,7 +34,6 @@ from fxtrio.serve.pages.deferred.values import (
 )
 from fxtrio.serve.pages.error_response import log_failure, problem_of
 from fxtrio.serve.pages.html.large import LARGE
-from fxtrio.serve.pages.html.nonces import NonceWriter
 from fxtrio.serve.pages.html.stream_end import (
     REVEAL_DEFERRED_PARTS,
     StreamEnding,
@@ -412,3 +411,25 @@ class _PageStream:
             return
         body = self._writer.feed(data)
         await self._page.event.send({"type": "http.response.body", "body": body, "more_body": True})
+
+
+class NonceWriter:
+    """Replaces the placeholder of the nonce in bytes that come in parts."""
+
+    def __init__(self, placeholder: bytes, nonce: bytes) -> None:
+        self._placeholder = placeholder
+        self._nonce = nonce
+        self._buffered = b""
+
+    def feed(self, data: bytes) -> bytes:
+        """Return the data that can be sent; an incomplete placeholder is held back."""
+        placeholder = self._placeholder
+        if not placeholder:
+            return data
+        data = (self._buffered + data).replace(placeholder, self._nonce)
+        for size in range(min(len(placeholder) - 1, len(data)), 0, -1):
+            if placeholder.startswith(data[-size:]):
+                self._buffered = data[-size:]
+                return data[:-size]
+        self._buffered = b""
+        return data

@@ -7,20 +7,22 @@ when it is opened and after each save, and stays in between where its lines do.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
 import trio
+from lsprotocol import types
 from lsprotocol.types import Diagnostic
 
+from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.problems import Problem
-from fxtrio.tools.lsp.checks.diagnostics import diagnostic_of, moved
 from fxtrio.tools.lsp.documents.documents import PAGE_SUFFIX, Document, Documents
 from fxtrio.tools.lsp.documents.page import PageView
 from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
-from fxtrio.tools.lsp.documents.positions import Places, places_of
+from fxtrio.tools.lsp.documents.positions import Places, places_of, units
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 
 Publish = Callable[[Path, int | None, list[Diagnostic]], None]
@@ -261,3 +263,61 @@ def _each_place_once(kinds: Iterable[Sequence[Problem]]) -> Iterator[Problem]:
         new = [one for one in found if (one.path, one.line, one.column) not in taken]
         taken.update((one.path, one.line, one.column) for one in new)
         yield from new
+
+
+# The underlined part: a name or a number, text in quotes, or else one character.
+_WORD = re.compile(r"@?[\w$]+|\"[^\"\n]*\"|'[^'\n]*'|.")
+
+
+_SEVERITIES = {
+    Severity.ERROR: types.DiagnosticSeverity.Error,
+    Severity.WARNING: types.DiagnosticSeverity.Warning,
+}
+
+
+def diagnostic_of(problem: Problem, places: Places) -> types.Diagnostic:
+    """Return a problem of the text with ``places``, underlined from its column to the word's end.
+
+    Its message is that of `fx check` without the place.
+    """
+    line = max(problem.line - 1, 0)
+    content = places.line(line)
+    column = min(max(problem.column - 1, 0), len(content))
+    found = _WORD.match(content, column)
+    end = found.end() if found else column
+    return types.Diagnostic(
+        types.Range(_position(line, content, column), _position(line, content, end)),
+        message_of(problem),
+        severity=_SEVERITIES[problem.severity],
+        source="fx",
+    )
+
+
+def message_of(problem: Problem) -> str:
+    """Return cause and remedy in one line, as `fx check` has them behind the place."""
+    end = "" if problem.remedy.endswith("?") else "."
+    return f"{problem.message}. {problem.remedy}{end}"
+
+
+def moved(problems: Iterable[Problem], before: Places, now: Places) -> list[Problem]:
+    """Return those problems of a text whose lines are still there after it was edited.
+
+    A line counts from the start of the text, or from its end.
+    """
+    shift = now.count - before.count
+    remaining = []
+    for problem in problems:
+        content = before.line(problem.line - 1)
+        for line in dict.fromkeys((problem.line, problem.line + shift)):
+            if line <= 1 or now.line(line - 1) == content:
+                remaining.append(
+                    problem
+                    if line == problem.line
+                    else attrs.evolve(problem, line=max(line, 0), frame="")
+                )
+                break
+    return remaining
+
+
+def _position(line: int, content: str, column: int) -> types.Position:
+    return types.Position(line, units(content[:column]))
