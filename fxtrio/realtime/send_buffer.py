@@ -126,6 +126,8 @@ class Outbox:
         if self._ending:
             return True
         if len(self._frames) >= self.capacity or self.unsent >= self.most:
+            # A publisher waits for this client only once: until the writer has taken something, it
+            # would wait again with each message, and all other subscribers with it.
             if not self._stalled:
                 return False
             self._overflow(frame)
@@ -253,7 +255,7 @@ class Outbox:
             done = self.transport.write(frame)
         except _DISCONNECTED:
             self.close()
-            return True
+            return True  # taken, in a way: nobody is there for whom it could wait
         if done is False:
             self._unfinished = True
             self._wake()
@@ -267,6 +269,7 @@ class Outbox:
             self._room.unpark_all()
         frames, size = self._frames, 0
         taken: list[Frame] = []
+        # At least one, however large: a message above the size of a batch has to go out as well.
         while frames and (not taken or size + frames[0].size <= batch):
             frame = frames.popleft()
             self._pop(frame)
@@ -281,6 +284,7 @@ class Outbox:
 
     def _count(self, frame: Frame) -> None:
         self.unsent += frame.size
+        # The outboxes of a channel hold the same bytes: the process has them once.
         frame.holders += 1
         if frame.holders == 1:
             process_unsent.add(frame.size)

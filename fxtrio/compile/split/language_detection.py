@@ -13,6 +13,8 @@ from fxtrio.compile.check.declarations import RESERVED
 from fxtrio.compile.split.brackets import PYTHON_IN_CODE
 from fxtrio.compile.split.python_statements import logical_line, skip_blank
 
+# What both languages could start with is in none of the patterns: ``type A =`` is an alias in both
+# (`type_aliases`), and ``import a`` may continue with ``from`` on the next line of UI code.
 _PYTHON = re.compile(
     rf"""
     {PYTHON_IN_CODE.pattern}

@@ -100,6 +100,8 @@ class PythonReader:
         extent = extent_at(walk, offset)
         parsed = parse(walk.text[offset : extent.end])
         if isinstance(parsed, Broken):
+            # Python comes first, and UI code only where it fails: the reverse would need a grammar
+            # of JavaScript here, and Python's own parser is the judge of what Python is.
             walk.waste(extent.end - offset)
             if walk.exhausted or len(walk.problems) >= MOST_PROBLEMS:
                 return rest_rejected(walk, offset)
@@ -121,6 +123,7 @@ def _is_ui(walk: Walk, offset: int, extent: Extent) -> bool:
     if name in walk.ui_names - walk.python_names or name in language_detection.BROWSER_NAMES:
         return True
     cut = extent.end - offset > _SEARCHED
+    # The dot: where the text is cut, there is no end of a line.
     return language_detection.has_ui_token(
         text[offset : offset + _SEARCHED] + "." if cut else text[offset : extent.end]
     )

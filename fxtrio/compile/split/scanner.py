@@ -101,6 +101,8 @@ class Scanner(JsxReader):
     def _code(self) -> Stop | None:
         """Read code up to a line start outside of brackets, or to where another mode starts."""
         text, match = self.source.text, _CODE.match
+        # A slash, an angle bracket and a brace mean two things each: which one depends on whether
+        # a value stands before it. That is `operand`, and `last` is what stands there.
         while (found := match(text, self.offset)) is not None:
             kind = found.lastgroup
             start, self.offset = found.span()
@@ -146,6 +148,7 @@ class Scanner(JsxReader):
     def _newline(self) -> Stop | None:
         self._line = offset = self.offset
         if not self.stack:
+            # What follows an operator continues the expression, whatever language it looks like.
             return Stop(offset, self.last in _ENDS_EXPRESSION_NEVER)
         text = self.source.text
         # The first letter is looked at first: this is asked of each line inside of brackets.
@@ -155,6 +158,8 @@ class Scanner(JsxReader):
         return None
 
     def _open(self, bracket: str, offset: int) -> None:
+        # Behind an object literal a slash divides, and behind a block it begins a regular
+        # expression: a brace has to be known for what it is before it is closed.
         if bracket == "(":
             self.enter(BracketKind.CONTROL if self.last in _CONTROL else BracketKind.PAREN, offset)
         elif bracket == "[":
@@ -211,6 +216,8 @@ class Scanner(JsxReader):
         text, offset = self.source.text, self.offset
         char = text[offset]
         if char in "\"'":
+            # A string ends with its line, but for a backslash there, so the next one is read as
+            # usual; behind a comment without an end nothing can be known.
             self.report(offset, f"the string that starts with {char} has no end", f"Add {char}")
             end = text.find("\n", offset)
             self.offset = len(text) if end < 0 else end

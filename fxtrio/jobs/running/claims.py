@@ -168,7 +168,7 @@ class Claims:
             for worker in {job.worker for job in jobs}:
                 own = [job.id for job in jobs if job.worker == worker]
                 self.counts["returned"] += await self.store.give_back(worker, own)
-        except BaseException:
+        except BaseException:  # a cancellation, too: by the table they may still be this worker's
             self.prefetch.waiting.extend(jobs)
             raise
         self.returned()

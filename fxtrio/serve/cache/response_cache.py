@@ -198,7 +198,7 @@ class ResponseCache:
         terms = Terms(
             page=(page_path(path) or path) if representation == MARKDOWN_NAME else path,
             route=page.target.route,
-            since=trio.current_time(),
+            since=trio.current_time(),  # its data may be as old as the beginning of the render
             revalidate=plan.revalidate or 0.0,
             nonce=nonce,
             shareable=not nonce and self._shareable,
@@ -217,6 +217,8 @@ class ResponseCache:
         return revalidation
 
     async def _run(self, revalidation: Revalidation, app: ASGIApp, scope: Scope) -> None:
+        # This task serves all who wait, and has a deadline of its own: the request that has
+        # started it may have been cancelled meanwhile.
         deadline = revalidation.audience.terms.since + self._limit
         try:
             await revalidation.request(app, scope, deadline=deadline)
@@ -242,6 +244,8 @@ class ResponseCache:
         if response is not None and response.etag and not failed:
             store.put(key, response)
         elif failed and isinstance(before, CachedResponse):
+            # An older page is better than an error, for as long as it may be stale; the pause keeps
+            # a page that fails from being rendered for each of its requests.
             before.retry = now + min(RETRY, terms.revalidate)
         elif response is None:
             self._warn(revalidation)

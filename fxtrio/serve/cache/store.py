@@ -71,7 +71,7 @@ class ResponseStore:
 
     def put(self, key: Key, entry: Entry) -> None:
         """Store ``entry`` in place of an earlier one; others may be evicted."""
-        proven = key in self._proven
+        proven = key in self._proven  # and stays so: a revalidation is no request of a visitor
         self.drop(key)
         size = _size_of(key, entry)
         if size > self._capacity // _LARGEST:
@@ -148,7 +148,7 @@ class ResponseStore:
         while self._proven_size > self._capacity * _PROVEN and len(self._proven) > 1:
             oldest, other = self._proven.popitem(last=False)
             self._proven_size -= _size_of(oldest, other)
-            self._new[oldest] = other
+            self._new[oldest] = other  # as the youngest there: it has to be requested again
 
 
 def _size_of(key: Key, entry: Entry) -> int:

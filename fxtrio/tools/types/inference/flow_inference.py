@@ -135,6 +135,7 @@ class Flow:
         return True
 
     def _augmented(self, node: ast.AugAssign) -> bool:
+        # ``+=`` changes a list or dict itself, which other names share; others are replaced.
         target = ast.copy_location(_loaded(node.target), node.target)
         before, added = value_of(target, self.scope), value_of(node.value, self.scope)
         for part in parts_of(before):
@@ -155,7 +156,7 @@ class Flow:
         return True
 
     def _if(self, node: ast.If) -> bool:
-        value_of(node.test, self.scope)
+        value_of(node.test, self.scope)  # before the copies: a call in it may change values
         before = self.scope.names
         when_true = partial(narrow, node.test, self.scope, truth=True)
         when_false = partial(narrow, node.test, self.scope, truth=False)
@@ -237,7 +238,7 @@ class Flow:
         before = fork(self.scope.names)
         reached, states = self._read_watched(node.body)
         if reached and node.orelse:
-            reached = self.block(node.orelse)
+            reached = self.block(node.orelse)  # not watched: no handler of this ``try`` covers it
         ends = [self.scope.names] if reached else []
         # A handler begins after any of the statements, or before the first one. Each handler
         # has copies of its own, since `join` may return one of the states itself.
@@ -268,6 +269,7 @@ class Flow:
                 self.scope.bind(name, Unknown("it is matched"))
 
     def _define(self, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> bool:
+        # Nobody knows when its code runs, so what it may change is unknown from here on.
         why = self.scope.unknown(node, f"{node.name} is defined inside of a function")
         for name in changed_in(node):
             found = self.scope.names.get(name)

@@ -281,6 +281,7 @@ def join(ways: Iterable[Names]) -> Names:
 
 
 def _joined(one: Names, other: Names) -> Names:
+    # One object that several names share has to be one object behind the branches as well.
     memo: dict[tuple[int, int], Value] = {}
     met = {**one}
     for name, value in other.items():
@@ -289,6 +290,7 @@ def _joined(one: Names, other: Names) -> Names:
                 met[name] = value
         else:
             met[name] = _meet(met[name], value, memo)
+    # What one branch has narrowed holds behind both only if the other has narrowed it, too.
     for name in [name for name in one if _is_path(name) and name not in other]:
         del met[name]
     return met
@@ -304,6 +306,7 @@ def _meet(one: Value, other: Value, memo: dict[tuple[int, int], Value]) -> Value
     if key in memo:
         return memo[key]
     if isinstance(one, Dict) and isinstance(other, Dict) and one.origin is other.origin:
+        # In the memo before its entries are joined: a dict may contain itself.
         met = memo[key] = Dict({}, one.place, one.spoiled or other.spoiled, one.origin)
         for name in dict.fromkeys([*one.entries, *other.entries]):
             met.entries[name] = _meet_entries(one.entries.get(name), other.entries.get(name), memo)
