@@ -28,6 +28,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "deferred",
             "heap",
             "isolation",
+            "server/header_fields",
             "limiters",
             "sizes",
             "status",
