@@ -151,7 +151,12 @@ def shop(reader: Reader) -> None:
 
 @session("CONTRIBUTING.md")
 def contributing(reader: Reader) -> None:
-    """The set-up of a contributor, whose environment has the packages of this one as well."""
+    """The set-up of a contributor, whose environment has the packages of this one as well.
+
+    The tests of which he runs some are also a part of this run: here each has few cases, in one
+    process.
+    """
+    reader.env |= {"FXTRIO_TESTS": "short", "PYTEST_XDIST_AUTO_NUM_WORKERS": "0"}
     reader.replaced["/tmp/shop"] = str(reader.folder / "shop")
     reader.open("CONTRIBUTING.md")
     reader.run(2)
