@@ -48,6 +48,7 @@ class Image:
                 found = re.fullmatch(r"\S+(?: AS (\w+))?", rest)
                 assert found is not None, line
                 self.stage = found[1] or "last"
+                self.work = "/"
                 self.srv.mkdir(parents=True)
                 self.stages.append(self.stage)
             elif name == "WORKDIR":
