@@ -17,6 +17,7 @@ from fxtrio.compression.middleware import Compression
 from fxtrio.config import Config
 from fxtrio.db.startup_errors import telling_shortly
 from fxtrio.log import open_own_log
+from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.request import csrf
 from fxtrio.serve.request_span import serve_in_span
 from fxtrio.spans import Spans
@@ -37,6 +38,8 @@ class Entrance:
         self, app: ASGIApp, router: ASGIApp, compression: Compression | None, spans: Spans
     ) -> None:
         self._app = app
+        # Nearly all requests come to the root, and need not be asked where.
+        self._at_root = app.plain if isinstance(app, Mounts) else app
         self._spans = spans
         self._router = router
         self._compression = compression
@@ -55,9 +58,12 @@ class Entrance:
         if scope.get("root_path"):
             scope = below_root(scope)
             send = _leading_below(scope[ROOT], send)
+            app = self._app
+        else:
+            app = self._at_root
         if self._compression is not None and kind == "http":
             send = self._compression.sending(scope, send)
-        return self._app(scope, receive, send)
+        return app(scope, receive, send)
 
 
 def below_root(scope: Scope) -> Scope:

@@ -163,7 +163,11 @@ def _warn_once(place: str) -> Callable[[str], None]:
 
 def encode_for_html(value: object, place: str) -> bytes:
     """Return ``value`` as JSON that is safe inside HTML. Raises what `encode` raises."""
-    return escape_for_html(encode(value, place=place))
+    encoded = encode(value, place=place)
+    # The characters of `escape_for_html`, asked for without a call.
+    if b"<" in encoded or b">" in encoded or b"&" in encoded or b"\xe2" in encoded:
+        return escape_for_html(encoded)
+    return encoded
 
 
 def escape_for_html(encoded: bytes) -> bytes:

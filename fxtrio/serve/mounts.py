@@ -20,7 +20,9 @@ class Mounts:
         """``dispatch`` makes the dispatcher of a site."""
         self._site = site
         self._dispatch = dispatch
-        self._plain = dispatch(site)
+        self.plain = dispatch(site)
+        """What answers requests to an app that is mounted nowhere."""
+
         self._below: dict[str, ASGIApp] = {}
 
     # Without a frame of its own: nearly all requests come to the root.
@@ -28,7 +30,7 @@ class Mounts:
         """Serve one request or WebSocket."""
         if scope.get(ROOT):
             return self._at(scope[ROOT])(scope, receive, send)
-        return self._plain(scope, receive, send)
+        return self.plain(scope, receive, send)
 
     def _at(self, root: str) -> ASGIApp:
         """Return the dispatcher of the site below ``root``; the oldest goes for a new one."""

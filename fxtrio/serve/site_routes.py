@@ -80,15 +80,6 @@ class SitePage:
         """
         return event.scope.get("raw_path") == self.url or event.raw_path is None
 
-    # Without a frame of its own, which each request would pay for.
-    def answer(
-        self, running: Running, event: RequestEvent, params: dict[str, str]
-    ) -> Awaitable[Answer | None]:
-        """Return the answer of the page in the representation that is asked for."""
-        if self.has_policy:
-            return self._answer_by_policy(running, event, params)
-        return self._answer(running, event, params)
-
     async def _answer_by_policy(
         self, running: Running, event: RequestEvent, params: dict[str, str]
     ) -> Answer | None:
@@ -96,11 +87,23 @@ class SitePage:
         assert policies is not None
         answered = await enter(event, policies, pattern, called=False, count=running.count)
         # A rate limit that was exceeded shows in an error boundary.
-        return answered or await self._answer(running, event, params)
+        return answered or await self.answer(running, event, params, admitted=True)
 
-    def _answer(
-        self, running: Running, event: RequestEvent, params: dict[str, str]
+    # Without a frame of its own, which each request would pay for.
+    def answer(
+        self,
+        running: Running,
+        event: RequestEvent,
+        params: dict[str, str],
+        *,
+        admitted: bool = False,
     ) -> Awaitable[Answer | None]:
+        """Return the answer of the page in the representation that is asked for.
+
+        ``admitted``: the settings of the route have been applied.
+        """
+        if self.has_policy and not admitted:
+            return self._answer_by_policy(running, event, params)
         scope, markdown = event.scope, self.site.markdown
         if scope["method"] not in _READING:
             return _ready(not_read(scope["method"]))

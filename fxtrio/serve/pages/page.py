@@ -123,7 +123,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         document = cache.find_document(plan.view.id, location.requested, state, now)
         if document is None:
             return self._show_document(plan, Content(values, status), location, loaded, state)
-        self._note_size(plan, document.payload)
+        site.large.note(plan.view.id, document.payload)
         nonce = event.audience.nonce()
         body = nonce.join(document.pieces)
         if b"accept-encoding" in event.headers:
@@ -140,7 +140,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         return await self._show_document(plan, content, location, loaded)
 
     def _payload_reply(self, plan: ViewPlan, status: int, payload: bytes) -> Reply:
-        self._note_size(plan, len(payload))
+        self.site.large.note(plan.view.id, len(payload))
         return Reply(status, payload, PAYLOAD, None, self.site.payload_lines)
 
     async def _show_document(
@@ -155,7 +155,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         site, audience = self.site, self.event.audience
         nonce, cache = audience.nonce(), site.render_cache
         payload = self._join(plan, content, location, loaded)
-        self._note_size(plan, len(payload))
+        site.large.note(plan.view.id, len(payload))
         frame = site.frames[plan.view.id]
         try:
             if content.action_data is None:
@@ -215,11 +215,6 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
                 ttl = 0
             return join(plan, content, location, values, ttl=ttl, tags=event.draft.tags)
         return join(plan, content, location, values, nonce=site.nonce)
-
-    def _note_size(self, plan: ViewPlan, size: int) -> None:
-        large = self.site.large
-        if size >= LARGE or large.average:
-            large.note(plan.view.id, size)
 
     def html_lines(self, nonce: bytes) -> bytes:
         """Return the headers of an HTML response as lines, besides its length."""

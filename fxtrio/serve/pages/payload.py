@@ -233,7 +233,7 @@ def _after_data(loaded: EncodedValues) -> bytes:
 
 def payload_around(around: tuple[bytes, bytes], status: int, data: bytes) -> bytes:
     """Return the payload of navigation to a page, by `PayloadEncoder.around_data`."""
-    return b"%b%b%b%b" % (_OPENING % status, around[0], data, around[1])
+    return b"".join((_OPENING % status, around[0], data, around[1]))
 
 
 def encode_page_data(plan: ViewPlan, values: Values) -> bytes:

@@ -93,14 +93,15 @@ class Request:
     @classmethod
     def of_known(cls, known: KnownHead, body: bytes) -> Request:
         """Return a whole request whose head is ``known``."""
-        request = cls()
+        request = cls.__new__(cls)
+        request.chunks = []
         request.known = known
         request.method = known.method
         request.target = known.target
         request.keep_alive = request.head_done = request.complete = True
         request.host = known.host
         request.hosts = 1
-        request.headers += known.headers
+        request.headers = known.headers.copy()
         request.size = known.size
         request.length = known.length
         if known.body:
