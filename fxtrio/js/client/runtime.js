@@ -24,8 +24,8 @@ import { Screen } from './app.js';
  * @property {true} [isIsland] whether it is that of islands, whose document is loaded as a whole
  */
 
-/** With these a navigation may begin. */
-const SIGNS = ['pointerdown', 'keydown', 'focusin'];
+/** What a visitor does who may navigate next. */
+const SIGNS = ['pointermove', 'pointerdown', 'keydown', 'focusin', 'scroll'];
 
 /**
  * Put an app together and let it listen to the browser's history.
