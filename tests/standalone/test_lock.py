@@ -93,7 +93,6 @@ def test_packages_that_were_changed_after_their_installation_are_named(
     ]
 
 
-@pytest.mark.parametrize("node", [True, False])
 def test_of_node_only_the_program_is_copied(tmp_path: Path) -> None:
     files = ("__init__.py", "bin/node", "bin/npm", "bin/npx", "lib/npm.js", "share/man/node.1")
     for name in files:
@@ -110,6 +109,7 @@ def test_of_node_only_the_program_is_copied(tmp_path: Path) -> None:
     assert copied == ["__init__.py", "node"]
 
 
+@pytest.mark.parametrize("node", [True, False])
 def test_node_comes_only_with_apps_that_render_while_they_are_served(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, node: bool
 ) -> None:
