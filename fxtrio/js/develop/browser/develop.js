@@ -123,6 +123,7 @@ function makeImporter(folder) {
 function follow({ base, updates, requests, hot }) {
   listeners.add((url, module) => updates.addModule(url, module));
   hot.on('fx:swapped', (/** @type {{ sources: string[] }} */ { sources }) => {
+    requests.replaced();
     updates.loadAhead(sources.map((source) => `${base}/_fx/${encodeURI(`${source}.tsx`)}`));
   });
   hot.on('fx:data', (/** @type {any} */ data) => {

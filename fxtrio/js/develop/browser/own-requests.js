@@ -3,7 +3,7 @@
 /** @typedef {import('./overlay.js').Overlay} Overlay */
 /** @typedef {import('../settings.js').Shown} Shown */
 
-/** Requests for pages that are remembered: those of links that are prefetched, mostly. */
+/** Requests that are remembered: those of links that are prefetched, mostly. */
 const MOST_KEPT = 100;
 
 /**
@@ -18,8 +18,12 @@ function requestOfDocument(window) {
 }
 
 export class OwnRequests {
-  /** @type {Map<string, string>} page asked for → URL, by the id of the request */
-  #pages = new Map();
+  /** @type {Map<string, { url: string | null, code: number }>} pages asked for, null for others */
+  #asked = new Map();
+  /** Counts the changes of the server's code. */
+  #code = 0;
+  /** Whether the last of them has not been told as one of data yet. */
+  #isSwapped = false;
   /** @type {Map<string, Shown>} what is wrong with pages that are not shown, by URL */
   #later = new Map();
   #window;
@@ -57,11 +61,12 @@ export class OwnRequests {
     const window = this.#window;
     const plain = window.fetch.bind(window);
     window.fetch = async (...request) => {
+      const code = this.#code;
       const response = await plain(...request);
       const id = response.headers.get('x-request-id');
       if (id !== null && response.url.startsWith(`${window.location.origin}/`)) {
         const headers = new Headers(request[1]?.headers);
-        if (headers.has('x-fx-navigation')) this.#remember(id, response.url);
+        this.#remember(id, headers.has('x-fx-navigation') ? response.url : null, code);
         this.#follow(id);
       }
       return response;
@@ -70,11 +75,12 @@ export class OwnRequests {
 
   /**
    * @param {string} id
-   * @param {string} url
+   * @param {string | null} url
+   * @param {number} code
    */
-  #remember(id, url) {
-    this.#pages.set(id, url);
-    for (const old of this.#pages.keys()) if (this.#pages.size > MOST_KEPT) this.#pages.delete(old);
+  #remember(id, url, code) {
+    this.#asked.set(id, { url, code });
+    for (const old of this.#asked.keys()) if (this.#asked.size > MOST_KEPT) this.#asked.delete(old);
   }
 
   /**
@@ -83,7 +89,9 @@ export class OwnRequests {
   #logged({ request, level, text, shown }) {
     if (text !== '') this.#window.console[level](`[server] ${text}`);
     if (shown === null) return;
-    const url = this.#pages.get(request) ?? null;
+    const { url, code } = this.#asked.get(request) ?? { url: null, code: this.#code };
+    // What is logged late is of code that may have been put right: pages are asked for again.
+    if (url !== null && code < this.#code) return;
     if (url === null) this.#overlay.failed(shown);
     else if (this.#isShown(url) || !this.#navigation) {
       this.#overlay.failed(shown, { isOfData: true });
@@ -106,8 +114,16 @@ export class OwnRequests {
     }
   }
 
+  /** Code of the server has been replaced: what was asked for before is of another one. */
+  replaced() {
+    this.#code += 1;
+    this.#isSwapped = true;
+  }
+
   /** Code of the server has changed: pages that were asked for before may be right now. */
   forget() {
+    if (!this.#isSwapped) this.#code += 1;
+    this.#isSwapped = false;
     this.#later.clear();
   }
 }
