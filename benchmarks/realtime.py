@@ -37,6 +37,7 @@ from typing import Any
 from urllib.parse import parse_qs
 
 import attrs
+import msgspec
 import trio
 from starlette.applications import Starlette
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -85,7 +86,7 @@ class ChannelApp:
             self.nursery.start_soon(
                 self.publish, int(query[b"count"]), int(query[b"size"]), query[b"rate"]
             )
-        report = {"closed": self.closed, **attrs.asdict(self.broker.statistics())}
+        report = {"closed": self.closed, **msgspec.structs.asdict(self.broker.statistics())}
         body = json.dumps(report).encode()
         headers = [(b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": 200, "headers": headers})

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-import attrs
+import msgspec
 
 _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _NAME = re.compile(rf"{_TOKEN}(?:/{_TOKEN})?")
@@ -17,8 +17,7 @@ _WEIGHT = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
 _TO_NEXT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*+(?:"|\\?\Z))*+')
 
 
-@attrs.frozen
-class Element:
+class Element(msgspec.Struct, frozen=True):
     """One element of the list that such a header is. Names and values are in lower case."""
 
     name: str

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 import attrs
+import msgspec
 import trio
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
@@ -404,8 +405,7 @@ def assemble(
     return Application(site, root=root, build=build, plugins=plugins, open_renderer=open_renderer)
 
 
-@attrs.frozen
-class Code:
+class Code(msgspec.Struct, frozen=True):
     """What the project's own files have come to, each by its source."""
 
     pages: Mapping[str, PageCode]

@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import msgspec
 
 if TYPE_CHECKING:  # the renderer is started before Trio is imported
@@ -63,8 +62,7 @@ developing: ContextVar[Any] = ContextVar("fx-developing", default=None)
 """The `fxtrio.app.Development` of `fx dev`, which the app to come belongs to."""
 
 
-@attrs.frozen(eq=False)
-class RunningHere:
+class RunningHere(msgspec.Struct, frozen=True, eq=False):
     """An app that runs in this process, and the event loop that it runs on."""
 
     app: Any

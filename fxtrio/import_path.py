@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import attrs
+import msgspec
 
 _YOUNG = 2.0  # seconds; the second of a save has passed, by clocks that are not quite the same
 
@@ -48,12 +48,11 @@ _LOADERS = (
 )
 
 
-@attrs.frozen(eq=False)
-class _PathHook:
+class _PathHook(msgspec.Struct, frozen=True, eq=False):
     """Finds the modules of projects; packages that are installed below one are Python's."""
 
-    roots: set[str] = attrs.field(factory=set)
-    front: list[str] = attrs.field(factory=list)
+    roots: set[str] = msgspec.field(default_factory=set)
+    front: list[str] = msgspec.field(default_factory=list)
     """The root that was put on the path last."""
 
     def __call__(self, path: str) -> FileFinder:

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 
 from fxtrio import runtime
 from fxtrio.config import Config
@@ -55,7 +55,7 @@ class Imports:
         if not config.llms.enabled or not module.source.endswith(MARKDOWN_SUFFIX):
             return code
         text = (self._build / MARKDOWN / module.source).read_text("utf-8")
-        return attrs.evolve(code, markdown=text)
+        return replace(code, markdown=text)
 
     def file(self, source: str) -> Mapping[str, Any]:
         """Return the names of a Python file of the project."""

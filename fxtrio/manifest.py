@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import attrs
 import msgspec
+from msgspec.structs import replace
 
 from fxtrio.errors import FxtrioError, shown_path
 
@@ -46,8 +46,7 @@ class ManifestUnreadable(FxtrioError):
         self.cause = cause
 
 
-@attrs.frozen(kw_only=True)
-class PageModule:
+class PageModule(msgspec.Struct, frozen=True, kw_only=True):
     """One compiled page file: a page, layout, template, error, not-found or loading file."""
 
     source: str
@@ -99,8 +98,7 @@ class PageModule:
     """True for ``STANDALONE = True`` in a layout or template: outer layouts do not wrap it."""
 
 
-@attrs.frozen(kw_only=True)
-class View:
+class View(msgspec.Struct, frozen=True, kw_only=True):
     """Something that can be rendered: a page, error or not-found file inside its layouts."""
 
     id: int
@@ -132,15 +130,14 @@ class View:
     Those of its islands are loaded even so.
     """
 
-    client: dict[str, Any] = attrs.field(factory=dict)
+    client: dict[str, Any] = msgspec.field(default_factory=dict)
     """The ``page`` object of the navigation payload: module, layouts, css, preload (URLs).
 
     ``islands`` has the URLs of their components, by key, where ``scripts`` is False.
     """
 
 
-@attrs.frozen(kw_only=True)
-class PageRoute:
+class PageRoute(msgspec.Struct, frozen=True, kw_only=True):
     """A URL pattern that a page answers."""
 
     pattern: str
@@ -149,16 +146,14 @@ class PageRoute:
     view: int
 
 
-@attrs.frozen(kw_only=True)
-class ApiRoute:
+class ApiRoute(msgspec.Struct, frozen=True, kw_only=True):
     """A URL pattern that a Python file of an `api` folder answers."""
 
     pattern: str
     source: str
 
 
-@attrs.frozen(kw_only=True)
-class ActionModule:
+class ActionModule(msgspec.Struct, frozen=True, kw_only=True):
     """A Python file of the project's `actions` folder that has actions."""
 
     source: str
@@ -171,8 +166,7 @@ class ActionModule:
     """Names of the `@action` functions, in file order."""
 
 
-@attrs.frozen(kw_only=True)
-class Assets:
+class Assets(msgspec.Struct, frozen=True, kw_only=True):
     """The client bundle and the SSR bundle."""
 
     base: str = "/_fx/"
@@ -197,8 +191,7 @@ class Assets:
     """The SSR bundle, relative to the build folder."""
 
 
-@attrs.frozen(kw_only=True)
-class Manifest:
+class Manifest(msgspec.Struct, frozen=True, kw_only=True):
     """Everything `serve` knows about a built app."""
 
     version: int = VERSION
@@ -207,7 +200,7 @@ class Manifest:
 
     mode: Literal["production", "development"]
     base_url: str = ""
-    modules: dict[str, PageModule] = attrs.field(factory=dict)
+    modules: dict[str, PageModule] = msgspec.field(default_factory=dict)
     views: tuple[View, ...] = ()
     routes: tuple[PageRoute, ...] = ()
     """In order of specificity: the first match answers."""
@@ -216,16 +209,16 @@ class Manifest:
     actions: tuple[ActionModule, ...] = ()
     """By source."""
 
-    not_found: dict[str, int] = attrs.field(factory=dict)
+    not_found: dict[str, int] = msgspec.field(default_factory=dict)
     """Folder pattern (``/`` or ``/blog``) to the not-found view for unmatched URLs below it."""
 
-    llms: dict[str, str] = attrs.field(factory=dict)
+    llms: dict[str, str] = msgspec.field(default_factory=dict)
     """Source folder (``pages/blog``) to the `llms.py` file that stands in it."""
 
-    markdown: dict[str, str] = attrs.field(factory=dict)
+    markdown: dict[str, str] = msgspec.field(default_factory=dict)
     """Page source to the `.md` file beside it."""
 
-    assets: Assets = attrs.field(factory=Assets)
+    assets: Assets = msgspec.field(default_factory=Assets)
 
     @property
     def is_static(self) -> bool:
@@ -250,14 +243,14 @@ def manifest_below(manifest: Manifest, root: str, *, base_url: str) -> Manifest:
 
     base = manifest.assets.base
     assets = manifest.assets
-    return attrs.evolve(
+    return replace(
         manifest,
         base_url=base_url,
         views=tuple(
-            attrs.evolve(view, client={**moved(view.client), "base": base_url})
+            replace(view, client={**moved(view.client), "base": base_url})
             for view in manifest.views
         ),
-        assets=attrs.evolve(
+        assets=replace(
             assets,
             base=root + base,
             entry=moved(assets.entry),
@@ -273,7 +266,7 @@ def dump_manifest(manifest: Manifest) -> bytes:
     try:  # in a hundredth of the time that `json` takes
         text = msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=1)
     except UnicodeEncodeError:  # of half of a surrogate pair
-        text = json.dumps(attrs.asdict(manifest), indent=1, sort_keys=True).encode()
+        text = json.dumps(msgspec.to_builtins(manifest), indent=1, sort_keys=True).encode()
     return text + b"\n"
 
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
 
-import attrs
+import msgspec
 
 from fxtrio.errors import FxtrioError
 
@@ -66,8 +66,7 @@ class NodeMissing(FxtrioError):
         self.rejected = rejected
 
 
-@attrs.frozen
-class Node:
+class Node(msgspec.Struct, frozen=True):
     """A Node that can be used."""
 
     node: Path

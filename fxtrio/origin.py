@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-import attrs
+import msgspec
 
 _ORIGIN = re.compile(
     r"([A-Za-z][A-Za-z0-9+.-]*)://"
@@ -19,8 +19,7 @@ _LAST_PORT = 65535
 _DEFAULT_PORTS = {"http": 80, "https": 443, "ws": 80, "wss": 443}
 
 
-@attrs.frozen
-class Origin:
+class Origin(msgspec.Struct, frozen=True):
     """An origin, so that equal ones are equal."""
 
     scheme: str

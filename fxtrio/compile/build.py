@@ -14,6 +14,7 @@ from pathlib import Path
 
 import attrs
 import trio
+from msgspec.structs import replace
 
 from fxtrio.build_folder import require_no_link
 from fxtrio.compile.build_steps import (
@@ -179,11 +180,11 @@ def _finish(
     """Write the manifest into ``folder``."""
     manifest = make_manifest(project, site, config, mode, result)
     if result is None:
-        manifest = attrs.evolve(manifest, build_id=digest(folder))
+        manifest = replace(manifest, build_id=digest(folder))
     else:
         server = _name_renderer(folder, result.build_id)
         (folder / REASONS).write_bytes(dump_reasons(manifest, result))
-        manifest = attrs.evolve(manifest, assets=attrs.evolve(manifest.assets, server=server))
+        manifest = replace(manifest, assets=replace(manifest.assets, server=server))
     (folder / FILE_NAME).write_bytes(dump_manifest(manifest))
     return manifest
 

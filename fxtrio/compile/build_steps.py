@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 
-import attrs
+from msgspec.structs import replace
 
 from fxtrio.atomic_write import write_whole
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, BundleView
@@ -124,9 +124,9 @@ def make_manifest(
     views = tuple(_view(view, suspending, result) for view in site.views)
     if result is not None:
         entry, islands = result.entry, result.islands_entry
-        assets = attrs.evolve(assets, entry=entry.module, preload=entry.preload, css=entry.css)
+        assets = replace(assets, entry=entry.module, preload=entry.preload, css=entry.css)
         if islands is not None:
-            assets = attrs.evolve(assets, islands=(islands.module, *islands.preload))
+            assets = replace(assets, islands=(islands.module, *islands.preload))
     return Manifest(
         build_id="" if result is None else result.build_id,
         mode=mode,

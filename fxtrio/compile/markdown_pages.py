@@ -14,6 +14,7 @@ from posixpath import dirname, relpath
 from typing import TYPE_CHECKING
 
 import attrs
+from msgspec.structs import replace
 
 from fxtrio.compile.check.constants import says_static
 from fxtrio.compile.problems import Problem
@@ -75,7 +76,7 @@ def markdown_page(source: SourceText, root: Path | None, pages_dir: str) -> Mark
     is_static = model is not None and says_static(_read(folder, model))
     head = _head(article.title, article.front_matter.values.get("description"))
     return MarkdownPage(
-        attrs.evolve(
+        replace(
             module,
             head=head,
             code=f"server/{source.path}.py" if python else None,

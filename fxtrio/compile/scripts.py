@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 
 from fxtrio.compile.bundling.bundle import BundleResult, IslandUse, ScriptReason
 from fxtrio.compile.problems import Problem
@@ -32,7 +32,7 @@ def without_scripts(
     return tuple(
         view
         if script_reasons(view, modules, result.scripts[view.id])
-        else attrs.evolve(view, scripts=False, client=_without_scripts(view, result))
+        else replace(view, scripts=False, client=_without_scripts(view, result))
         for view in views
     )
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 import attrs
+import msgspec
 
 Header = tuple[bytes, bytes]
 
@@ -88,8 +89,7 @@ def describe(headers: Iterable[Header]) -> Described:
     return found
 
 
-@attrs.frozen
-class Visitor:
+class Visitor(msgspec.Struct, frozen=True):
     """Whether a response may be one visitor's own."""
 
     known: bool

@@ -10,7 +10,7 @@ from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
 
-import attrs
+import msgspec
 
 from fxtrio.compression.accept_encoding import Coding
 from fxtrio.compression.codings import BEST, encode_whole
@@ -24,8 +24,7 @@ MOST = 60
 _DIGEST = 16  # bytes
 
 
-@attrs.frozen
-class EncodingCache:
+class EncodingCache(msgspec.Struct, frozen=True):
     """Compresses, and remembers what it compressed in a folder.
 
     An encoding that is damaged or cannot be read is made anew; where the folder cannot be

@@ -11,7 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 
-import attrs
+import msgspec
 
 STORED = "fx.stored"
 """Key in the ASGI scope of a request whose response is a `StoredBody`."""
@@ -31,8 +31,7 @@ def deflate_pieces(pieces: Sequence[bytes]) -> tuple[bytes, ...]:
     return tuple(deflated)
 
 
-@attrs.frozen(eq=False)
-class StoredBody:
+class StoredBody(msgspec.Struct, frozen=True, eq=False):
     """A body as it is sent to one visitor, and its pieces."""
 
     body: bytes

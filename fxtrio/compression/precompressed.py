@@ -13,7 +13,6 @@ from hashlib import blake2b
 from mimetypes import guess_type
 from pathlib import Path
 
-import attrs
 import msgspec
 
 from fxtrio.compression.accept_encoding import Coding
@@ -28,8 +27,7 @@ _WORTH = 0.95
 """A compressed file that is not smaller than this part of its original is discarded."""
 
 
-@attrs.frozen
-class CompressedFile:
+class CompressedFile(msgspec.Struct, frozen=True):
     """A file, and its encodings."""
 
     encodings: Mapping[Coding, Path]

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from enum import IntEnum
 from typing import Any, Literal, Protocol
 
-import attrs
+import msgspec
 
 
 class Lock(IntEnum):
@@ -19,8 +19,7 @@ class Lock(IntEnum):
     AUTH_TABLES = 7225105
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Locks:
+class Locks(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How a transaction keeps others out, where several can write at the same time."""
 
     wait: str
@@ -36,8 +35,7 @@ class Locks:
     """Lets the transaction hold its locks while it runs no statement."""
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class EngineSql:
+class EngineSql(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Parts of statements. Those with names in braces are templates of `str.format`."""
 
     real: str
@@ -72,8 +70,7 @@ State = Literal["idle", "open", "failed", "gone"]
 """No transaction; in one; in one that can only be rolled back; the connection is lost."""
 
 
-@attrs.frozen
-class Result:
+class Result(msgspec.Struct, frozen=True):
     """The result of a statement."""
 
     names: tuple[str, ...]
@@ -85,8 +82,7 @@ class Result:
     """Rows that were changed or found."""
 
 
-@attrs.frozen(kw_only=True)
-class PoolStatistics:
+class PoolStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """Statistics of a pool (counts, but for seconds)."""
 
     size: int

@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import attrs
+from msgspec.structs import replace
 
 from fxtrio.app import Application, assemble, open_pool
 from fxtrio.config import Config
@@ -129,10 +130,8 @@ def _settings(config: Config, root: Path) -> Config:
 
 def _exported_manifest(manifest: Manifest, plan: ExportPlan) -> Manifest:
     """Return the build with the routes that can be files, whose pages know that they are files."""
-    views = (
-        attrs.evolve(view, client={**view.client, "exported": True}) for view in manifest.views
-    )
-    return attrs.evolve(manifest, routes=plan.routes, views=tuple(views))
+    views = (replace(view, client={**view.client, "exported": True}) for view in manifest.views)
+    return replace(manifest, routes=plan.routes, views=tuple(views))
 
 
 def _text_of(root: Path, source: str) -> str:

@@ -6,15 +6,14 @@ nearest first, then its HTML, converted. `fxtrio.serve` says what there is.
 
 from __future__ import annotations
 
-import attrs
+import msgspec
 
 from fxtrio.markdown.context import MarkdownContext
 from fxtrio.markdown.convert import HtmlConverter
 from fxtrio.markdown.hooks import MarkdownHook
 
 
-@attrs.frozen(kw_only=True)
-class MarkdownSources:
+class MarkdownSources(msgspec.Struct, frozen=True, kw_only=True):
     """The sources of one page."""
 
     place: str = ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-import attrs
+import msgspec
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import Message, Receive, Scope, Send
 
@@ -16,8 +16,7 @@ _CACHED_PATTERNS = 1024
 _OWN = "/api/__"
 
 
-@attrs.frozen(eq=False)
-class RoutePolicy:
+class RoutePolicy(msgspec.Struct, frozen=True, eq=False):
     """The policy of one kind of a route."""
 
     cache_control: bytes | None

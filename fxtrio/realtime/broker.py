@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, Protocol, runtime_checkable
 
-import attrs
+import msgspec
 
 from fxtrio.errors import FxtrioError, ValueInvalid
 from fxtrio.realtime.frames import Frame, Ident, Message
@@ -158,8 +158,7 @@ class PresenceBroker(Broker, Protocol):
         ...
 
 
-@attrs.frozen
-class Replay:
+class Replay(msgspec.Struct, frozen=True):
     """A part of the log of a channel."""
 
     missed: Missed | None

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 import attrs
+import msgspec
 import trio
 
 CAPACITY = 256
@@ -70,8 +71,7 @@ class Missed:
         return Missed(None if unknown else (self.count or 0) + (other.count or 0))
 
 
-@attrs.frozen
-class Resumed:
+class Resumed(msgspec.Struct, frozen=True):
     """The broker was away and is back, and every message of the meantime has been delivered."""
 
 

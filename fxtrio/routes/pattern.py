@@ -9,7 +9,7 @@ import re
 import unicodedata
 from enum import IntEnum
 
-import attrs
+import msgspec
 
 _PARAM = re.compile(r"(\[\[\.\.\.|\[\.\.\.|\[)([A-Za-z_][A-Za-z0-9_-]*)(\]\]|\])")
 _REFUSED = re.compile(r"[\x00-\x1f\x7f\[\]()%?#\\/]")
@@ -31,8 +31,7 @@ class Kind(IntEnum):
     """``[[...x]]``: zero or more segments, to the end."""
 
 
-@attrs.frozen
-class Segment:
+class Segment(msgspec.Struct, frozen=True):
     """One part of a pattern between slashes."""
 
     kind: Kind

@@ -7,6 +7,7 @@ from typing import Generic, TypeVar
 from urllib.parse import unquote
 
 import attrs
+import msgspec
 
 from fxtrio.routes.pattern import Kind, parse_pattern
 
@@ -26,8 +27,7 @@ class _Node(Generic[T]):
     optional_rest: _Leaf[T] | None = None
 
 
-@attrs.frozen
-class _Leaf(Generic[T]):
+class _Leaf(msgspec.Struct, Generic[T], frozen=True):
     route: T
     params: tuple[tuple[str, int], ...]
     """Names of ``[x]`` and the index of their segment."""

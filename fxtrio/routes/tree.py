@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import cached_property
 
 import attrs
+import msgspec
 
 from fxtrio.errors import FxtrioError
 
 
-@attrs.frozen
-class LayoutFile:
+class LayoutFile(msgspec.Struct, frozen=True):
     """A `layout.fxl` or `template.fxl`."""
 
     source: str
@@ -22,8 +22,7 @@ class LayoutFile:
     """A template is made anew on every navigation; a layout stays."""
 
 
-@attrs.frozen
-class BoundaryFile:
+class BoundaryFile(msgspec.Struct, frozen=True):
     """An `error.fxl` or `not-found.fxl` with what stands around it."""
 
     source: str
@@ -35,8 +34,7 @@ class BoundaryFile:
     """Error files that stand in when this one fails, nearest first."""
 
 
-@attrs.frozen
-class PageFile:
+class PageFile(msgspec.Struct, frozen=True):
     """A page with all that applies to it, nearest ancestor by source folder."""
 
     source: str
@@ -58,8 +56,7 @@ class PageFile:
     """Source of the nearest `loading.fxl`."""
 
 
-@attrs.frozen
-class ApiFile:
+class ApiFile(msgspec.Struct, frozen=True):
     """A Python file of an `api` folder."""
 
     source: str

@@ -56,8 +56,7 @@ _REMEDIES = {
 }
 
 
-@attrs.frozen
-class CspProblem:
+class CspProblem(msgspec.Struct, frozen=True):
     """A violation of the policy, without the parts that differ between visitors."""
 
     directive: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-import attrs
+import msgspec
 import trio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -14,8 +14,7 @@ from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
 _SERVICE_RESTART = 1012  # RFC 6455's registry: come again
 
 
-@attrs.frozen(eq=False)
-class _Socket:
+class _Socket(msgspec.Struct, frozen=True, eq=False):
     scope: Scope
     handling: trio.CancelScope
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-import attrs
 import msgspec
 import trio
 from starlette.types import Scope
@@ -37,8 +36,7 @@ _READY = "/readyz"
 _PROBES = frozenset({"/healthz", "/livez", _READY})
 
 
-@attrs.frozen(eq=False)
-class RuntimeEndpoints:
+class RuntimeEndpoints(msgspec.Struct, frozen=True, eq=False):
     """The endpoints of one site."""
 
     site: Site

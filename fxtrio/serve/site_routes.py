@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Iterator
 from urllib.parse import quote
 
 import attrs
+import msgspec
 from starlette.responses import Response
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
@@ -48,8 +49,7 @@ _PAGE_LIKE = frozenset({b"document", b"empty", b"iframe", b"frame"})
 """Values of Sec-Fetch-Dest by which somebody sees the answer; others load parts of a page."""
 
 
-@attrs.frozen(eq=False)
-class SitePage:
+class SitePage(msgspec.Struct, frozen=True, eq=False):
     """A page at its URL pattern: what all requests for it share, found once."""
 
     site: Site
@@ -143,8 +143,7 @@ class SitePage:
         return PageEvent(self.site, running, event, target, event.audience.connect(event.scope))
 
 
-@attrs.frozen(eq=False)
-class SiteMarkdownPage:
+class SiteMarkdownPage(msgspec.Struct, frozen=True, eq=False):
     """The Markdown of a page at its own URL: what all requests for it share, found once."""
 
     page: SitePage

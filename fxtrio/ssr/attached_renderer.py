@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.ssr.errors import SsrStartFailed
@@ -19,16 +19,14 @@ _LONGEST_START = 10.0  # seconds
 _LOOK = 0.05  # seconds
 
 
-@attrs.frozen(kw_only=True)
-class Attachment:
+class Attachment(msgspec.Struct, frozen=True, kw_only=True):
     """Where a renderer listens."""
 
     bundle: Path
     """Its Unix socket, which takes the frames of docs/wire.md."""
 
 
-@attrs.frozen(eq=False)
-class AttachedNode:
+class AttachedNode(msgspec.Struct, frozen=True, eq=False):
     """A connection to a renderer. Created by `open_attached`; valid until its block ends."""
 
     socket: socket.socket

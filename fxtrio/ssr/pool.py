@@ -149,8 +149,7 @@ class SsrPool:
         return failure
 
 
-@attrs.frozen(eq=False)
-class RenderStream:
+class RenderStream(msgspec.Struct, frozen=True, eq=False):
     """A page in parts. Created by `SsrPool.stream`; valid until its block ends.
 
     Unread parts are buffered up to the window of the wire; then the worker pauses this page,

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 import attrs
+import msgspec
 
 from fxtrio.ssr.errors import RenderError
 
@@ -25,8 +26,7 @@ ENOUGH: Final = 2
 MakeError = Callable[[], RenderError]
 
 
-@attrs.frozen
-class _Record:
+class _Record(msgspec.Struct, frozen=True):
     deaths: int
     until: float
     make_error: MakeError

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 import attrs
+import msgspec
 import trio
 
 from fxtrio.ssr.errors import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
@@ -32,8 +33,7 @@ MOST: Final = 20_000.0
 where it can still be taken back and where the death of a worker does not touch it."""
 
 
-@attrs.frozen
-class Death:
+class Death(msgspec.Struct, frozen=True):
     """The unexpected end of a worker."""
 
     cause: str

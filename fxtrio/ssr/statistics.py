@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import attrs
+import msgspec
 
 UNKNOWN_COST: Final = 200.0
 """Assumed work of a page before its first render (microseconds)."""
@@ -16,8 +17,7 @@ SHARE: Final = 0.1
 """Weight of the newest render in the moving average."""
 
 
-@attrs.frozen(kw_only=True)
-class SsrStatistics:
+class SsrStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """A look at a pool at one moment."""
 
     workers: int

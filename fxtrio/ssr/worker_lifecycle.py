@@ -14,7 +14,7 @@ from contextlib import AbstractAsyncContextManager
 from functools import partial
 from typing import Final
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.ssr.attached_renderer import AttachedNode, Attachment, open_attached
@@ -41,8 +41,7 @@ A pipe stays open when page code has started processes that outlive the worker.
 """
 
 
-@attrs.frozen(kw_only=True)
-class WorkerExit:
+class WorkerExit(msgspec.Struct, frozen=True, kw_only=True):
     """The exit of a worker."""
 
     pid: int

@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 import attrs
 import pytest
 import trio
+from msgspec.structs import replace
 
 from fxtrio.compile import build
 from fxtrio.compile.build import build_project, compile_server
@@ -230,7 +231,7 @@ def test_a_page_may_define_a_name_that_would_be_injected(root: Path) -> None:
     write(root, {"index.fxl": page + "export default () => null\n"})
     manifest = compile_server(root, Config(), root / "out", mode="production")
     module = manifest.modules["pages/index.fxl"]
-    assert module == attrs.evolve(module, loader="load", inject=("server", "LoaderError"))
+    assert module == replace(module, loader="load", inject=("server", "LoaderError"))
     code = Imports(root, root / "out").pages(manifest, Config())["pages/index.fxl"]
     assert code.loader is not None
     assert code.loader.function.__globals__["LoaderError"].__module__ != "fxtrio.errors"

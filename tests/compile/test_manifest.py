@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import attrs
 import pytest
+from msgspec.structs import replace
 
 from fxtrio.manifest import (
     FILE_NAME,
@@ -48,7 +48,7 @@ def test_a_written_manifest_reads_back_equal(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["größe \U0001f600", "\ud800", 'a"\\/\n\x00\x7f'])
 def test_every_text_reads_back_equal(tmp_path: Path, text: str) -> None:
-    manifest = attrs.evolve(MANIFEST, build_id=text)
+    manifest = replace(MANIFEST, build_id=text)
 
     (tmp_path / FILE_NAME).write_bytes(dump_manifest(manifest))
 
@@ -57,8 +57,8 @@ def test_every_text_reads_back_equal(tmp_path: Path, text: str) -> None:
 
 @pytest.mark.parametrize("seconds", [1e300, 0.1])
 def test_every_number_reads_back_equal(tmp_path: Path, seconds: float) -> None:
-    page = attrs.evolve(MANIFEST.modules["pages/index.fxl"], revalidate=seconds)
-    manifest = attrs.evolve(MANIFEST, modules={page.source: page})
+    page = replace(MANIFEST.modules["pages/index.fxl"], revalidate=seconds)
+    manifest = replace(MANIFEST, modules={page.source: page})
 
     (tmp_path / FILE_NAME).write_bytes(dump_manifest(manifest))
 

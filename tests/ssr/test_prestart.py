@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import attrs
 import pytest
 import trio
+from msgspec.structs import replace
 
 from fxtrio.ssr.errors import RenderCrashed, SsrStartFailed
 from fxtrio.ssr.pool import open_ssr_pool
@@ -78,14 +78,14 @@ async def test_a_process_is_taken_once() -> None:
 def test_a_node_that_cannot_be_started_is_reported_at_once(tmp_path: Path) -> None:
     with (
         pytest.raises(SsrStartFailed, match=r"fxtrio\[node\]"),
-        prestart(attrs.evolve(LAUNCH, node=str(tmp_path / "node")), 1),
+        prestart(replace(LAUNCH, node=str(tmp_path / "node")), 1),
     ):
         pytest.fail("the block was entered")
 
 
 async def test_a_bundle_that_is_broken_is_reported_by_the_pool_as_ever() -> None:
     bundle = BUNDLES / "no-such-file.mjs"
-    with trio.fail_after(LIMIT), prestart(attrs.evolve(LAUNCH, bundle=bundle), 1):
+    with trio.fail_after(LIMIT), prestart(replace(LAUNCH, bundle=bundle), 1):
         with pytest.raises(SsrStartFailed, match="no-such-file"):
             async with open_ssr_pool(bundle=bundle):
                 pytest.fail("the pool was opened")

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import attrs
-import msgspec
 import pytest
 import trio
 from click.testing import CliRunner
+from msgspec.structs import replace
 from trio.testing import wait_all_tasks_blocked
 
 from fxtrio.atomic_write import write_whole
@@ -229,7 +229,7 @@ def test_the_app_is_declared_anew_only_where_its_types_or_what_halves_use_have_c
     assert (write("two"), write("DataOf")) == (1, 1)
     assert write("DataOf", others=["/admin/*"]) == 1
     assert "/admin/" in (folder.path / "loose/client.d.ts").read_text()
-    assert write("DataOf", msgspec.structs.replace(types), ["/admin/*"]) == 1
+    assert write("DataOf", replace(types), ["/admin/*"]) == 1
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 from starlette.endpoints import HTTPEndpoint
 
 from fxtrio.cli.import_check.collection_checks import Code, collection_problems
@@ -81,7 +81,7 @@ def _action_problems(page: Page, names: Mapping[str, Any], most: int) -> list[Pr
     """Return the problems of the body parameters of a page's actions."""
     problems = []
     for name in page.module.actions:
-        module = attrs.evolve(page.module, actions=(name,))
+        module = replace(page.module, actions=(name,))
         try:
             page_code(module, names, loader_timeout=1.0, action_timeout=1.0, largest_body=most)
         except PageCodeInvalid as error:

@@ -16,6 +16,7 @@ from types import CodeType
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from fxtrio.app import Application, Code, import_code, put_into, put_together
 from fxtrio.config import Config
@@ -230,7 +231,7 @@ def _renewed(
             known = imports.code(module, config)
         # What the text says without being run (CACHE, MEMO, HEAD) may be other than before.
         is_same_module = known.module is module or known.module == module
-        pages[source] = known if is_same_module else attrs.evolve(known, module=module)
+        pages[source] = known if is_same_module else replace(known, module=module)
 
     def files(known: Any, wanted: Iterable[str]) -> dict[str, Any]:
         return {

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import attrs
+import msgspec
 from starlette.types import Scope
 
 from fxtrio.app_handle import App
@@ -261,9 +262,12 @@ OF_ANY_APP = frozenset({"requests", "tree"})
 
 def _counts(statistics: Any) -> list[tuple[str, object]]:
     """Return the numbers of a part."""
-    if not attrs.has(type(statistics)):
+    if isinstance(statistics, msgspec.Struct):
+        found = msgspec.structs.asdict(statistics)
+    elif attrs.has(type(statistics)):
+        found = attrs.asdict(statistics)
+    else:
         return [("count", statistics)]
-    found = attrs.asdict(statistics)
     return [(name.replace("_", " "), _shown(value)) for name, value in found.items()]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, contextmanager
 from typing import Protocol
 
-import attrs
+import msgspec
 
 from fxtrio.errors import BrokerUnreachable
 from fxtrio.realtime.frames import Ident
@@ -41,8 +41,7 @@ Without a position the data is in no log. Without data it must be read from the 
 """
 
 
-@attrs.frozen
-class Logged:
+class Logged(msgspec.Struct, frozen=True):
     """A message in a log."""
 
     ident: Ident
@@ -50,8 +49,7 @@ class Logged:
     """Empty where it only marks a place."""
 
 
-@attrs.frozen
-class Part:
+class Part(msgspec.Struct, frozen=True):
     """A part of a log."""
 
     whole: bool

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from itertools import islice
 
 import attrs
+import msgspec
 import trio
 
 from fxtrio.realtime.broker import Replay, Subscriber
@@ -17,8 +18,7 @@ from fxtrio.realtime.stores.backend import LOG_LIFE
 from fxtrio.realtime.subscriptions import Topics
 
 
-@attrs.frozen(kw_only=True)
-class BrokerStatistics:
+class BrokerStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """Statistics of a broker in this process (counts)."""
 
     channels: int

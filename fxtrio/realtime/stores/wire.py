@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
 import msgspec
 
 from fxtrio.errors import FxtrioError
@@ -31,24 +30,21 @@ class BrokerMessageUnreadable(FxtrioError):
         self.data = data
 
 
-@attrs.frozen
-class RemoteMember:
+class RemoteMember(msgspec.Struct, frozen=True):
     """A member of any process."""
 
     epoch: str
     member: Member
 
 
-@attrs.frozen
-class News:
+class News(msgspec.Struct, frozen=True):
     """A member joined, or left."""
 
     joined: bool
     who: RemoteMember
 
 
-@attrs.frozen
-class EpochNews:
+class EpochNews(msgspec.Struct, frozen=True):
     """An epoch has begun, or ended."""
 
     begun: bool

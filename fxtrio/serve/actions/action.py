@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable
 
-import attrs
+import msgspec
 
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.actions.call import ActionCall, answer_call
@@ -32,8 +32,7 @@ from fxtrio.serve.request.response.response import Answer
 log = logging.getLogger("fx.serve")
 
 
-@attrs.frozen(eq=False)
-class SiteAction:
+class SiteAction(msgspec.Struct, frozen=True, eq=False):
     """An action at a path without parameters: what all its calls share, found once."""
 
     site: Site

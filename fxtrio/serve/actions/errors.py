@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import attrs
+from msgspec.structs import replace
 from starlette.responses import Response
 from starlette.types import Scope
 
@@ -27,7 +27,7 @@ def with_login(rejection: ErrorResponse, app: App, scope: Scope, url: str) -> Er
         return rejection
     login_url = getattr(app.authenticator, "login_url", None)
     login = login_url(scope, url) if login_url is not None else None
-    return rejection if login is None else attrs.evolve(rejection, redirect=login)
+    return rejection if login is None else replace(rejection, redirect=login)
 
 
 def json_rejection(

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
-import attrs
+import msgspec
 import trio
 from starlette.responses import Response
 from starlette.types import Scope
@@ -48,8 +48,7 @@ def asks_for_page(event: RequestEvent) -> bool:
     return media_type(event.headers.get(b"content-type", b"").decode("latin-1")) in _ENCTYPES
 
 
-@attrs.frozen(eq=False)
-class FormPage:
+class FormPage(msgspec.Struct, frozen=True, eq=False):
     """The page that a form stands in, and that shows what became of it."""
 
     site: Site
@@ -131,7 +130,7 @@ class FormPage:
         }
 
 
-class VisitedPage(FormPage):
+class VisitedPage(FormPage, frozen=True, eq=False):
     """A page from which an action of a module was called, whose hooks have not run yet."""
 
     async def again(self, name: str, rejection: ErrorResponse, values: Mapping[str, Any]) -> Answer:
@@ -145,8 +144,7 @@ class VisitedPage(FormPage):
         return await super().reject(rejection, admitted=admitted and await self.is_open())
 
 
-@attrs.frozen(eq=False)
-class NoPage:
+class NoPage(msgspec.Struct, frozen=True, eq=False):
     """In the place of a page, for a form whose browser does not say where it stands."""
 
     site: Site

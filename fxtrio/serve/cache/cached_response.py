@@ -12,6 +12,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 import attrs
+import msgspec
 
 from fxtrio.compression.eligibility import LEAST
 from fxtrio.compression.gzip_splice import STORED, StoredBody, deflate_pieces
@@ -31,8 +32,7 @@ PASS = (b"x-fx-cache", b"pass")
 _SET_WHEN_STORED = frozenset({b"cache-control"})
 
 
-@attrs.frozen(eq=False)
-class HitForPass:
+class HitForPass(msgspec.Struct, frozen=True, eq=False):
     """Says that a response is not to be stored, until a moment (`trio.current_time`)."""
 
     page: str
@@ -41,8 +41,7 @@ class HitForPass:
     size: int = 0
 
 
-@attrs.frozen(kw_only=True)
-class Terms:
+class Terms(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters of a cached response that are fixed before it is rendered."""
 
     page: str

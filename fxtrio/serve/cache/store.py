@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-import attrs
+import msgspec
 
 from fxtrio.serve.cache.cached_response import CachedResponse, HitForPass
 from fxtrio.serve.cache.keys import Key
@@ -26,8 +26,7 @@ _OVERHEAD = 1500
 """Bytes of an entry besides its text: objects, links, key (measured roughly)."""
 
 
-@attrs.frozen
-class CacheStatistics:
+class CacheStatistics(msgspec.Struct, frozen=True):
     """A snapshot of a `ResponseStore`."""
 
     entries: int

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import attrs
+from msgspec.structs import replace
 
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Busy, Redirect
@@ -70,7 +70,7 @@ async def show_boundary(
             return None
         known = settled.values
     if problem.status >= 500 and page.event.request_id:
-        problem = attrs.evolve(problem, request_id=page.event.request_id.decode())
+        problem = replace(problem, request_id=page.event.request_id.decode())
     try:
         return await page.show(boundary, Content(known, problem.status, problem, promises=names))
     except BaseException as raised:  # an error page is application code too

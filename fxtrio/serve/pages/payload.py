@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping
 from math import ceil
 from typing import Any
 
-import attrs
 import msgspec
 
 from fxtrio.encode import encode, encode_for_html
@@ -42,14 +41,13 @@ class HeadResultInvalid(ValueInvalid):
         self.place = place
 
 
-@attrs.frozen
-class PageProblem:
+class PageProblem(msgspec.Struct, frozen=True):
     """Why an error or not-found view is rendered."""
 
     message: str
     status: int
     type: str
-    data: Mapping[str, Any] = attrs.field(factory=dict)
+    data: Mapping[str, Any] = msgspec.field(default_factory=dict)
     request_id: str = ""
     """The id of the request whose log has the reason; "" for what a visitor can put right."""
 

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-import attrs
+import msgspec
 from msgspec.structs import replace
 
 from fxtrio.application_errors import application_error
@@ -31,8 +31,7 @@ from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request.watchdog import Watched
 
 
-@attrs.frozen
-class FormOutcome:
+class FormOutcome(msgspec.Struct, frozen=True):
     """The outcome of a form's action without JavaScript, for rendering its page."""
 
     status: int

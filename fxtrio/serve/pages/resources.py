@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
-import attrs
+import msgspec
 
 from fxtrio.app_handle import App, RequestMeter
 from fxtrio.policy.open import Count
@@ -47,8 +47,7 @@ class Renderer(Protocol):
         ...
 
 
-@attrs.frozen(eq=False)
-class Running:
+class Running(msgspec.Struct, frozen=True, eq=False):
     """The resources that the lifespan opened. Valid until it ends."""
 
     app: App
@@ -64,4 +63,4 @@ class Running:
     meter: RequestMeter | None = None
     """Counts requests for whoever watches the app; None without metrics."""
 
-    documents: OpenDocuments = attrs.field(factory=OpenDocuments)
+    documents: OpenDocuments = msgspec.field(default_factory=OpenDocuments)

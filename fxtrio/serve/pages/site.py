@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar, overload
 from urllib.parse import quote
 
 import attrs
+from msgspec.structs import replace
 from starlette.requests import HTTPConnection
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
@@ -237,7 +238,7 @@ def site_below(site: Site, root: str) -> Site:
         hooks=attrs.evolve(site.hooks, base_url=base_url),
         standard=standard,
         html_lines=_html_lines(standard, site.vary, encoded_url, site.markdown),
-        terms=attrs.evolve(site.terms, base_url=base_url, standard=standard),
+        terms=replace(site.terms, base_url=base_url, standard=standard),
     )
 
 

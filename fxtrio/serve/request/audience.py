@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import attrs
+import msgspec
 from starlette.requests import Request
 from starlette.types import Message, Scope
 
@@ -70,8 +70,7 @@ async def _nothing() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-@attrs.frozen
-class SingleVisitor:
+class SingleVisitor(msgspec.Struct, frozen=True):
     """The audience of an ordinary request. One object serves all requests of a site."""
 
     entropy: Entropy

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
-import attrs
+import msgspec
 from starlette.requests import HTTPConnection, Request
 
 from fxtrio.asgi_extensions import IN_PROCESS
@@ -22,8 +22,7 @@ TOKEN = "fx.csrf"
 """Key of the ASGI scope of a Starlette route: a function that returns the client's token."""
 
 
-@attrs.frozen(eq=False)
-class Proof:
+class Proof(msgspec.Struct, frozen=True, eq=False):
     """Judges the requests of one app, and hands out its tokens."""
 
     settings: CsrfConfig

@@ -6,7 +6,6 @@ import re
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote, unquote, unquote_to_bytes
 
-import attrs
 import msgspec
 from starlette.background import BackgroundTask
 from starlette.requests import Request
@@ -59,8 +58,7 @@ class PagePath(msgspec.Struct, frozen=True):
         return base + self.raw.decode("latin-1") if self.path != "/" else base or "/"
 
 
-@attrs.frozen(eq=False)
-class RequestTerms:
+class RequestTerms(msgspec.Struct, frozen=True, eq=False):
     """The part of a request's state that all requests of an app share."""
 
     base_url: str

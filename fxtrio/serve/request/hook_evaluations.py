@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import Any
 
 import attrs
+import msgspec
 import trio
 from starlette.types import Scope
 
@@ -36,8 +37,7 @@ class ListingBusy(Busy):
     message = "The server is busy. Try again in a moment."
 
 
-@attrs.frozen
-class Evaluation:
+class Evaluation(msgspec.Struct, frozen=True):
     """The routes that the hooks open to one visitor."""
 
     opened: frozenset[Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol
 
-import attrs
+import msgspec
 
 from fxtrio.log_limit import Repeats, lines_of_clients
 from fxtrio.server.http1.limits import ServerLimits
@@ -39,8 +39,7 @@ class ServerLog(Protocol):
         ...
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class Services:
+class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Made once per worker, by whoever starts it, and valid for as long as it runs."""
 
     app: Application
@@ -71,7 +70,7 @@ class Services:
     handshake_time: float = 10.0
     """Longest TLS handshake (seconds)."""
 
-    repeats: Repeats[str] = attrs.field(factory=lines_of_clients)
+    repeats: Repeats[str] = msgspec.field(default_factory=lines_of_clients)
     """For lines that clients can cause as often as they like."""
 
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 
-import attrs
 import httptools
+import msgspec
 
 from fxtrio.server.header_fields import ALONE, Header, is_host
 from fxtrio.server.http1.known_heads import LONGEST, KnownHead, KnownHeads
@@ -38,8 +38,7 @@ _METHODS = {
 }
 
 
-@attrs.frozen
-class RejectedRequest:
+class RejectedRequest(msgspec.Struct, frozen=True):
     """Why a request is not taken: the status to answer, and a line for the log."""
 
     status: int

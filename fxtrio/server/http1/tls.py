@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from contextlib import suppress
 
-import attrs
+import msgspec
 import trio
 
 Address = tuple[str, int]
@@ -21,8 +21,7 @@ class HandshakeFailed(Exception):
         super().__init__(show_address(client), reason)
 
 
-@attrs.frozen
-class Peer:
+class Peer(msgspec.Struct, frozen=True):
     """Both ends of an open connection, as ASGI scopes have them. None for unix sockets."""
 
     client: Address | None

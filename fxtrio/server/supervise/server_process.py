@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from socket import socket
 from typing import Any
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.context import processes
@@ -43,8 +43,7 @@ _LAST = 1.0
 """Seconds of the shutdown's limit for cancelled tasks to finish (a tenth, if that is less)."""
 
 
-@attrs.frozen(kw_only=True)
-class ParentInterface:
+class ParentInterface(msgspec.Struct, frozen=True, kw_only=True):
     """The channel between a server process and its parent."""
 
     ready: Callable[[list[str]], object]

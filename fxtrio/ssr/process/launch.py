@@ -17,7 +17,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Final, Literal
 
-import attrs
+import msgspec
 
 from fxtrio.config import Config
 from fxtrio.manifest import Manifest
@@ -36,8 +36,7 @@ SOCKET_BUFFER: Final = 1024 * 1024
 """The kernel's buffer of either direction (bytes), so that batches pass in one call."""
 
 
-@attrs.frozen(kw_only=True)
-class Launch:
+class Launch(msgspec.Struct, frozen=True, kw_only=True):
     """The parameters with which all processes of a pool are started."""
 
     bundle: Path
@@ -77,8 +76,7 @@ def choose_launch(build: Path, manifest: Manifest, config: Config) -> Launch:
     )
 
 
-@attrs.frozen(kw_only=True, eq=False)
-class LaunchedNode:
+class LaunchedNode(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """A started process. Its owner calls `close` in the end."""
 
     process: subprocess.Popen[bytes]
@@ -128,7 +126,7 @@ def launch_node(launch: Launch) -> LaunchedNode:
             mark=mark,
             stdout=held.enter_context(process.stdout),
             stderr=held.enter_context(process.stderr),
-            held=held.pop_all(),
+            _held=held.pop_all(),
         )
 
 

@@ -14,7 +14,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing, suppress
 from typing import IO, Final
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.limiters import limiter_of
@@ -30,8 +30,7 @@ KILL_WAIT: Final = 5.0
 """Longest wait for the kernel to end a killed process (seconds)."""
 
 
-@attrs.frozen(eq=False)
-class NodeProcess:
+class NodeProcess(msgspec.Struct, frozen=True, eq=False):
     """A running Node process. Created by `open_node`; valid until its block ends."""
 
     _launched: LaunchedNode

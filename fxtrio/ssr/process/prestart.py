@@ -10,17 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import attrs
+import msgspec
 
 from fxtrio.context import prestarted
 from fxtrio.ssr.process.launch import Launch, LaunchedNode, launch_node
 
 
-@attrs.frozen(eq=False)
-class Prestarted:
+class Prestarted(msgspec.Struct, frozen=True, eq=False):
     """Prestarted processes. Created by `prestart`; valid until its block ends."""
 
-    _waiting: list[tuple[Launch, LaunchedNode]] = attrs.field(factory=list)
+    _waiting: list[tuple[Launch, LaunchedNode]] = msgspec.field(default_factory=list)
 
     def start(self, launch: Launch) -> None:
         """Start one more. Raises SsrStartFailed when Node cannot be started."""

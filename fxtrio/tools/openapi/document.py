@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from fxtrio.config import Config, CsrfConfig
 from fxtrio.serve.openapi.visible import TOKEN_HEADER, TOKEN_PATH, TOOL, visible
@@ -89,7 +90,7 @@ def make_document(
         },
     }
     document = visible(document, {(one.path, one.method) for one in operations})
-    bare = tuple(msgspec.structs.replace(operation, text={}) for operation in operations)
+    bare = tuple(replace(operation, text={}) for operation in operations)
     return Description(document, bare, left_out)
 
 

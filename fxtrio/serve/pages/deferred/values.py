@@ -11,7 +11,7 @@ import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.application_errors import application_error
@@ -42,8 +42,7 @@ class DeferredRedirect(ValueInvalid):
         self.place = place
 
 
-@attrs.frozen
-class DeferredValue:
+class DeferredValue(msgspec.Struct, frozen=True):
     """A value that a loader has deferred."""
 
     source: str
@@ -62,22 +61,19 @@ class DeferredValue:
         return plan.name_of(self.source, self.key)
 
 
-@attrs.frozen
-class Came:
+class Came(msgspec.Struct, frozen=True):
     """The result of a deferred function."""
 
     value: Any
 
 
-@attrs.frozen
-class Raised:
+class Raised(msgspec.Struct, frozen=True):
     """The error of a deferred function."""
 
     error: BaseException
 
 
-@attrs.frozen
-class Settled:
+class Settled(msgspec.Struct, frozen=True):
     """A deferred value whose function has ended."""
 
     value: DeferredValue

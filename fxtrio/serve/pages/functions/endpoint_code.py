@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from http import HTTPMethod
 from typing import Any, TypeGuard
 
-import attrs
+import msgspec
 from starlette.endpoints import HTTPEndpoint
 from starlette.requests import Request
 from starlette.types import Message
@@ -22,8 +22,7 @@ METHODS = tuple(method.value.lower() for method in HTTPMethod)
 Function = Callable[[Request], Awaitable[Any]]
 
 
-@attrs.frozen(eq=False)
-class EndpointCode:
+class EndpointCode(msgspec.Struct, frozen=True, eq=False):
     """The functions of one endpoint."""
 
     functions: Mapping[str, Function]

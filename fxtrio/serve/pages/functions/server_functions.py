@@ -11,7 +11,7 @@ import typing
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-import attrs
+import msgspec
 
 from fxtrio.errors import FxtrioError
 from fxtrio.isolation import Isolation
@@ -32,8 +32,7 @@ class PageCodeInvalid(FxtrioError):
         self.cause = cause
 
 
-@attrs.frozen(eq=False)
-class LoaderCode:
+class LoaderCode(msgspec.Struct, frozen=True, eq=False):
     """A `@server` function."""
 
     source: str
@@ -48,8 +47,7 @@ class LoaderCode:
     """Whether it also runs for visitors whom the route hooks reject."""
 
 
-@attrs.frozen(eq=False)
-class ActionCode:
+class ActionCode(msgspec.Struct, frozen=True, eq=False):
     """An `@action` function."""
 
     name: str
@@ -77,8 +75,7 @@ class ActionCode:
     """The model of a typed body; None if the action reads the body itself."""
 
 
-@attrs.frozen(eq=False)
-class StreamCode:
+class StreamCode(msgspec.Struct, frozen=True, eq=False):
     """A `@stream` function."""
 
     name: str
@@ -95,14 +92,13 @@ class StreamCode:
     """The model of that; None without one."""
 
 
-@attrs.frozen(eq=False)
-class PageCode:
+class PageCode(msgspec.Struct, frozen=True, eq=False):
     """The server half of one `.fxl` file; everything is None or empty without one."""
 
     module: PageModule
     loader: LoaderCode | None = None
-    actions: Mapping[str, ActionCode] = attrs.field(factory=dict)
-    streams: Mapping[str, StreamCode] = attrs.field(factory=dict)
+    actions: Mapping[str, ActionCode] = msgspec.field(default_factory=dict)
+    streams: Mapping[str, StreamCode] = msgspec.field(default_factory=dict)
     websocket: Callable[[Any], Awaitable[None]] | None = None
     head: Callable[[Any], Any] | None = None
     to_markdown: Callable[[Any], Any] | None = None

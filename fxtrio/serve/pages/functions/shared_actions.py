@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import attrs
+import msgspec
 
 from fxtrio.config import Config
 from fxtrio.manifest import ActionModule
@@ -14,8 +14,7 @@ from fxtrio.routes.action_files import PREFIX
 from fxtrio.serve.pages.functions.server_functions import ActionCode, action_code
 
 
-@attrs.frozen(eq=False)
-class SharedAction:
+class SharedAction(msgspec.Struct, frozen=True, eq=False):
     """An action of a module."""
 
     action: ActionCode

@@ -8,7 +8,7 @@ from functools import cache
 from html import escape
 from pathlib import Path
 
-import attrs
+import msgspec
 
 from fxtrio.manifest import Assets, View
 from fxtrio.serve.pages.html.own_document import message_document
@@ -40,8 +40,7 @@ _TAGS = (b"<html ", b"<body ")
 """Prefix of a head that has attributes for the document."""
 
 
-@attrs.frozen
-class DocumentFrame:
+class DocumentFrame(msgspec.Struct, frozen=True):
     """The bytes of a view's document that are the same for every request."""
 
     lang: bytes

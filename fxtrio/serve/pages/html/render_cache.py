@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import OrderedDict
 
 import attrs
+import msgspec
 
 from fxtrio.compression.gzip_splice import StoredBody, deflate_pieces
 from fxtrio.ssr.frames import Rendered
@@ -76,8 +77,7 @@ class Document:
         return values + 2 * sum(map(len, self.pieces)) + _OVERHEAD  # deflated as well
 
 
-@attrs.frozen
-class RenderCacheStatistics:
+class RenderCacheStatistics(msgspec.Struct, frozen=True):
     """A snapshot of a `RenderCache`."""
 
     entries: int

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from html import escape
 
-import attrs
 import msgspec
 
 from fxtrio.application_errors import application_error
@@ -25,8 +24,7 @@ REVEAL_DEFERRED_PARTS = b"<style>div[hidden][id^='S:']{display:contents!importan
 _HIDE_ROOT = b"<style>#fx-root{display:none}</style>"
 
 
-@attrs.frozen
-class StreamEnding:
+class StreamEnding(msgspec.Struct, frozen=True):
     """The data after the last part of a stream."""
 
     payload: bytes

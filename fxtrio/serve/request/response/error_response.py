@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from math import ceil
 from typing import Any, Final
 
-import attrs
+import msgspec
 
 from fxtrio.encode import NotSerializable, encode
 from fxtrio.errors import ActionError, BodiesFull, Busy, LoaderError, ValidationActionError
@@ -23,13 +23,12 @@ CSRF_TOKEN: Final = "csrf_token"
 """The code of a request whose CSRF token is not, or no longer, that of its session."""
 
 
-@attrs.frozen
-class ErrorResponse:
+class ErrorResponse(msgspec.Struct, frozen=True):
     """A request that was not carried out, or whose code raised something meant for the client."""
 
     message: str
     status: int
-    data: Mapping[str, Any] = attrs.field(factory=dict)
+    data: Mapping[str, Any] = msgspec.field(default_factory=dict)
     fields: Mapping[str, list[str]] | None = None
     """Messages by field; None for an error that is not about fields."""
 

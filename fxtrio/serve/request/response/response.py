@@ -60,8 +60,7 @@ def headers_of(lines: bytes) -> list[Header]:
     return found
 
 
-@attrs.frozen
-class Nothing:
+class Nothing(msgspec.Struct, frozen=True):
     """A response that was already sent."""
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from fxtrio.compile.check.python_declarations import kind_of
 from fxtrio.compile.checked_page import CheckedPage
@@ -136,8 +136,7 @@ class _Gatherer:
     def shared(self, module: ActionModule) -> PageTypes:
         """Return what a module of actions gives."""
         actions = tuple(
-            msgspec.structs.replace(action, name=f"{module.name}.{action.name}")
-            for action in self._actions(module)
+            replace(action, name=f"{module.name}.{action.name}") for action in self._actions(module)
         )
         named = self._definitions.reachable(_shapes_of(actions))
         return PageTypes(module.source, "actions", actions=actions, definitions=named)
@@ -204,7 +203,7 @@ class _Gatherer:
         model, optional = _model(annotation)
         if model is None:
             unread = ActionTypes(name, None, result, optional=True, closed=False)
-            return msgspec.structs.replace(
+            return replace(
                 unread, place=place, text=text, redirects=_redirects(function), value=value
             )
         argument = self._taken.shape(model)

@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 import msgspec
 import trio
+from msgspec.structs import replace
 
 from fxtrio.compile.project import CheckedProject
 from fxtrio.errors import FxtrioError
@@ -89,7 +90,7 @@ class GathererProcess:
         if not other:
             return known
         newer = tuple(other.get(page.source, page) for page in known.pages)
-        return msgspec.structs.replace(known, pages=newer)
+        return replace(known, pages=newer)
 
     def stop(self) -> None:
         """End the process: its environment has changed. The next question starts another one."""

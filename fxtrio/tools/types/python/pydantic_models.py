@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args
 
 import attrs
-import msgspec
+from msgspec.structs import replace
 
 from fxtrio.tools.types.python.class_names import Definitions
 from fxtrio.tools.types.python.shapes import (
@@ -76,7 +76,7 @@ class PydanticReader:
         def placed(key: Key) -> Key:
             attribute = names.get(key.name, key.name)
             alias = "" if attribute == key.name else attribute
-            return msgspec.structs.replace(key, place=places.get(attribute), attribute=alias)
+            return replace(key, place=places.get(attribute), attribute=alias)
 
         return ObjectShape(tuple(map(placed, shape.keys)), self.sources.place_of_class(kind))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-import msgspec
+from msgspec.structs import replace
 
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.problems import Problem
@@ -96,7 +96,7 @@ def _with_all(page: PageTypes, types: ProjectTypes) -> PageTypes:
     """Return a page that knows the classes of all of them, which its components may call."""
     everything = (*types.pages, *types.shared)
     known = {one.name: one for other in everything for one in other.definitions}
-    return msgspec.structs.replace(page, definitions=tuple(known.values()))
+    return replace(page, definitions=tuple(known.values()))
 
 
 def _sender(owner: str, half: UiHalf, types: ProjectTypes) -> PageTypes:
