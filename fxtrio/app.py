@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
 import msgspec
 import trio
+from msgspec.structs import asdict, replace
 from starlette.applications import Starlette
 from starlette.types import ASGIApp
 
@@ -200,7 +200,7 @@ class Application(Starlette):
             renderer = await enter(self._open_renderer())
             database = await enter(self._open_database())
             state.fx_broker = await enter(open_broker(config.realtime, name=config.name))
-            state.fx_tasks = await enter(open_task_queue(**attrs.asdict(config.tasks)))
+            state.fx_tasks = await enter(open_task_queue(**asdict(config.tasks)))
             cache = make_response_cache(site)
             streams = OpenStreams(config.limits.streams)
             jobs = self._make_job_runner(database)
@@ -396,7 +396,7 @@ def assemble(
     if not config.secret_keys:
         if manifest.mode == "production":
             log.warning("FX_SECRET_KEY is not set: using the key of this machine, from .fx.")
-        config = attrs.evolve(config, secret_keys=(project_key(root),))
+        config = replace(config, secret_keys=(project_key(root),))
     starlette_bodies.install()
     starlette_files.install()
     code = import_code(Imports(root, build), config, manifest)

@@ -6,15 +6,16 @@ import json
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from fxtrio.config import Config, load_config, read_config
 from fxtrio.config.errors import ConfigInvalid
 from fxtrio.config.json_positions import key_places
-from fxtrio.config.read import attributes, camel
+from fxtrio.config.read import camel
+from fxtrio.config.section import is_section, settings_of
 from fxtrio.sizes import to_bytes
 
 
@@ -81,7 +82,7 @@ def test_keywords_may_be_nested_flat_or_models(tmp_path: Path) -> None:
     defaults = load_config(tmp_path, environ={})
 
     nested = load_config(tmp_path, environ={}, tasks={"workers": 2}, tasks__capacity=3)
-    model = load_config(tmp_path, environ={}, tasks=attrs.evolve(defaults.tasks, workers=7))
+    model = load_config(tmp_path, environ={}, tasks=replace(defaults.tasks, workers=7))
 
     assert (nested.tasks.workers, nested.tasks.capacity) == (2, 3)
     assert model.tasks.workers == 7
@@ -413,13 +414,13 @@ def test_a_misspelt_variable_is_a_mistake_but_variables_of_other_tools_are_not(
 def test_every_setting_can_be_set_in_the_file_and_in_the_environment(tmp_path: Path) -> None:
     content: dict[str, Any] = {}
     environ: dict[str, str] = {}
-    for name, attribute in attributes(Config).items():
+    for name, attribute in settings_of(Config).items():
         default = getattr(Config(), name)
         if name in ("secret_keys", "plugins"):
             continue
-        if attrs.has(type(default)):
+        if is_section(type(default)):
             section: Any = attribute.type
-            for inner in attributes(section):
+            for inner in settings_of(section):
                 value = getattr(default, inner)
                 content.setdefault(camel(name), {})[camel(inner)] = value
                 text = value if isinstance(value, str) else json.dumps(value)
@@ -453,7 +454,7 @@ json_values = st.recursive(
 
 @given(
     st.dictionaries(
-        st.sampled_from([camel(name) for name in attributes(Config)]) | st.text(max_size=6),
+        st.sampled_from([camel(name) for name in settings_of(Config)]) | st.text(max_size=6),
         json_values | st.dictionaries(st.sampled_from(["enabled", "workers", "body"]), json_values),
     )
 )

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-import attrs
 import click
+import msgspec
 from rich.text import Text
 
 from fxtrio.cli.output import console, json_option, root_option
@@ -40,9 +40,8 @@ def command(root: Path, as_json: bool) -> None:
 
 def settings(config: Config) -> dict[str, Any]:
     """Return the settings with the keys of ``fx.config.json``, without the secret keys."""
-    values: dict[str, Any] = attrs.asdict(
-        config, filter=lambda attribute, _: attribute.name != "secret_keys"
-    )
+    values: dict[str, Any] = msgspec.to_builtins(config)
+    del values["secret_keys"]
     values["database"]["url"] = without_password(config.database.url)
     return {
         camel(name): {camel(inner): setting for inner, setting in value.items()}

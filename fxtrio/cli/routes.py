@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 import click
+from msgspec.structs import replace
 from rich.table import Table
 from starlette.routing import Route
 
@@ -85,7 +86,7 @@ def _plugins(root: Path, config: Config) -> tuple[list[dict[str, Any]], list[str
     from fxtrio.plugins.load import load_plugins
 
     ours = tuple(plugin for plugin in config.plugins if plugin.name in BUILT_IN)
-    ours_alone = attrs.evolve(config, plugins=ours)
+    ours_alone = replace(config, plugins=ours)
     methods: dict[tuple[str, str], set[str]] = {}
     for plugin in load_plugins(ours_alone, root=root, resolve=_resolve_nothing):
         for route in plugin.routes():

@@ -6,11 +6,10 @@
 
 from __future__ import annotations
 
-import attrs
+import msgspec
 
 
-@attrs.frozen
-class BrokerKind:
+class BrokerKind(msgspec.Struct, frozen=True):
     """One kind of store."""
 
     name: str

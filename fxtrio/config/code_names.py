@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import attrs
-
 from fxtrio.config import validators
 from fxtrio.config.model import Config
 from fxtrio.config.plugin_names import BUILT_IN
+from fxtrio.config.section import Section, settings_of
 
 NAMING = (validators.dotted, validators.dotted_name)
 """The validators of settings that name code."""
@@ -33,12 +32,12 @@ def code_names(config: Config) -> Iterator[tuple[str, str]]:
         yield from _in_values(f"{path}.settings", plugin.settings)
 
 
-def _named(prefix: str, section: Any) -> Iterator[tuple[str, str]]:
-    for field in attrs.fields(type(section)):
-        path, value = f"{prefix}{field.name}", getattr(section, field.name)
-        if attrs.has(type(value)):
+def _named(prefix: str, section: Section) -> Iterator[tuple[str, str]]:
+    for name, setting in settings_of(type(section)).items():
+        path, value = f"{prefix}{name}", getattr(section, name)
+        if isinstance(value, Section):
             yield from _named(f"{path}.", value)
-        elif field.validator in NAMING and value:
+        elif setting.validator in NAMING and value:
             names = (value,) if isinstance(value, str) else value
             yield from ((path, name) for name in names)
 

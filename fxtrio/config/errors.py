@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import attrs
+import msgspec
 
 from fxtrio.errors import FxtrioError
 
 
-@attrs.frozen
-class ConfigProblem:
+class ConfigProblem(msgspec.Struct, frozen=True):
     """One mistake in the settings; `ConfigInvalid` carries all of them."""
 
     place: str

@@ -9,12 +9,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from fxtrio.config.errors import ConfigInvalid, ConfigProblem
 from fxtrio.config.json_positions import Place, key_places, nearest_place
 from fxtrio.config.model import Config
-from fxtrio.config.read import ENTRIES, Values, attributes, read_layer, read_text
+from fxtrio.config.read import ENTRIES, Values, read_layer, read_text
+from fxtrio.config.section import Section, is_section, settings_of
 from fxtrio.errors import shown_path
 
 CONFIG_FILE = "fx.config.json"
@@ -87,8 +89,8 @@ def locate(problems: Iterable[ConfigProblem], root: Path) -> tuple[ConfigProblem
 def _at(problem: ConfigProblem, file: str, places: Mapping[str, Place]) -> ConfigProblem:
     found = nearest_place(places, problem.key)
     if found is None:
-        return attrs.evolve(problem, place="settings")
-    return attrs.evolve(problem, place=file, line=found[0], column=found[1])
+        return replace(problem, place="settings")
+    return replace(problem, place=file, line=found[0], column=found[1])
 
 
 def _read_file(path: Path) -> tuple[Values, list[ConfigProblem]]:
@@ -151,7 +153,7 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
         )
         values = join(values, found)
         # The value is a secret: the problem names the variable and not the setting.
-        problems += [attrs.evolve(problem, key="") for problem in problems_found]
+        problems += [replace(problem, key="") for problem in problems_found]
     names = _variables()
     for variable in sorted(environ):
         if variable in names:
@@ -161,7 +163,7 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
                 raw = {part: raw}
             found, problems_found = read_layer(raw, place=variable, spelling="snake")
             values = join(values, found)
-            problems += [attrs.evolve(problem, key="") for problem in problems_found]
+            problems += [replace(problem, key="") for problem in problems_found]
         elif variable.startswith(_PREFIX) and not variable.startswith(_NO_SETTINGS):
             # Other tools may have FX_ variables too; only a near miss is a mistake.
             near = difflib.get_close_matches(variable, names, n=1, cutoff=0.85)
@@ -174,12 +176,12 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
 def _variables() -> dict[str, tuple[tuple[str, ...], Any]]:
     """Return every environment variable with its path of attribute names and its type."""
     found: dict[str, tuple[tuple[str, ...], Any]] = {}
-    for name, attribute in attributes(Config).items():
+    for name, attribute in settings_of(Config).items():
         if name == "secret_keys":
             continue
         found[_PREFIX + name.upper()] = ((name,), attribute.type)
-        if attribute.type is not None and attrs.has(attribute.type):
-            for inner, setting in attributes(attribute.type).items():
+        if is_section(attribute.type):
+            for inner, setting in settings_of(attribute.type).items():
                 variable = f"{_PREFIX}{name.upper()}__{inner.upper()}"
                 found[variable] = ((name, inner), setting.type)
     return found
@@ -189,8 +191,8 @@ def _unfold(overrides: Mapping[str, Any]) -> Values:
     """Turn ``ssr__workers=2`` into ``{"ssr": {"workers": 2}}``; models into dicts."""
     unfolded: Values = {}
     for key, value in overrides.items():
-        if attrs.has(type(value)):
-            value = attrs.asdict(value, recurse=False)
+        if isinstance(value, Section):
+            value = msgspec.structs.asdict(value)
         for part in reversed(key.split("__")):
             value, key = {part: value}, part
         unfolded = join(unfolded, value)
@@ -215,16 +217,16 @@ def _without_conflicts(config: Config) -> tuple[Config, list[ConfigProblem]]:
         return config, []
     cause = "must be false when cors.origins has '*': name the origins that may send cookies"
     problem = ConfigProblem(place="", key="cors.credentials", cause=cause)
-    return attrs.evolve(config, cors=attrs.evolve(cors, credentials=False)), [problem]
+    return replace(config, cors=replace(cors, credentials=False)), [problem]
 
 
 def _build(values: Values) -> Config:
     built: dict[str, Any] = {}
     for name, value in values.items():
-        target = attributes(Config)[name].type
+        target = settings_of(Config)[name].type
         if name in ENTRIES:
             value = tuple(ENTRIES[name](**entry) for entry in value)
-        elif target is not None and attrs.has(target):
+        elif is_section(target):
             value = target(**value)
         built[name] = value
     return Config(**built)

@@ -5,30 +5,27 @@ Times are seconds. Sizes are bytes, written as whole numbers or as text such as 
 
 from __future__ import annotations
 
-from typing import Any, Literal
-
-import attrs
+from typing import Annotated, Any, Literal
 
 from fxtrio.config import validators
 from fxtrio.config.database import DatabaseConfig
 from fxtrio.config.realtime import RealtimeConfig
 from fxtrio.config.route_settings import CorsConfig, RateLimitConfig, RouteMiddlewareConfig
+from fxtrio.config.section import Read, Section
 from fxtrio.sizes import to_bytes
 
 
-@attrs.frozen(kw_only=True)
-class PluginConfig:
+class PluginConfig(Section, frozen=True, kw_only=True):
     """One entry of ``plugins``; a string is short for ``{"name": …}``."""
 
     name: str
     """A plugin of the framework (``auth``, ``db``) or a dotted name of your own."""
 
-    settings: dict[str, Any] = attrs.field(factory=dict)
+    settings: dict[str, Any] = {}
     """Handed to the plugin, which checks them."""
 
 
-@attrs.frozen(kw_only=True)
-class CsrfConfig:
+class CsrfConfig(Section, frozen=True, kw_only=True):
     """The ``csrf`` section; ``true`` and ``false`` are short for ``{"enabled": …}``."""
 
     enabled: bool = True
@@ -37,144 +34,124 @@ class CsrfConfig:
     mode: Literal["standard", "strict"] = "standard"
     """``strict`` asks for the token as well as the origin."""
 
-    trusted_origins: tuple[str, ...] = attrs.field(default=(), validator=validators.origins)
+    trusted_origins: Annotated[tuple[str, ...], validators.origins] = ()
     """Other origins whose requests are welcome: ``scheme://host[:port]``."""
 
-    exempt_paths: tuple[str, ...] = attrs.field(default=(), validator=validators.url_paths)
+    exempt_paths: Annotated[tuple[str, ...], validators.url_paths] = ()
     """Paths that are not checked, and everything below them (whole segments); never with a
     segment ``.`` or ``..``."""
 
 
-@attrs.frozen(kw_only=True)
-class SsrConfig:
+class SsrConfig(Section, frozen=True, kw_only=True):
     """The ``ssr`` section: rendering in Node."""
 
-    workers: int = attrs.field(default=1, validator=validators.at_least(1))
+    workers: Annotated[int, validators.at_least(1)] = 1
     """Node processes for each server process (count)."""
 
     memo: bool = True
     """Whether HTML is cached for equal props; `MEMO = False` turns it off for one page."""
 
-    memo_bytes: int = attrs.field(
-        default=64 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
-    )
+    memo_bytes: Annotated[int, Read(to_bytes), validators.at_least(0)] = 64 * 1024**2
     """Most HTML cached in each server process (bytes). Props above 64 KiB are cached when they are
     rendered for the second time."""
 
-    memo_age: float = attrs.field(default=60.0, validator=validators.positive_seconds)
+    memo_age: Annotated[float, validators.positive_seconds] = 60.0
     """Longest time that HTML is cached (seconds)."""
 
-    max_pending: int = attrs.field(default=1000, validator=validators.at_least(1))
+    max_pending: Annotated[int, validators.at_least(1)] = 1000
     """Renders that may wait; one more is answered with 503 (count)."""
 
-    heap_mb: int = attrs.field(default=512, validator=validators.at_least(32))
+    heap_mb: Annotated[int, validators.at_least(32)] = 512
     """Heap limit of one Node process (MiB)."""
 
 
-@attrs.frozen(kw_only=True)
-class CacheConfig:
+class CacheConfig(Section, frozen=True, kw_only=True):
     """The ``cache`` section: whole responses of pages with ``CACHE``."""
 
-    bytes: int = attrs.field(
-        default=64 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
-    )
+    bytes: Annotated[int, Read(to_bytes), validators.at_least(0)] = 64 * 1024**2
     """Most that each server process caches; 0 turns it off (bytes)."""
 
-    stale: float = attrs.field(default=3600.0, validator=validators.at_least(0))
+    stale: Annotated[float, validators.at_least(0)] = 3600.0
     """How long a response that has had its time is sent until there is a new one (seconds)."""
 
 
-@attrs.frozen(kw_only=True)
-class TimeoutsConfig:
+class TimeoutsConfig(Section, frozen=True, kw_only=True):
     """The ``timeouts`` section. All in seconds."""
 
-    request: float = attrs.field(default=30.0, validator=validators.positive_seconds)
+    request: Annotated[float, validators.positive_seconds] = 30.0
     """A whole request: loaders, render and response."""
 
-    loader: float = attrs.field(default=10.0, validator=validators.positive_seconds)
+    loader: Annotated[float, validators.positive_seconds] = 10.0
     """One loader; `@server(timeout=…)` sets it for one function."""
 
-    action: float = attrs.field(default=30.0, validator=validators.positive_seconds)
+    action: Annotated[float, validators.positive_seconds] = 30.0
     """One action; `@action(timeout=…)` sets it for one function."""
 
-    shell: float = attrs.field(default=0.08, validator=validators.positive_seconds)
+    shell: Annotated[float, validators.positive_seconds] = 0.08
     """For how long a page with a `loading.fxl` waits for its loader before its shell is sent."""
 
-    render: float = attrs.field(default=5.0, validator=validators.positive_seconds)
+    render: Annotated[float, validators.positive_seconds] = 5.0
     """One render in Node, after which its process is replaced."""
 
-    startup: float = attrs.field(default=60.0, validator=validators.positive_seconds)
+    startup: Annotated[float, validators.positive_seconds] = 60.0
     """The start of the app: its plugins, the lifespan, and the first Node processes."""
 
-    shutdown: float = attrs.field(default=30.0, validator=validators.positive_seconds)
+    shutdown: Annotated[float, validators.positive_seconds] = 30.0
     """The whole shutdown, `tasks.drainTimeout` included."""
 
-    header: float = attrs.field(default=10.0, validator=validators.positive_seconds)
+    header: Annotated[float, validators.positive_seconds] = 10.0
     """From the first byte of a request to the end of its headers."""
 
-    body: float = attrs.field(default=10.0, validator=validators.positive_seconds)
+    body: Annotated[float, validators.positive_seconds] = 10.0
     """How long a request body may come slower than 240 bytes a second."""
 
-    keep_alive: float = attrs.field(default=75.0, validator=validators.positive_seconds)
+    keep_alive: Annotated[float, validators.positive_seconds] = 75.0
     """How long a connection stays open between two requests."""
 
-    write: float = attrs.field(default=30.0, validator=validators.positive_seconds)
+    write: Annotated[float, validators.positive_seconds] = 30.0
     """Longest wait for a client that takes nothing of its response."""
 
-    websocket_ping: float = attrs.field(default=20.0, validator=validators.positive_seconds)
+    websocket_ping: Annotated[float, validators.positive_seconds] = 20.0
     """Between two pings to the client of an open WebSocket."""
 
-    websocket_pong: float = attrs.field(default=20.0, validator=validators.positive_seconds)
+    websocket_pong: Annotated[float, validators.positive_seconds] = 20.0
     """The answer to a ping, after which the WebSocket is cut off."""
 
 
-@attrs.frozen(kw_only=True)
-class LimitsConfig:
+class LimitsConfig(Section, frozen=True, kw_only=True):
     """The ``limits`` section: what clients may send, and leave unread."""
 
-    body: int = attrs.field(
-        default=10 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
-    )
+    body: Annotated[int, Read(to_bytes), validators.at_least(0)] = 10 * 1024**2
     """Largest request body, chunked ones too; 413 above it (bytes)."""
 
-    bodies: int = attrs.field(
-        default=256 * 1024**2, converter=to_bytes, validator=validators.at_least(0)
-    )
+    bodies: Annotated[int, Read(to_bytes), validators.at_least(0)] = 256 * 1024**2
     """All bodies that a server process holds at the same time, and at least one; 503 above it
     (bytes)."""
 
-    unsent: int = attrs.field(
-        default=32 * 1024**2, converter=to_bytes, validator=validators.at_least(1024**2)
-    )
+    unsent: Annotated[int, Read(to_bytes), validators.at_least(1024**2)] = 32 * 1024**2
     """All responses and messages of a server process that wait for their clients to read; above
     it, clients that read too slowly are cut off, and new responses wait (bytes)."""
 
-    messages: int = attrs.field(
-        default=32 * 1024**2, converter=to_bytes, validator=validators.at_least(1024**2)
-    )
+    messages: Annotated[int, Read(to_bytes), validators.at_least(1024**2)] = 32 * 1024**2
     """All messages of WebSockets that a server process has received, whole or in part, and no
     handler has taken; above it, those that have most for long are closed with 1013 (bytes)."""
 
-    headers: int = attrs.field(
-        default=32 * 1024, converter=to_bytes, validator=validators.at_least(1024)
-    )
+    headers: Annotated[int, Read(to_bytes), validators.at_least(1024)] = 32 * 1024
     """Largest request line and headers together; 431 above it (bytes)."""
 
-    header_count: int = attrs.field(default=100, validator=validators.at_least(8))
+    header_count: Annotated[int, validators.at_least(8)] = 100
     """Most header lines of a request; 431 above it (count)."""
 
-    target: int = attrs.field(
-        default=8 * 1024, converter=to_bytes, validator=validators.at_least(256)
-    )
+    target: Annotated[int, Read(to_bytes), validators.at_least(256)] = 8 * 1024
     """Longest request target, path and query; 414 above it (bytes)."""
 
-    streams: int = attrs.field(default=1000, validator=validators.at_least(1))
+    streams: Annotated[int, validators.at_least(1)] = 1000
     """Most responses of a server process that are streams of events; 503 above it (count)."""
 
-    connections: int = attrs.field(default=10_000, validator=validators.at_least(1))
+    connections: Annotated[int, validators.at_least(1)] = 10_000
     """Most open connections of a server process; more wait to be accepted (count)."""
 
-    connections_per_address: int = attrs.field(default=0, validator=validators.at_least(0))
+    connections_per_address: Annotated[int, validators.at_least(0)] = 0
     """The same for each client address; 0 is 1,000 for public ones, and no limit for others."""
 
     @property
@@ -183,34 +160,32 @@ class LimitsConfig:
         return max(self.bodies, self.body)
 
 
-@attrs.frozen(kw_only=True)
-class TasksConfig:
+class TasksConfig(Section, frozen=True, kw_only=True):
     """The ``tasks`` section: background work."""
 
-    workers: int = attrs.field(default=4, validator=validators.at_least(1))
+    workers: Annotated[int, validators.at_least(1)] = 4
     """Jobs that run at the same time (count)."""
 
-    capacity: int = attrs.field(default=1000, validator=validators.at_least(1))
+    capacity: Annotated[int, validators.at_least(1)] = 1000
     """Jobs that may wait; one more raises TaskQueueFull (count)."""
 
-    drain_timeout: float = attrs.field(default=10.0, validator=validators.at_least(0))
+    drain_timeout: Annotated[float, validators.at_least(0)] = 10.0
     """How long jobs may go on after intake has stopped (seconds)."""
 
 
-@attrs.frozen(kw_only=True)
-class JobsConfig:
+class JobsConfig(Section, frozen=True, kw_only=True):
     """The ``jobs`` section: durable jobs, which need a database."""
 
-    workers: int = attrs.field(default=4, validator=validators.at_least(0))
+    workers: Annotated[int, validators.at_least(0)] = 4
     """Jobs that run at the same time in each server process; 0 leaves them to others (count)."""
 
     queues: tuple[str, ...] = ()
     """The queues from which jobs are taken; all when it is empty."""
 
-    keep: float = attrs.field(default=7 * 86400.0, validator=validators.positive_seconds)
+    keep: Annotated[float, validators.positive_seconds] = 7 * 86400.0
     """How long jobs that are done stay in the table (seconds)."""
 
-    keep_failed: float = attrs.field(default=90 * 86400.0, validator=validators.positive_seconds)
+    keep_failed: Annotated[float, validators.positive_seconds] = 90 * 86400.0
     """How long jobs that have failed stay in the table (seconds)."""
 
 
@@ -222,8 +197,7 @@ HIDDEN_PARAMETERS = (
 """Query parameters that sign somebody in, such as tokens of links, by their common names."""
 
 
-@attrs.frozen(kw_only=True)
-class ObservabilityConfig:
+class ObservabilityConfig(Section, frozen=True, kw_only=True):
     """The ``observability`` section: request ids and logs."""
 
     enabled: bool = True
@@ -232,13 +206,13 @@ class ObservabilityConfig:
     trust_incoming_request_id: bool = False
     """Whether a well-formed `X-Request-Id` of the client is used."""
 
-    readiness: tuple[str, ...] = attrs.field(default=validators.PARTS, validator=validators.parts)
+    readiness: Annotated[tuple[str, ...], validators.parts] = validators.PARTS
     """Parts without which `/readyz` is a 503; those left out are listed there only."""
 
     access_log: Literal["off", "console", "json"] = "off"
     """The form of one line for each request, written by `fx serve` to standard output."""
 
-    stall: float = attrs.field(default=0.5, validator=validators.positive_seconds)
+    stall: Annotated[float, validators.positive_seconds] = 0.5
     """What holds the event loop longer is logged with its place, once (seconds)."""
 
     tracing: Literal["off", "otel"] = "off"
@@ -247,25 +221,24 @@ class ObservabilityConfig:
     hidden_parameters: tuple[str, ...] = HIDDEN_PARAMETERS
     """Words of the parameters of queries whose values the access log hides."""
 
-    errors: str = attrs.field(default="", validator=validators.dotted_name)
+    errors: Annotated[str, validators.dotted_name] = ""
     """A function that is called with each defect, as ``module:function``."""
 
     release: str = ""
     """The version of the app for reports of defects; the id of the build when empty."""
 
-    metrics: str = attrs.field(default="", validator=validators.base_url)
+    metrics: Annotated[str, validators.base_url] = ""
     """The path of metrics in the format of Prometheus, such as ``/metrics``; none when empty."""
 
-    metrics_bind: str = attrs.field(default="127.0.0.1:9464", validator=validators.address)
+    metrics_bind: Annotated[str, validators.address] = "127.0.0.1:9464"
     """Where metrics are served, apart from the app: ``host:port``."""
 
-    metrics_guard: str = attrs.field(default="", validator=validators.dotted_name)
+    metrics_guard: Annotated[str, validators.dotted_name] = ""
     """A function that decides who may read them, as ``module:function``: a route hook. With it
     the app itself serves them."""
 
 
-@attrs.frozen(kw_only=True)
-class LlmsConfig:
+class LlmsConfig(Section, frozen=True, kw_only=True):
     """The ``llms`` section; ``true`` and ``false`` are short for ``{"enabled": …}``."""
 
     enabled: bool = False
@@ -274,20 +247,17 @@ class LlmsConfig:
     auto_convert: bool = True
     """Whether HTML is converted for pages without a Markdown source of their own."""
 
-    max_html: int = attrs.field(
-        default=512 * 1024, converter=to_bytes, validator=validators.at_least(0)
-    )
+    max_html: Annotated[int, Read(to_bytes), validators.at_least(0)] = 512 * 1024
     """Largest HTML that is converted; a larger page has no Markdown (characters)."""
 
 
-@attrs.frozen(kw_only=True)
-class DevConfig:
+class DevConfig(Section, frozen=True, kw_only=True):
     """The ``dev`` section: what holds for `fx dev` only."""
 
-    hosts: tuple[str, ...] = attrs.field(default=(), validator=validators.hosts)
+    hosts: Annotated[tuple[str, ...], validators.hosts] = ()
     """Further hosts to answer: names and addresses without a port, `.name` for all below it."""
 
-    ignore: tuple[str, ...] = attrs.field(default=(), validator=validators.git_patterns)
+    ignore: Annotated[tuple[str, ...], validators.git_patterns] = ()
     """Files whose changes do not matter: patterns as in `.gitignore`, with the last word."""
 
     console: bool = False
@@ -297,35 +267,34 @@ class DevConfig:
     """Whether what fails on a page covers it; if not, a badge in its corner counts that, too."""
 
 
-@attrs.frozen(kw_only=True)
-class Config:
+class Config(Section, frozen=True, kw_only=True):
     """All settings of an app. Made by `load_config`; every value has been checked."""
+
+    hidden = ("secret_keys",)
 
     name: str = ""
     """The app's name, for ``/llms.txt``, and what sets it apart from other apps on one broker;
     `load_config` falls back to the project folder's."""
 
-    base_url: str = attrs.field(
-        default="", converter=validators.to_base_url, validator=validators.base_url
-    )
+    base_url: Annotated[str, Read(validators.to_base_url), validators.base_url] = ""
     """Path under which everything is served: empty, or ``/app`` without a slash at the end."""
 
-    pages_dir: str = attrs.field(default="pages", validator=validators.folder)
+    pages_dir: Annotated[str, validators.folder] = "pages"
     """Folder of the page files, relative to the project folder."""
 
-    public_dir: str = attrs.field(default="public", validator=validators.folder)
+    public_dir: Annotated[str, validators.folder] = "public"
     """Folder of the files served as they are, relative to the project folder."""
 
-    lang: str = attrs.field(default="en", validator=validators.language)
+    lang: Annotated[str, validators.language] = "en"
     """The ``lang`` attribute of ``<html>``."""
 
-    translate: str = attrs.field(default="", validator=validators.dotted_name)
+    translate: Annotated[str, validators.dotted_name] = ""
     """A function that translates the framework's messages, as ``module:function``."""
 
-    middleware: tuple[str, ...] = attrs.field(default=(), validator=validators.dotted)
+    middleware: Annotated[tuple[str, ...], validators.dotted] = ()
     """ASGI middleware classes around the whole app, outermost first."""
 
-    route_middleware: RouteMiddlewareConfig = attrs.field(factory=RouteMiddlewareConfig)
+    route_middleware: RouteMiddlewareConfig = RouteMiddlewareConfig()
     """Hooks around single routes."""
 
     plugins: tuple[PluginConfig, ...] = ()
@@ -337,58 +306,58 @@ class Config:
     compression: Literal["safe", "all", "off"] = "safe"
     """Which responses are compressed: what cannot tell a visitor's secret by its size, or all."""
 
-    csrf: CsrfConfig = attrs.field(factory=CsrfConfig)
+    csrf: CsrfConfig = CsrfConfig()
     """Protection of unsafe requests."""
 
-    cors: CorsConfig = attrs.field(factory=CorsConfig)
+    cors: CorsConfig = CorsConfig()
     """Requests of other origins."""
 
     rate_limits: tuple[RateLimitConfig, ...] = ()
     """How many requests one client may make of a route; 429 above it."""
 
-    rate_limit_storage: str = attrs.field(default="memory", validator=validators.counts)
+    rate_limit_storage: Annotated[str, validators.counts] = "memory"
     """Where requests are counted: ``memory`` of each process, or a Redis URL for all of them."""
 
-    cache_control: dict[str, str] = attrs.field(factory=dict, validator=validators.cache_policies)
+    cache_control: Annotated[dict[str, str], validators.cache_policies] = {}
     """Route pattern, or path of a public file, to `Cache-Control` of its good responses."""
 
-    ssr: SsrConfig = attrs.field(factory=SsrConfig)
+    ssr: SsrConfig = SsrConfig()
     """Rendering in Node."""
 
-    cache: CacheConfig = attrs.field(factory=CacheConfig)
+    cache: CacheConfig = CacheConfig()
     """The response cache."""
 
-    timeouts: TimeoutsConfig = attrs.field(factory=TimeoutsConfig)
+    timeouts: TimeoutsConfig = TimeoutsConfig()
     """Deadlines."""
 
-    limits: LimitsConfig = attrs.field(factory=LimitsConfig)
+    limits: LimitsConfig = LimitsConfig()
     """What one client may send."""
 
-    tasks: TasksConfig = attrs.field(factory=TasksConfig)
+    tasks: TasksConfig = TasksConfig()
     """Background work."""
 
-    database: DatabaseConfig = attrs.field(factory=DatabaseConfig)
+    database: DatabaseConfig = DatabaseConfig()
     """The application's own data."""
 
-    jobs: JobsConfig = attrs.field(factory=JobsConfig)
+    jobs: JobsConfig = JobsConfig()
     """Durable jobs."""
 
-    realtime: RealtimeConfig = attrs.field(factory=RealtimeConfig)
+    realtime: RealtimeConfig = RealtimeConfig()
     """Channels and WebSockets."""
 
-    observability: ObservabilityConfig = attrs.field(factory=ObservabilityConfig)
+    observability: ObservabilityConfig = ObservabilityConfig()
     """Request ids and logs."""
 
-    dev: DevConfig = attrs.field(factory=DevConfig)
+    dev: DevConfig = DevConfig()
     """Only for `fx dev`."""
 
-    llms: LlmsConfig = attrs.field(factory=LlmsConfig)
+    llms: LlmsConfig = LlmsConfig()
     """Markdown for agents."""
 
     openapi: bool = False
     """Whether ``/openapi.json`` describes the actions and endpoints that are open to who asks."""
 
-    secret_keys: tuple[str, ...] = attrs.field(default=(), repr=False, validator=validators.secrets)
+    secret_keys: Annotated[tuple[str, ...], validators.secrets] = ()
     """From ``FX_SECRET_KEY``, never from the file: the first signs, all verify."""
 
     @property

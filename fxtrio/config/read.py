@@ -9,15 +9,15 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from functools import cache
 from typing import Any, Literal, get_args, get_origin
 
-import attrs
+import msgspec
 
 from fxtrio.config.errors import ConfigProblem
 from fxtrio.config.model import Config, CsrfConfig, LlmsConfig, PluginConfig
 from fxtrio.config.pyxle import setting_remedy
 from fxtrio.config.route_settings import RateLimitConfig
+from fxtrio.config.section import Section, Setting, is_section, required, settings_of
 
 Values = dict[str, Any]
 """Checked values by attribute name; a section is a dict of its own."""
@@ -27,7 +27,7 @@ _SECRETS = {"secretkeys", "secretkey", "secret", "secret_key"}
 _OPTIONS = {"port", "host", "workers"}
 """Keys that people look for in the file; they are options of the command line."""
 
-ENTRIES: Mapping[str, type[attrs.AttrsInstance]] = {
+ENTRIES: Mapping[str, type[Section]] = {
     "plugins": PluginConfig,
     "rate_limits": RateLimitConfig,
 }
@@ -47,19 +47,6 @@ def camel(name: str) -> str:
     """Return the JSON key of the attribute ``name``: ``base_url`` → ``baseUrl``."""
     first, *rest = name.split("_")
     return first + "".join(word.capitalize() for word in rest)
-
-
-@cache
-def attributes(cls: type) -> dict[str, attrs.Attribute[Any]]:
-    """Return the attributes of ``cls`` by name, their types resolved."""
-    attrs.resolve_types(cls)
-    return {attribute.name: attribute for attribute in attrs.fields(cls)}
-
-
-@cache
-def required(cls: type) -> tuple[str, ...]:
-    """Return the names of the attributes without a default."""
-    return tuple(name for name, at in attributes(cls).items() if at.default is attrs.NOTHING)
 
 
 def read_layer(
@@ -83,7 +70,7 @@ def read_text(target: Any, text: str) -> Any:
     """
     if target is str or _is_literal(target):
         return text
-    if target is bool or attrs.has(target):
+    if target is bool or is_section(target):
         lowered = text.strip().lower()
         if lowered in ("1", "true", "yes", "on"):
             return True
@@ -103,20 +90,19 @@ def read_text(target: Any, text: str) -> Any:
         return text
 
 
-@attrs.define
-class _Reader:
+class _Reader(msgspec.Struct):
     place: str
     spelling: Literal["camel", "snake"]
-    problems: list[ConfigProblem] = attrs.field(factory=list)
+    problems: list[ConfigProblem] = []
 
-    def section(self, cls: type, raw: Any, *, prefix: str) -> Values:
+    def section(self, cls: type[Section], raw: Any, *, prefix: str) -> Values:
         if isinstance(raw, bool) and cls in _SWITCHES:
             raw = {"enabled": raw}
         if not isinstance(raw, Mapping):
             switch = "true, false or " if cls in _SWITCHES else ""
             self._report(prefix, f"must be {switch}an object, not {raw!r}")
             return {}
-        known = {self._spell(name): at for name, at in attributes(cls).items()}
+        known = {self._spell(name): at for name, at in settings_of(cls).items()}
         if cls is Config and self.spelling == "camel":
             del known["secretKeys"]
         values: Values = {}
@@ -128,11 +114,8 @@ class _Reader:
                 self._unknown(path, str(key), known)
         return values
 
-    def _attribute(
-        self, attribute: attrs.Attribute[Any], raw: Any, path: str, values: Values
-    ) -> None:
-        if attrs.has(attribute.type or object):
-            assert attribute.type is not None
+    def _attribute(self, attribute: Setting, raw: Any, path: str, values: Values) -> None:
+        if is_section(attribute.type):
             values[attribute.name] = self.section(attribute.type, raw, prefix=path)
         elif attribute.name in ENTRIES:
             values[attribute.name] = self._entries(ENTRIES[attribute.name], raw, path)
@@ -146,7 +129,7 @@ class _Reader:
             else:
                 values[attribute.name] = value
 
-    def _entries(self, cls: type[attrs.AttrsInstance], raw: Any, path: str) -> list[Values]:
+    def _entries(self, cls: type[Section], raw: Any, path: str) -> list[Values]:
         if not isinstance(raw, list | tuple):
             self._report(path, f"must be a list, not {raw!r}")
             return []
@@ -154,7 +137,7 @@ class _Reader:
         for index, entry in enumerate(raw):
             here = f"{path}.{index}"
             if isinstance(entry, cls):
-                entry = attrs.asdict(entry)
+                entry = msgspec.structs.asdict(entry)
             if isinstance(entry, str) and cls is PluginConfig:
                 entry = {"name": entry}
             values = self.section(cls, entry, prefix=here)
@@ -187,13 +170,13 @@ class _Reader:
         self.problems.append(ConfigProblem(place=self.place, key=key, cause=cause))
 
 
-def _structure(attribute: attrs.Attribute[Any], raw: Any) -> Any:
+def _structure(attribute: Setting, raw: Any) -> Any:
     """Return ``raw`` as the attribute's type; raises ValueError with "must be …"."""
     if attribute.converter is None:
         return _checked(raw, attribute.type)
     if attribute.type is str and not isinstance(raw, str):
         raise ValueError(f"must be text, not {raw!r}")
-    return attribute.converter(raw)  # type: ignore[operator]  # never a Converter object here
+    return attribute.converter(raw)
 
 
 def _checked(raw: Any, target: Any) -> Any:

@@ -2,63 +2,55 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
-import attrs
+from typing import Annotated, Literal
 
 from fxtrio.config import validators
+from fxtrio.config.section import Read, Section
 from fxtrio.sizes import to_bytes
 
 
-@attrs.frozen(kw_only=True)
-class RealtimeConfig:
+class RealtimeConfig(Section, frozen=True, kw_only=True):
     """The ``realtime`` section: channels and WebSockets."""
 
-    broker: str = attrs.field(default="memory", validator=validators.broker)
+    broker: Annotated[str, validators.broker] = "memory"
     """``memory``, or a URL of Redis or PostgreSQL to reach every process and machine."""
 
     overflow: Literal["close", "drop_oldest"] = "close"
     """What happens to a subscriber whose outbox is full: closed with 1013, or loses its oldest."""
 
-    outbox: int = attrs.field(default=256, validator=validators.at_least(1))
+    outbox: Annotated[int, validators.at_least(1)] = 256
     """Messages that may wait for one subscriber (count)."""
 
-    outbox_bytes: int = attrs.field(
-        default=1024**2, converter=to_bytes, validator=validators.at_least(1024)
-    )
+    outbox_bytes: Annotated[int, Read(to_bytes), validators.at_least(1024)] = 1024**2
     """Bytes of messages that may wait for one subscriber, besides one more message (bytes)."""
 
-    max_publish: int = attrs.field(
-        default=64 * 1024, converter=to_bytes, validator=validators.at_least(1)
-    )
+    max_publish: Annotated[int, Read(to_bytes), validators.at_least(1)] = 64 * 1024
     """Largest message that is published to a channel; MessageTooLarge above it (bytes)."""
 
-    connect_timeout: float = attrs.field(default=5.0, validator=validators.positive_seconds)
+    connect_timeout: Annotated[float, validators.positive_seconds] = 5.0
     """How long the broker has to accept a connection (seconds)."""
 
-    answer_timeout: float = attrs.field(default=5.0, validator=validators.positive_seconds)
+    answer_timeout: Annotated[float, validators.positive_seconds] = 5.0
     """How long the broker may take to answer, after which its connection is thrown away; a
     subscription that is silent for as long is checked (seconds)."""
 
-    tcp_user_timeout: float = attrs.field(default=15.0, validator=validators.at_least(0))
+    tcp_user_timeout: Annotated[float, validators.at_least(0)] = 15.0
     """How long what was sent to the broker may stay unacknowledged; 0: the system's (seconds)."""
 
-    keepalive_idle: int = attrs.field(default=15, validator=validators.at_least(0))
+    keepalive_idle: Annotated[int, validators.at_least(0)] = 15
     """Silence after which the system asks whether the broker is there; 0: its own (seconds)."""
 
-    keepalive_interval: int = attrs.field(default=5, validator=validators.at_least(0))
+    keepalive_interval: Annotated[int, validators.at_least(0)] = 5
     """Time between two such questions; 0: the system's (seconds)."""
 
-    keepalive_count: int = attrs.field(default=3, validator=validators.at_least(0))
+    keepalive_count: Annotated[int, validators.at_least(0)] = 3
     """Questions without an answer that end a connection; 0: the system's (count)."""
 
-    history: int = attrs.field(default=1000, validator=validators.at_least(0))
+    history: Annotated[int, validators.at_least(0)] = 1000
     """Messages of a channel stored for processes that were cut off, and for `subscribe`;
     `0`: none (count)."""
 
-    max_message: int = attrs.field(
-        default=1024**2, converter=to_bytes, validator=validators.at_least(1)
-    )
+    max_message: Annotated[int, Read(to_bytes), validators.at_least(1)] = 1024**2
     """Largest WebSocket message of a client; closed with 1009 above it (bytes)."""
 
     same_origin: bool = False

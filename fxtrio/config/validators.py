@@ -1,7 +1,7 @@
 """Converters and validators of settings. A refusal is a ValueError whose text follows "must …".
 
-Called by attrs when a `Config` is created, and one by one by `fxtrio.config.read`, which
-wants every mistake and not only the first.
+Called by `fxtrio.config.read`, which wants every mistake and not only the first, and by attrs
+for the settings of plugins.
 """
 
 from __future__ import annotations
@@ -9,10 +9,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import urlsplit
-
-import attrs
 
 from fxtrio.config.brokers import EXAMPLES, broker_kind
 
@@ -23,7 +21,16 @@ _URL_PATH = re.compile(r"(/[A-Za-z0-9._~!$&'()*+,;=:@-]+)+")
 _TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
 _POLICY = re.compile(r"[\x21-\x7e][\x20-\x7e]*")
 
-Check = Callable[[Any, "attrs.Attribute[Any]", Any], None]
+
+class Described(Protocol):
+    """What a validator may know of its setting: a `Setting`, or an attribute of attrs."""
+
+    @property
+    def default(self) -> Any:
+        """What holds without a value."""
+
+
+Check = Callable[[Any, Described, Any], None]
 
 
 def to_base_url(value: str) -> str:
@@ -37,40 +44,40 @@ def to_base_url(value: str) -> str:
 def at_least(least: float) -> Check:
     """Refuse values below ``least``."""
 
-    def check(_: Any, __: attrs.Attribute[Any], value: Any) -> None:
+    def check(_: Any, __: Described, value: Any) -> None:
         if not value >= least:
             raise ValueError(f"must be at least {least}, not {value!r}")
 
     return check
 
 
-def positive_seconds(_: Any, __: attrs.Attribute[Any], value: float) -> None:
+def positive_seconds(_: Any, __: Described, value: float) -> None:
     """Refuse a time that is not above zero; infinity turns a deadline off."""
     if not value > 0 or math.isnan(value):
         raise ValueError(f"must be more than 0 seconds, not {value!r}")
 
 
-def base_url(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def base_url(_: Any, __: Described, value: str) -> None:
     """Reject a value that is neither empty nor an absolute path without dots, query or escapes."""
     plain = _URL_PATH.fullmatch(value) and not {".", ".."} & set(value.split("/"))
     if value and not plain:
         raise ValueError(f"must be empty or a path such as '/app', not {value!r}")
 
 
-def app_path(_: Any, attribute: attrs.Attribute[Any], value: str) -> None:
+def app_path(_: Any, attribute: Described, value: str) -> None:
     """One path of this app: a plugin's, below the base URL."""
     if not value.startswith("/") or value.endswith("/") or "//" in value:
         raise ValueError(f"must be a path of this app such as {attribute.default!r}, not {value!r}")
 
 
-def folder(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def folder(_: Any, __: Described, value: str) -> None:
     """Refuse a folder that is not inside the project."""
     parts = value.split("/")
     if not value or "\\" in value or {"", ".", ".."} & set(parts):
         raise ValueError(f"must be a folder inside the project such as 'pages', not {value!r}")
 
 
-def language(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def language(_: Any, __: Described, value: str) -> None:
     """Reject a value that is not shaped like a language tag (BCP 47)."""
     if not _LANGUAGE.fullmatch(value):
         raise ValueError(f"must be a language tag such as 'en' or 'pt-BR', not {value!r}")
@@ -80,7 +87,7 @@ PARTS = ("database", "writes", "jobs", "broker", "renderer")
 """What `/readyz` looks at."""
 
 
-def parts(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def parts(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse what `/readyz` does not look at."""
     for name in value:
         if name not in PARTS:
@@ -93,27 +100,27 @@ def is_dotted(text: str) -> bool:
     return _DOTTED.fullmatch(text) is not None
 
 
-def dotted(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def dotted(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse names that cannot be ``package.module.name`` or ``package.module:name``."""
     for name in value:
         if not _DOTTED.fullmatch(name):
             raise ValueError(f"must contain names such as 'app.guards.signed_in', not {name!r}")
 
 
-def dotted_name(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def dotted_name(_: Any, __: Described, value: str) -> None:
     """Refuse a name that is neither empty nor ``package.module:name``."""
     if value and not _DOTTED.fullmatch(value):
         raise ValueError(f"must be empty or a name such as 'app.guards:signed_in', not {value!r}")
 
 
-def address(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def address(_: Any, __: Described, value: str) -> None:
     """Refuse what is not ``host:port``."""
     host, _colon, port = value.rpartition(":")
     if not _HOST.fullmatch(host) or not port.isdecimal() or not 0 <= int(port) < 65536:
         raise ValueError(f"must be 'host:port' such as '127.0.0.1:9464', not {value!r}")
 
 
-def origins(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def origins(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse entries that are not ``scheme://host`` or ``scheme://host:port``."""
     for origin in value:
         try:
@@ -127,14 +134,14 @@ def origins(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
             raise ValueError(f"must contain origins such as 'https://example.org', not {origin!r}")
 
 
-def hosts(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def hosts(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse entries that are no host, or have more than that."""
     for host in value:
         if not _HOST.fullmatch(host):
             raise ValueError(f"must contain hosts such as 'shop.test', not {host!r}")
 
 
-def git_patterns(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def git_patterns(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse patterns that Git would not understand."""
     if not value:
         return
@@ -147,27 +154,27 @@ def git_patterns(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None
             raise ValueError(f"must contain patterns as in .gitignore, not {pattern!r}") from None
 
 
-def url_paths(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def url_paths(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse entries that do not begin with a slash."""
     for path in value:
         if not path.startswith("/"):
             raise ValueError(f"must contain paths that begin with '/', not {path!r}")
 
 
-def broker(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def broker(_: Any, __: Described, value: str) -> None:
     """Refuse brokers other than ``memory`` and URLs of known stores."""
     if value != "memory" and broker_kind(value) is None:
         raise ValueError(f"must be 'memory' or a URL such as {EXAMPLES}, not {value!r}")
 
 
-def counts(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def counts(_: Any, __: Described, value: str) -> None:
     """Refuse places of counts other than ``memory`` and Redis URLs."""
     kind = broker_kind(value)
     if value != "memory" and (kind is None or kind.name != "redis"):
         raise ValueError(f"must be 'memory' or a URL such as 'redis://localhost', not {value!r}")
 
 
-def database(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def database(_: Any, __: Described, value: str) -> None:
     """Reject a value that is neither empty nor a database's URL. Never quotes a password."""
     if value and not re.fullmatch(r"sqlite://(/[^?#]*)?|postgres(ql)?://.*", value):
         quoted = urlsplit(value)._replace(netloc="…").geturl() if "@" in value else value
@@ -177,31 +184,31 @@ def database(_: Any, __: attrs.Attribute[Any], value: str) -> None:
         )
 
 
-def cors_origins(_: Any, attribute: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def cors_origins(_: Any, attribute: Described, value: Sequence[str]) -> None:
     """Refuse entries that are neither origins nor ``*``."""
     origins(_, attribute, [origin for origin in value if origin != "*"])
 
 
-def route_pattern(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def route_pattern(_: Any, __: Described, value: str) -> None:
     """Reject a value that is neither a route pattern nor one with ``/*`` at its end."""
     if not value.startswith("/") or set("?# ") & set(value) or "*" in value.removesuffix("/*"):
         raise ValueError(f"must be a route such as '/blog/[id]' or '/api/*', not {value!r}")
 
 
-def route_patterns(_: Any, attribute: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def route_patterns(_: Any, attribute: Described, value: Sequence[str]) -> None:
     """Refuse entries that `route_pattern` refuses."""
     for pattern in value:
         route_pattern(_, attribute, pattern)
 
 
-def http_names(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def http_names(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse what cannot be the name of a method or header (RFC 9110, 5.6.2)."""
     for name in value:
         if not _TOKEN.fullmatch(name):
             raise ValueError(f"must contain names such as 'POST' or 'content-type', not {name!r}")
 
 
-def cache_policies(_: Any, attribute: attrs.Attribute[Any], value: Mapping[str, Any]) -> None:
+def cache_policies(_: Any, attribute: Described, value: Mapping[str, Any]) -> None:
     """Refuse keys that are no route patterns, and values that are no header of one line."""
     for pattern, policy in value.items():
         route_pattern(_, attribute, pattern)
@@ -210,7 +217,7 @@ def cache_policies(_: Any, attribute: attrs.Attribute[Any], value: Mapping[str, 
             raise ValueError(f"must contain values such as 'public, max-age=60', not {quoted}")
 
 
-def rate(_: Any, __: attrs.Attribute[Any], value: str) -> None:
+def rate(_: Any, __: Described, value: str) -> None:
     """Reject a value that is no limit of at least one request in a period."""
     from limits import parse_many  # slow to import, and few apps have limits
 
@@ -222,7 +229,7 @@ def rate(_: Any, __: attrs.Attribute[Any], value: str) -> None:
         raise ValueError(f"must be a limit such as '20/minute', not {value!r}")
 
 
-def secrets(_: Any, __: attrs.Attribute[Any], value: Sequence[str]) -> None:
+def secrets(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse keys that are too short to sign with. Never quotes them."""
     if any(len(key) < 16 for key in value):
         raise ValueError("must contain keys of at least 16 characters")

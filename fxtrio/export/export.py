@@ -123,9 +123,9 @@ async def export_site(
 
 def _settings(config: Config, root: Path) -> Config:
     """Return the settings by which the app answers: without jobs, and without nonces."""
-    jobs = attrs.evolve(config.jobs, workers=0)
+    jobs = replace(config.jobs, workers=0)
     keys = config.secret_keys or (project_key(root),)
-    return attrs.evolve(config, csp="off", jobs=jobs, secret_keys=keys)
+    return replace(config, csp="off", jobs=jobs, secret_keys=keys)
 
 
 def _exported_manifest(manifest: Manifest, plan: ExportPlan) -> Manifest:

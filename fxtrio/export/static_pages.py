@@ -17,6 +17,7 @@ from urllib.parse import quote
 import attrs
 import msgspec
 import trio
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Scope
@@ -132,8 +133,8 @@ async def write_static_pages(
     if not routes:
         return 0
     keys = config.secret_keys or (project_key(root),)
-    jobs = attrs.evolve(config.jobs, workers=0)
-    running = attrs.evolve(config, jobs=jobs, secret_keys=keys)
+    jobs = replace(config.jobs, workers=0)
+    running = replace(config, jobs=jobs, secret_keys=keys)
     opening = open_renderer or partial(open_pool, build, manifest, running)
     recorder = _Recorder(opening)
     app = assemble(root, running, build, manifest, open_renderer=recorder.open)

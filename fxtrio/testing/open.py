@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-import attrs
+from msgspec.structs import asdict, replace
 
 from fxtrio.app import Application, assemble, open_pool
 from fxtrio.app_handle import App
@@ -167,11 +167,11 @@ def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:
         return settings
     others = {name: value for name, value in settings.items() if name != "plugins"}
     joined: dict[Any, Any] = {
-        plugin.name: attrs.asdict(plugin) for plugin in load_config(root, **others).plugins
+        plugin.name: asdict(plugin) for plugin in load_config(root, **others).plugins
     }
     for number, entry in enumerate(given):
         if isinstance(entry, PluginConfig):
-            entry = attrs.asdict(entry)
+            entry = asdict(entry)
         elif isinstance(entry, str):
             entry = {"name": entry}
         name = entry.get("name", number) if isinstance(entry, Mapping) else number
@@ -205,7 +205,7 @@ async def own_database(
 
 
 def _with(config: Config, url: str) -> Config:
-    return attrs.evolve(config, database=attrs.evolve(config.database, url=url, migrate="run"))
+    return replace(config, database=replace(config.database, url=url, migrate="run"))
 
 
 def _named(url: str, name: str) -> str:
@@ -215,6 +215,6 @@ def _named(url: str, name: str) -> str:
 
 async def _tell(settings: DatabaseConfig, sql: str) -> None:
     """Run a statement beside the database of the settings, which need not exist."""
-    beside = attrs.evolve(settings, url=_named(settings.url, "postgres"), pool=1)
+    beside = replace(settings, url=_named(settings.url, "postgres"), pool=1)
     async with open_database(beside, Path()) as database:
         await database.execute(sql)

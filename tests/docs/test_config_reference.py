@@ -7,11 +7,10 @@ import re
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
 
-import attrs
-
 from fxtrio.cli.config import settings
 from fxtrio.config import Config
-from fxtrio.config.read import attributes, camel
+from fxtrio.config.read import camel
+from fxtrio.config.section import is_section, settings_of
 from fxtrio.sizes import to_bytes
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/config.md"
@@ -48,14 +47,14 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 def test_every_choice_is_named() -> None:
     rows = documented()
-    for name, attribute in attributes(Config).items():
+    for name, attribute in settings_of(Config).items():
         section: Any = attribute.type
-        if not attrs.has(section):
+        if not is_section(section):
             choices = {camel(name): section}
         else:
             choices = {
                 f"{camel(name)}.{camel(inner)}": setting.type
-                for inner, setting in attributes(section).items()
+                for inner, setting in settings_of(section).items()
             }
         for key, target in choices.items():
             if get_origin(target) is Literal:

@@ -9,6 +9,7 @@ import time
 import attrs
 import click
 import pytest
+from msgspec.structs import replace
 
 from fxtrio.cli.group import main
 from fxtrio.cli.serve import serve_options, server_limits
@@ -67,11 +68,11 @@ def settings_of(limit: str) -> set[str]:
     before, found = getattr(server_limits(Config()), limit), set()
     for section_name in ("limits", "timeouts", "realtime"):
         part = getattr(Config(), section_name)
-        for name in (field.name for field in attrs.fields(type(part))):
+        for name in type(part).__struct_fields__:
             value = getattr(part, name)
             if isinstance(value, int | float):
-                raised = attrs.evolve(part, **{name: value + 7})
-                config = attrs.evolve(Config(), **{section_name: raised})
+                raised = replace(part, **{name: value + 7})
+                config = replace(Config(), **{section_name: raised})
                 if getattr(server_limits(config), limit) != before:
                     found.add(f"{section_name}.{camel(name)}")
     return found

@@ -8,12 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import attrs
 import pytest
 
 from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, load_config
-from fxtrio.config.read import attributes
+from fxtrio.config.section import is_section, settings_of
 from fxtrio.standalone.imported import follow_imports
 from fxtrio.standalone.packages import needed_packages
 from fxtrio.standalone.write import Standalone, StandaloneFailed, modules_of, write_standalone
@@ -66,8 +65,8 @@ def test_imports_are_followed_within_the_project_and_no_further(tmp_path: Path) 
 
 def dotted_settings(section: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Yield the path of each setting whose validator asks for dotted names."""
-    for name, field in attributes(section).items():
-        if attrs.has(field.type or str):
+    for name, field in settings_of(section).items():
+        if is_section(field.type):
             yield from dotted_settings(field.type, (*path, name))
         elif field.validator is not None and "dotted" in getattr(field.validator, "__name__", ""):
             yield (*path, name)

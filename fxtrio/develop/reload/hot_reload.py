@@ -65,11 +65,11 @@ class Swapper:
 
     def make_app(self, root: Path, config: Config, build: Path, manifest: Manifest) -> Application:
         """Return the app of a development build. Raises what the project's modules raise."""
-        config = attrs.evolve(
+        config = replace(
             config,
             secret_keys=config.secret_keys or (project_key(root),),
             # The HTML of a state is another one after each change of its page.
-            ssr=attrs.evolve(config.ssr, memo=False),
+            ssr=replace(config.ssr, memo=False),
         )
         code = import_code(Imports(root, build), config, manifest)
         plugins = load_plugins(config, root=root, resolve=resolve)

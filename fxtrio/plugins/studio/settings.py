@@ -9,10 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import attrs
+from msgspec.structs import asdict
 
 from fxtrio.config import CONFIG_FILE, Config
 from fxtrio.config.read import camel
+from fxtrio.config.section import Section
 from fxtrio.db.open import without_password
 
 _SECRET = frozenset({"secretKeys", "plugins"})
@@ -44,12 +45,12 @@ def shown_settings(
 
 
 def _flat(config: Config) -> Iterator[tuple[str, Any]]:
-    for name, value in attrs.asdict(config, recurse=False).items():
+    for name, value in asdict(config).items():
         key = camel(name)
         if key in _SECRET:
             continue
-        if attrs.has(type(value)):
-            for inner, setting in attrs.asdict(value).items():
+        if isinstance(value, Section):
+            for inner, setting in asdict(value).items():
                 yield f"{key}.{camel(inner)}", setting
         else:
             yield key, value

@@ -12,6 +12,7 @@ from types import CodeType, ModuleType
 from typing import Any
 
 import attrs
+from msgspec.structs import replace
 
 from fxtrio.app import Application, import_code, put_together
 from fxtrio.compile.build import compile_server
@@ -121,11 +122,11 @@ class PreparedApp:
         """
         config = self.config
         if shared:
-            config = attrs.evolve(config, realtime=attrs.evolve(config.realtime, broker=STORE))
+            config = replace(config, realtime=replace(config.realtime, broker=STORE))
         if config.database.url:
             url = f"sqlite:///{folder / 'app.db'}"
-            database = attrs.evolve(config.database, url=url, migrate="run")
-            config = attrs.evolve(config, database=database)
+            database = replace(config.database, url=url, migrate="run")
+            config = replace(config, database=database)
         imports = _CachedImports(self.root, self.folder / "build", self._codes)
         self._forget_modules()
         code = import_code(imports, config, self.manifest)
@@ -188,7 +189,7 @@ def prepare(root: Path, settings: Mapping[str, Any]) -> PreparedApp:
         config = load_config(root, **with_plugins(root, dict(settings)))
         _require_simulated(config)
         if not config.secret_keys:
-            config = attrs.evolve(config, secret_keys=(_KEY,))
+            config = replace(config, secret_keys=(_KEY,))
         (folder / "build").mkdir()
         manifest = compile_server(root, config, folder / "build", mode="production")
         starlette_bodies.install()
