@@ -14,6 +14,7 @@ from html import escape
 from html.parser import HTMLParser
 
 import attrs
+import msgspec
 
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import HeadNode
@@ -64,8 +65,7 @@ def parse_head(html: str) -> list[HeadNode]:
     return reader.nodes
 
 
-@attrs.define
-class _Open:
+class _Open(msgspec.Struct):
     """An element whose end tag has not come yet."""
 
     tag: str

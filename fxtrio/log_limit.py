@@ -15,6 +15,7 @@ from functools import partial
 from typing import Final, Generic, TypeVar
 
 import attrs
+import msgspec
 import trio
 
 K = TypeVar("K")
@@ -47,8 +48,7 @@ _REPEATED = "fx_repeated"
 _LONGEST_MESSAGE = 200  # characters of a message in the line about its repetitions
 
 
-@attrs.define
-class _Count:
+class _Count(msgspec.Struct):
     since: float
     """When the period began."""
 
@@ -56,15 +56,14 @@ class _Count:
     logged: int = 1
 
 
-@attrs.define
-class Repeats(Generic[K]):
+class Repeats(msgspec.Struct, Generic[K]):
     """Counts repetitions within ``period`` seconds of the first time."""
 
     period: float
     capacity: int
     """Most keys that are added (count)."""
 
-    _counts: dict[K, _Count] = attrs.field(init=False, factory=dict)
+    _counts: dict[K, _Count] = msgspec.field(default_factory=dict)
 
     def repeats(self, key: K, now: float, *, logged: int = 1) -> bool:
         """Return whether ``key`` was added ``logged`` times lately, and count it once more then."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
-import attrs
 import msgspec
 
 Header = tuple[bytes, bytes]
@@ -44,8 +43,7 @@ def is_text(media: bytes) -> bool:
     return kind.startswith(b"text/") or kind in _TEXT or kind.endswith(_TEXT_ENDINGS)
 
 
-@attrs.define
-class Described:
+class Described(msgspec.Struct):
     """The headers of a response that decide about its coding."""
 
     media: bytes | None = None
@@ -55,7 +53,7 @@ class Described:
     policy: bytes = b""
     """All of its `Cache-Control`."""
 
-    cookies: list[bytes] = attrs.field(factory=list)
+    cookies: list[bytes] = msgspec.field(default_factory=list)
     fixed: bool = False
     """Whether the body is encoded, or signed, as it is."""
 

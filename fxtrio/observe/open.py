@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, asynccontextmanager, nullcontext
 from math import inf
 
 from fxtrio.config import ObservabilityConfig
-from fxtrio.observe.observer import open_observer
 from fxtrio.observe.stalls import watch_loop
 from fxtrio.observe.tracing import open_tracing
 from fxtrio.spans import Spans
@@ -27,7 +26,16 @@ async def open_observability(
     With ``observed``, `fx tree` may ask from now on: also while the app starts. In development
     single steps are watched instead of the loop, by `fx dev`. Raises ExtraMissing.
     """
-    observer = open_observer() if observed else nullcontext()
-    with observer, watch_loop(inf if development else config.stall):
+    with (
+        _observer() if observed else nullcontext(),
+        watch_loop(inf if development else config.stall),
+    ):
         async with open_tracing(config.tracing, spans, name):
             yield
+
+
+def _observer() -> AbstractContextManager[object]:
+    # Heavy, and for apps with a plugin that shows the tree.
+    from fxtrio.observe.observer import open_observer
+
+    return open_observer()

@@ -8,6 +8,7 @@ from math import inf
 from typing import TypeGuard
 
 import attrs
+import msgspec
 import trio
 
 from fxtrio.application_errors import application_error
@@ -41,12 +42,11 @@ _PAUSE = 0.002
 """After this long without a message, the next one is taken for a single one (seconds)."""
 
 
-@attrs.define(eq=False)
-class _Topic:
+class _Topic(msgspec.Struct, eq=False):
     """One channel's subscribers, in the order they joined."""
 
-    subscribers: dict[Subscriber, None] = attrs.field(factory=dict)
-    listeners: PresenceListeners = attrs.field(factory=dict)
+    subscribers: dict[Subscriber, None] = msgspec.field(default_factory=dict)
+    listeners: PresenceListeners = msgspec.field(default_factory=dict)
     """Those that receive news of members: few, so that a join does not visit all subscribers."""
     active_at: float = -inf
     """When it was done with its last message."""

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-import attrs
+import msgspec
 
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
@@ -78,19 +78,18 @@ def _ignored(name: str) -> bool:
     return name.startswith("_") or (name.startswith(".") and name != _NOT_HIDDEN)
 
 
-@attrs.define
-class _Planner:
+class _Planner(msgspec.Struct):
     pages_dir: str
-    _pages: list[tuple[Folder, str, str]] = attrs.field(factory=list)
+    _pages: list[tuple[Folder, str, str]] = msgspec.field(default_factory=list)
     """(folder, source, pattern), in the order of the files."""
-    _api: list[ApiFile] = attrs.field(factory=list)
-    _special: dict[tuple[Folder, str], str] = attrs.field(factory=dict)
-    _llms: dict[str, str] = attrs.field(factory=dict)
-    _markdown: dict[str, tuple[Folder, str]] = attrs.field(factory=dict)
+    _api: list[ApiFile] = msgspec.field(default_factory=list)
+    _special: dict[tuple[Folder, str], str] = msgspec.field(default_factory=dict)
+    _llms: dict[str, str] = msgspec.field(default_factory=dict)
+    _markdown: dict[str, tuple[Folder, str]] = msgspec.field(default_factory=dict)
     """Source to folder and stem."""
-    _models: list[str] = attrs.field(factory=list)
-    _shapes: dict[tuple[tuple[int, str], ...], str] = attrs.field(factory=dict)
-    _problems: list[FxtrioError] = attrs.field(factory=list)
+    _models: list[str] = msgspec.field(default_factory=list)
+    _shapes: dict[tuple[tuple[int, str], ...], str] = msgspec.field(default_factory=dict)
+    _problems: list[FxtrioError] = msgspec.field(default_factory=list)
 
     def place(self, folder: Folder, name: str) -> None:
         """Put one file where it belongs."""

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 from typing import Generic, TypeVar
 from urllib.parse import unquote
 
-import attrs
 import msgspec
 
 from fxtrio.routes.pattern import Kind, parse_pattern
@@ -15,11 +14,10 @@ T = TypeVar("T")
 Params = dict[str, str]
 
 
-@attrs.define
-class _Node(Generic[T]):
+class _Node(msgspec.Struct, Generic[T]):
     """What may follow a segment, in the order in which it is tried."""
 
-    literals: dict[str, _Node[T]] = attrs.field(factory=dict)
+    literals: dict[str, _Node[T]] = msgspec.field(default_factory=dict)
     param: _Node[T] | None = None
     leaf: _Leaf[T] | None = None
     """For paths that end here."""

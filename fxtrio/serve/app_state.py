@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import attrs
+import msgspec
 import trio
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -18,8 +18,7 @@ from fxtrio.serve.cache.static_pages import StaticPages
 from fxtrio.serve.pages.resources import Running
 
 
-@attrs.define(eq=False)
-class Lifetime:
+class Lifetime(msgspec.Struct, eq=False):
     """Set by the application's lifespan, which owns it; read by the dispatcher."""
 
     running: Running | None = None

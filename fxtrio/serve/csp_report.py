@@ -12,7 +12,6 @@ from collections import OrderedDict
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-import attrs
 import msgspec
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
@@ -140,12 +139,11 @@ def _split(url: str) -> tuple[str, str]:
     return f"{parts.scheme}://{host}"[:_MAX_PART], parts.path[:_MAX_PART]
 
 
-@attrs.define
-class CspReports:
+class CspReports(msgspec.Struct):
     """Tracks which problems were logged, and how much each client reported. Times in seconds."""
 
-    _logged: Repeats[CspProblem] = attrs.field(init=False, factory=lambda: Repeats(HOUR, PROBLEMS))
-    _heard: OrderedDict[str, tuple[float, int]] = attrs.field(init=False, factory=OrderedDict)
+    _logged: Repeats[CspProblem] = msgspec.field(default_factory=lambda: Repeats(HOUR, PROBLEMS))
+    _heard: OrderedDict[str, tuple[float, int]] = msgspec.field(default_factory=OrderedDict)
 
     def may_report(self, address: str, now: float) -> bool:
         """Count a body of ``address``; return whether it is to be read."""

@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from math import inf
 from typing import TYPE_CHECKING, Literal
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.app_handle import App
@@ -34,8 +34,7 @@ PartStatus = Literal["ok", "unreachable", "no answer", "refused", "stalled", "no
 Check = Callable[[], Awaitable[PartStatus]]
 
 
-@attrs.define(eq=False)
-class AppReadiness:
+class AppReadiness(msgspec.Struct, eq=False):
     """Checks the parts. Created by `open_readiness`; valid until its block ends."""
 
     checks: dict[str, Check]
@@ -43,7 +42,7 @@ class AppReadiness:
     """Those without which the app is not ready."""
 
     _nursery: trio.Nursery
-    _found: dict[str, PartStatus] = attrs.field(factory=dict)
+    _found: dict[str, PartStatus] = msgspec.field(default_factory=dict)
     _since: float = -inf
     _looking: trio.Event | None = None
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from typing import Final, NamedTuple
 
-import attrs
+import msgspec
 
 from fxtrio.ssr.errors import FrameSizeInvalid
 
@@ -103,16 +103,15 @@ def split_rendered(payload: bytes) -> Rendered:
     return Rendered(payload[4 : 4 + head], payload[4 + head :])
 
 
-@attrs.define
-class FrameReader:
+class FrameReader(msgspec.Struct):
     """Bytes of a socket in, frames out. Holds at most one unfinished frame."""
 
     limit: int = FRAME_LIMIT
     """Largest length (bytes)."""
 
-    _parts: list[bytes] = attrs.field(init=False, factory=list)
-    _held: int = attrs.field(init=False, default=0)
-    _needed: int = attrs.field(init=False, default=HEADER_SIZE)
+    _parts: list[bytes] = msgspec.field(default_factory=list)
+    _held: int = 0
+    _needed: int = HEADER_SIZE
 
     def feed(self, data: bytes) -> list[RenderFrame]:
         """Return the frames that ``data`` completes, oldest first.

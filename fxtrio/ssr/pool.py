@@ -11,7 +11,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Literal
 
-import attrs
 import msgspec
 import trio
 
@@ -89,15 +88,14 @@ async def _open_pool(
         raise failure
 
 
-@attrs.define(eq=False)
-class SsrPool:
+class SsrPool(msgspec.Struct, eq=False):
     """Renders pages. Created by `open_ssr_pool`; valid until its block ends."""
 
     _launch: Launch | Attachment
     _workers: int
     _scheduler: Scheduler
     _nursery: trio.Nursery
-    _fleet: WorkerGroup | None = attrs.field(init=False, default=None)
+    _fleet: WorkerGroup | None = None
 
     async def render(self, page: int, payload: bytes) -> Rendered:
         """Return the HTML of ``page``; ``payload`` is its state as JSON.
@@ -136,7 +134,7 @@ class SsrPool:
             workers=self._workers,
             pids=self._fleet.pids if self._fleet is not None else (),
             waiting=scheduler.waiting,
-            **attrs.asdict(counters),
+            **msgspec.structs.asdict(counters),
         )
 
     async def start(self) -> SsrStartFailed | None:

@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Callable
 from typing import Final
 
-import attrs
 import msgspec
 
 from fxtrio.ssr.errors import RenderError
@@ -32,11 +31,10 @@ class _Record(msgspec.Struct, frozen=True):
     make_error: MakeError
 
 
-@attrs.define
-class Quarantine:
+class Quarantine(msgspec.Struct):
     """Remembers renders by page and state. The same page with another state is another render."""
 
-    _records: OrderedDict[tuple[int, int], _Record] = attrs.field(init=False, factory=OrderedDict)
+    _records: OrderedDict[tuple[int, int], _Record] = msgspec.field(default_factory=OrderedDict)
 
     def __bool__(self) -> bool:
         """Return whether there is anything to look up."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-import attrs
 import msgspec
 
 UNKNOWN_COST: Final = 200.0
@@ -54,8 +53,7 @@ class SsrStatistics(msgspec.Struct, frozen=True, kw_only=True):
     """Workers that were replaced, since the start."""
 
 
-@attrs.define
-class Counters:
+class Counters(msgspec.Struct):
     """The counters of `SsrStatistics`, updated where the event occurs."""
 
     pending: int = 0
@@ -68,11 +66,10 @@ class Counters:
     restarts: int = 0
 
 
-@attrs.define
-class Costs:
+class Costs(msgspec.Struct):
     """Work that a render of each page takes, as a moving average."""
 
-    _by_page: dict[int, float] = attrs.field(init=False, factory=dict)
+    _by_page: dict[int, float] = msgspec.field(default_factory=dict)
 
     def of(self, page: int) -> float:
         """Return the estimate for ``page`` (microseconds)."""

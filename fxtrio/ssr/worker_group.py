@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.ssr.attached_renderer import Attachment
@@ -48,8 +48,7 @@ def choose_rest(series: int, *, ready: bool) -> float:
     return float(min(longest, FIRST_REST * 2.0 ** min(series - 2, 16)))
 
 
-@attrs.define(eq=False)
-class WorkerGroup:
+class WorkerGroup(msgspec.Struct, eq=False):
     """Runs ``size`` workers. They get jobs from `activate` on."""
 
     launch: Launch | Attachment
@@ -57,9 +56,9 @@ class WorkerGroup:
     timeout: float
     scheduler: Scheduler
 
-    _workers: dict[int, RenderWorker] = attrs.field(init=False, factory=dict)
-    _hopeless: set[int] = attrs.field(init=False, factory=set)
-    _active: bool = attrs.field(init=False, default=False)
+    _workers: dict[int, RenderWorker] = msgspec.field(default_factory=dict)
+    _hopeless: set[int] = msgspec.field(default_factory=set)
+    _active: bool = False
 
     @property
     def pids(self) -> tuple[int, ...]:

@@ -11,18 +11,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-import attrs
+import msgspec
 
 from fxtrio.errors import TaskQueueError
 
 log = logging.getLogger("fx.tasks")
 
 
-@attrs.define(eq=False)
-class HeldJobs:
+class HeldJobs(msgspec.Struct, eq=False):
     """Jobs of one attempt, in the order in which they were enqueued."""
 
-    jobs: list[Callable[[], None]] = attrs.field(factory=list)
+    jobs: list[Callable[[], None]] = msgspec.field(default_factory=list)
     """Each hands one over. As many as the queue has room for when they are enqueued."""
 
     open: bool = True

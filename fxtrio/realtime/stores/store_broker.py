@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.errors import BrokerUnreachable
@@ -63,11 +63,10 @@ async def open_shared_broker(
         raise failure
 
 
-@attrs.define(eq=False)
-class _Backlog:
+class _Backlog(msgspec.Struct, eq=False):
     """Messages of a channel while the outboxes of some subscribers are full."""
 
-    items: deque[Frame | Notice] = attrs.field(factory=deque)
+    items: deque[Frame | Notice] = msgspec.field(default_factory=deque)
     size: int = 0
 
     @property

@@ -11,7 +11,7 @@ import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.errors import BrokerUnreachable
@@ -27,8 +27,7 @@ PART = 100
 log = logging.getLogger("fx.realtime")
 
 
-@attrs.define(eq=False)
-class _Track:
+class _Track(msgspec.Struct, eq=False):
     """How far a channel's messages have been delivered in this process."""
 
     last: Ident | None = None

@@ -7,8 +7,6 @@ from typing import Any
 
 from starlette.background import BackgroundTasks
 
-from fxtrio.db import get_database
-from fxtrio.db.retrying import RETRIES
 from fxtrio.errors import Redirect
 from fxtrio.isolation import Isolation
 from fxtrio.serve.actions.result import Result
@@ -33,6 +31,10 @@ async def transact(
     in its way, it runs again: what it has promised, enqueued and put into the response is
     forgotten, and the body is as it came. Raises TransactionConflict.
     """
+    # Heavy, and needless for an app without a database.
+    from fxtrio.db import get_database
+    from fxtrio.db.retrying import RETRIES
+
     promised, headers = len(background.tasks), list(draft.raw_headers)
     result: Result | None = None
     async for attempt in get_database().transaction(isolation=isolation, retry=RETRIES):

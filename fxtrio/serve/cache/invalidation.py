@@ -13,7 +13,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from hashlib import blake2b
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.config import Config
@@ -89,8 +89,7 @@ async def _leave(broker: Broker, invalidations: Invalidations) -> None:
         await broker.unsubscribe(invalidations.name, invalidations)
 
 
-@attrs.define(eq=False)
-class Invalidations:
+class Invalidations(msgspec.Struct, eq=False):
     """One process among those of an app: a `Subscriber` that also publishes."""
 
     _cache: ResponseCache
@@ -98,11 +97,11 @@ class Invalidations:
     name: str
     """Of the channel."""
 
-    member: Member = attrs.field(factory=Member)
-    _id: str = attrs.field(factory=lambda: secrets.token_hex(8))
-    _pending: dict[str, None] = attrs.field(factory=dict)
+    member: Member = msgspec.field(default_factory=Member)
+    _id: str = msgspec.field(default_factory=lambda: secrets.token_hex(8))
+    _pending: dict[str, None] = msgspec.field(default_factory=dict)
     _overflowed: bool = False
-    _wake: trio.Event = attrs.field(factory=trio.Event)
+    _wake: trio.Event = msgspec.field(default_factory=trio.Event)
 
     def announce(self, *urls: str) -> None:
         """Let the other processes drop ``urls``. Never waits."""

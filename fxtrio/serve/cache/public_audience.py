@@ -6,7 +6,7 @@ by that whether the response is the same for all visitors.
 
 from __future__ import annotations
 
-import attrs
+import msgspec
 from starlette.requests import Request
 from starlette.types import Message, Scope
 
@@ -19,31 +19,30 @@ async def _nothing() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-@attrs.define(eq=False)
-class PublicAudience:
+class PublicAudience(msgspec.Struct, eq=False):
     """The audience of one anonymous request. `response` is its result."""
 
     terms: Terms
-    streams: bool = attrs.field(default=False, init=False)
-    personal: bool = attrs.field(default=False, init=False)
-    reason: str = attrs.field(default="", init=False)
+    streams: bool = False
+    personal: bool = False
+    reason: str = ""
     """Why the response depends on the visitor, with the remedy; "" if it does not, or is not
     known."""
 
-    degraded: bool = attrs.field(default=False, init=False)
+    degraded: bool = False
     """Whether the page could not be rendered here, and was left to the browser."""
 
-    translated: int = attrs.field(default=0, init=False)
+    translated: int = 0
     """The status of a response with a message that was translated, so that each visitor needs one
     of their own; 0 without such a message."""
 
-    response: CachedResponse | None = attrs.field(default=None, init=False)
+    response: CachedResponse | None = None
     """The response for all waiting requests; None if each needs a response of its own."""
 
-    _reads: Reads = attrs.field(factory=Reads, init=False)
-    _translates: bool = attrs.field(default=False, init=False)
-    _admitted: bool = attrs.field(default=False, init=False)
-    _of_hooks: int = attrs.field(default=0, init=False)
+    _reads: Reads = msgspec.field(default_factory=Reads)
+    _translates: bool = False
+    _admitted: bool = False
+    _of_hooks: int = 0
     """Headers of the response that the route hooks have set, which come first (count)."""
 
     def connect(self, scope: Scope) -> Request:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 
-import attrs
+import msgspec
 import trio
 from starlette.types import ASGIApp, Message, Scope
 
@@ -20,8 +20,7 @@ from fxtrio.tracebacks import trimmed
 log = logging.getLogger("fx.serve")
 
 
-@attrs.define(eq=False)
-class Revalidation:
+class Revalidation(msgspec.Struct, eq=False):
     """A cached response that is being rendered. Created and stored by `ResponseCache`."""
 
     key: Key
@@ -32,12 +31,12 @@ class Revalidation:
     background: bool
     """Whether it runs without a waiting request."""
 
-    waiting: int = attrs.field(default=0, init=False)
-    failed: bool = attrs.field(default=False, init=False)
+    waiting: int = 0
+    failed: bool = False
     """Whether it failed: middleware raised, or it timed out."""
 
-    _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope, init=False)
-    _done: trio.Event = attrs.field(factory=trio.Event, init=False)
+    _scope: trio.CancelScope = msgspec.field(default_factory=trio.CancelScope)
+    _done: trio.Event = msgspec.field(default_factory=trio.Event)
 
     async def request(self, app: ASGIApp, scope: Scope, *, deadline: float) -> None:
         """Request the page through all of the app's middleware, as a client would."""

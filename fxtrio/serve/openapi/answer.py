@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 from urllib.parse import quote
 
-import attrs
 import msgspec
 import trio
 
@@ -69,8 +68,7 @@ class OpenApiSource(Protocol):
         ...
 
 
-@attrs.define(eq=False)
-class DocumentFile:
+class DocumentFile(msgspec.Struct, eq=False):
     """The file of a build, read on request after a change."""
 
     _path: Path

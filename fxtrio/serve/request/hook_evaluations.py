@@ -12,7 +12,6 @@ from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any
 
-import attrs
 import msgspec
 import trio
 from starlette.types import Scope
@@ -45,11 +44,10 @@ class Evaluation(msgspec.Struct, frozen=True):
     """False where a hook has set cookies or headers: it wants to see each request."""
 
 
-@attrs.define
-class _Visitor:
+class _Visitor(msgspec.Struct):
     """Runs one evaluation at a time, for as long as a request waits for it."""
 
-    lock: trio.Lock = attrs.field(factory=trio.Lock)
+    lock: trio.Lock = msgspec.field(default_factory=trio.Lock)
     waiting: int = 0
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Final
 
 import attrs
+import msgspec
 import trio
 
 log = logging.getLogger("fx.ssr")
@@ -38,12 +39,11 @@ _LEVELS = {0: 50, 1: 50, 2: 50, 3: 40, 4: 30, 5: 20, 6: 20, 7: 10}  # syslog to 
 _CONTROL = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0)) if code != 9}
 
 
-@attrs.define
-class LineCutter:
+class LineCutter(msgspec.Struct):
     """Bytes of a pipe in, lines out. Holds at most ``limit`` bytes of an unfinished line."""
 
     limit: int = LINE_LIMIT
-    _line: bytearray = attrs.field(init=False, factory=bytearray)
+    _line: bytearray = msgspec.field(default_factory=bytearray)
 
     def feed(self, data: bytes | bytearray) -> list[bytes]:
         """Return the lines that ``data`` completes, without their ends and without empty ones."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import attrs
+import msgspec
 import trio
 from starlette.responses import Response
 
@@ -17,11 +17,10 @@ from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.response import Answer
 
 
-@attrs.frozen(eq=False)
-class OpenDocuments:
+class OpenDocuments(msgspec.Struct, frozen=True, eq=False):
     """Those of one process."""
 
-    _scopes: dict[bytes, trio.CancelScope] = attrs.field(factory=dict, init=False)
+    _scopes: dict[bytes, trio.CancelScope] = msgspec.field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self._scopes)
