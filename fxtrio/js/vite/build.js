@@ -19,7 +19,7 @@ import { clientOf, collectAssets, fileAssets } from './assets.js';
 import { makeConfig } from './config.js';
 import { documentPlugins } from './documents.js';
 import { BUILD_ID, ISLANDS_ENTRY } from './entries.js';
-import { ASKED, libraryModules } from './library/modules.js';
+import { ASKED, laterStreams, libraryModules } from './library/modules.js';
 import { reactHome } from './library/packages.js';
 import { flatten, problemsOf } from './problems.js';
 import { Stylesheets } from './stylesheets.js';
@@ -60,7 +60,7 @@ async function build(plan) {
     const proof = scriptsProof(tools, plan);
     const islands = islandsPlugin(tools, plan, client);
     const isFinal = plan.mode === 'production';
-    const proved = isFinal ? [libraryModules(), proof.plugin, islands.plugin] : [];
+    const proved = isFinal ? [libraryModules(), laterStreams(), proof.plugin, islands.plugin] : [];
     const beside = [sheets.plugin, ...proved];
     const hasIslands = islands.isFound;
     const known = { client, home, logger, parse: vite.parseSync, documents, beside, hasIslands };

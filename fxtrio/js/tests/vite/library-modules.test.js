@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 import { build } from 'vite';
 
-import { asModule, ASKED, libraryModules } from '../../vite/library/modules.js';
+import { asModule, ASKED, libraryModules, withLaterStreams } from '../../vite/library/modules.js';
 
 test('exports become variables, and imports those of modules, line by line', () => {
   const code = [
@@ -146,3 +146,37 @@ async function run(text) {
   await import(`data:text/javascript,${encodeURIComponent(text)}`);
   return globalThis;
 }
+
+test('the renderer of streams is loaded when a page is streamed', () => {
+  const code = [
+    'var l, s;',
+    "if (process.env.NODE_ENV === 'production') {",
+    "  l = require('./one.js');",
+    "  s = require('./streams.js');",
+    '} else {',
+    "  s = require('./streams.development.js');",
+    '}',
+    'exports.renderToString = l.renderToString;',
+    'exports.resume = s.resume;',
+  ].join('\n');
+  const loaded = /** @type {string[]} */ ([]);
+  const exports = /** @type {Record<string, unknown>} */ ({});
+  const require = (/** @type {string} */ name) => {
+    loaded.push(name);
+    return { renderToString: 'a string', resume: `of ${name}` };
+  };
+
+  const made = withLaterStreams(code);
+
+  new Function('exports', 'require', 'process', String(made))(exports, require, {
+    env: { NODE_ENV: 'production' },
+  });
+  assert.deepEqual([exports.renderToString, loaded], ['a string', ['./one.js']]);
+  assert.equal(exports.resume, 'of ./streams.js');
+  assert.equal(String(made).split('\n').length, code.split('\n').length);
+});
+
+test('a module for servers in another form stays as it is', () => {
+  assert.equal(withLaterStreams("exports.resume = require('./streams.js').resume;"), null);
+  assert.equal(withLaterStreams("s = require('./s.js');\nexports.all = [s.resume];"), null);
+});

@@ -33,6 +33,10 @@ const FORMER = /** @type {const} */ ([
 /** What the bundler says of packages that ask whether the library has a function. */
 export const ASKED = /IMPORT_IS_UNDEFINED[^]*\bnode_modules\/\S+:\d+:\d+/;
 
+/** The renderer of streams in the library's module for servers, and what it exports of it. */
+const STREAMS = /\bs = (require\('[^']+'\));/g;
+const OF_STREAMS = /^exports\.(\w+) = s\.\1;/gm;
+
 /** Begins the names of variables that are exported. */
 const OWN = 'exports_';
 const LEFT = /\b(?:require|exports|module)\b\s*[.([=]/;
@@ -102,6 +106,39 @@ export function libraryModules() {
         const [, former] = FORMER.find(([name]) => id.endsWith(`/${name}/index.js`)) ?? [];
         if (made === null) return null;
         return { code: former === undefined ? made : `${made} export let ${former};`, map: null };
+      },
+    },
+  };
+}
+
+/**
+ * Return the library's module for servers with one of its two renderers left until it is used: a
+ * server that streams no page starts without it. Line by line the same; null when it has no two.
+ *
+ * @param {string} code
+ * @returns {string | null}
+ */
+export function withLaterStreams(code) {
+  const later = code
+    .replace(STREAMS, 's = () => $1;')
+    .replace(OF_STREAMS, "Object.defineProperty(exports, '$1', { get: () => s().$1 });");
+  return later === code || /\bs\./.test(later) ? null : later;
+}
+
+/**
+ * Load the renderer of streams at its first use in a build for servers.
+ *
+ * @returns {import('vite').Plugin}
+ */
+export function laterStreams() {
+  return {
+    name: 'fx:later-streams',
+    applyToEnvironment: ({ config }) => config.consumer === 'server',
+    transform: {
+      filter: { id: /\/node_modules\/react-dom\/server\.node\.js$/ },
+      handler(code) {
+        const made = withLaterStreams(code);
+        return made === null ? null : { code: made, map: null };
       },
     },
   };
