@@ -100,7 +100,7 @@ async def open_portal() -> AsyncIterator[AsyncioPortal]:
         await opened.close()
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class AsyncioPortal:
     """Calls into an asyncio loop. Made by `open_portal`; valid until its block ends."""
 
@@ -174,7 +174,7 @@ def _end(thread: AbstractContextManager[BlockingPortal], running: BlockingPortal
     thread.__exit__(None, None, None)
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class _Call:
     """One call, seen from both loops."""
 

@@ -44,7 +44,7 @@ _ENOUGH = 0.9
 _log = logging.getLogger("fx.server")
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Unreceived:
     """The budget of one process. Use `process_unreceived`."""
 
@@ -135,7 +135,7 @@ process_unreceived = Unreceived()
 """The budget of this process. An app sets its capacity when it starts."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Backlog:
     """What waits of one WebSocket, in one place."""
 

@@ -52,7 +52,7 @@ class Compression:
         return EncodingSend(self, scope, send, read_accepted(b",".join(accept_encoding)))
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class EncodingSend:
     """The ``send`` of one response. Its head waits for the first part of its body."""
 

@@ -56,7 +56,7 @@ understand the close frame.
 _DISCONNECTED = (WebSocketDisconnect, WebSocketDisconnected, OSError)
 
 
-@attrs.define(eq=False, on_setattr=attrs.setters.NO_OP)
+@attrs.define(eq=False, repr=False, on_setattr=attrs.setters.NO_OP)
 class Outbox:
     """The `Subscriber` behind a `channel` block; `run` is its writer.
 

@@ -174,7 +174,7 @@ def _is_lazy(subscriber: Subscriber) -> TypeGuard[LazyListener]:
     return hasattr(subscriber, "register")
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Membership:
     """Ties a subscriber to a channel once, and unties it exactly once."""
 

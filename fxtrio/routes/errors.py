@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import attrs
-
 from fxtrio.errors import FxtrioError, shown_path
 
 
-@attrs.define(eq=False)
 class RouteConflict(FxtrioError):
     """Two files answer the same URLs. Found while routes are planned."""
 
-    kept: str
-    """Source of the file that came first."""
-
-    source: str
-    """Source of the file that clashes with it."""
-
-    pattern: str
+    def __init__(self, kept: str, source: str, pattern: str) -> None:
+        super().__init__(kept, source, pattern)
+        self.kept = kept
+        """Source of the file that came first."""
+        self.source = source
+        """Source of the file that clashes with it."""
+        self.pattern = pattern
 
     def __str__(self) -> str:
         """Name both files."""
@@ -29,13 +26,14 @@ class RouteConflict(FxtrioError):
         )
 
 
-@attrs.define(eq=False)
 class RouteNameInvalid(FxtrioError):
     """A file or folder of the pages folder has a name that is no part of a URL pattern."""
 
-    source: str
-    name: str
-    cause: str
+    def __init__(self, source: str, name: str, cause: str) -> None:
+        super().__init__(source, name, cause)
+        self.source = source
+        self.name = name
+        self.cause = cause
 
     def __str__(self) -> str:
         """Quote the part of the path that is wrong."""
@@ -49,11 +47,12 @@ NO_PAGES_FOLDER = (
 )
 
 
-@attrs.define(eq=False)
 class PagesFolderMissing(FxtrioError):
     """The project has no pages folder."""
 
-    folder: Path
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.folder = folder
 
     def __str__(self) -> str:
         """Say how to get one."""

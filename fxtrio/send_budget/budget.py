@@ -71,7 +71,7 @@ class UnsentFull(Busy):
         )
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Unsent:
     """The budget of one process. Use `process_unsent`."""
 

@@ -11,7 +11,7 @@ import trio
 from fxtrio.send_budget.budget import GRACE, Unsent, process_unsent
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Unread:
     """The buffers that wait for one client. A `Holder` while there are any."""
 

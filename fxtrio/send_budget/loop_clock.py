@@ -22,7 +22,7 @@ _LINGER = 10
 """Ticks without use after which the clock needs no task."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class LoopClock:
     """Trio's time without that for which the loop stood still, while the clock is `watch`ed."""
 

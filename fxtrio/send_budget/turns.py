@@ -37,7 +37,7 @@ _MOST_OF_ONE = 0.5
 """What the clients of one public address may have of the places."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Turn:
     """One response that passes, or waits to."""
 

@@ -34,7 +34,7 @@ class StreamWorker(Protocol):
         """Send a RESOLVE."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class RenderJob:
     """One page that is rendered as a whole."""
 
@@ -80,7 +80,7 @@ class RenderJob:
         return Abort.SUCCEEDED
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class StreamJob:
     """One page that is read in parts. Bounded by the window of the wire."""
 

@@ -80,7 +80,7 @@ class Owner(Protocol):
         """``worker`` has replied, or sent its pending frames."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class RenderWorker:
     """Renders jobs, in order of arrival. Valid until its process has ended.
 

@@ -43,7 +43,7 @@ class Death(msgspec.Struct, frozen=True):
     """Whether it was killed because it did not respond."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Scheduler:
     """The jobs of a pool, and its workers. Holds at most ``max_pending`` jobs."""
 

@@ -13,12 +13,12 @@ from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import attrs
 import httpx
 import psutil
 import pytest
 import trio
 from click.testing import CliRunner, Result
+from msgspec.structs import replace
 
 from fxtrio.cli import main
 from fxtrio.cli.serve import serve_options, server_limits
@@ -327,7 +327,7 @@ def test_the_limits_of_the_settings_are_those_of_the_server() -> None:
     """Their defaults are the server's own, but for bodies, which the app answers itself."""
     from fxtrio.server.http1.limits import ServerLimits
 
-    assert server_limits(Config()) == attrs.evolve(ServerLimits(), body=256 * 1024**2)
+    assert server_limits(Config()) == replace(ServerLimits(), body=256 * 1024**2)
 
 
 @pytest.mark.parametrize("workers", ["0", "many", "-1"])

@@ -172,7 +172,7 @@ class Project:
 @pytest.fixture
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # as on most machines
-    with open_sockets(ServeOptions(app="", bind="127.0.0.1:0")) as (listener,):
+    with open_sockets(ServeOptions(app="", bind=("127.0.0.1:0",))) as (listener,):
         made = Project(tmp_path, listener, Recorder())
         made.write(APP.replace("VERSION", "one"))
         yield made

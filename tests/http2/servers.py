@@ -92,7 +92,7 @@ async def target(
         told = ServeOptions(
             app="tests.http2.app:app",
             app_dir=str(ROOT),
-            bind="127.0.0.1:0",
+            bind=("127.0.0.1:0",),
             workers=workers or 1,
             certfile=CERTIFICATE if secure else None,
             graceful=graceful_timeout,

@@ -57,9 +57,7 @@ class Order:
     @classmethod
     def from_json(cls, text: bytes) -> Order:
         """Return the order that `to_json` wrote."""
-        import cattrs  # heavy, and `fx build` imports this module too
-
-        return cattrs.structure(msgspec.json.decode(text), cls)
+        return msgspec.json.decode(text, type=cls)
 
 
 @attrs.frozen
@@ -101,8 +99,6 @@ def read_lines(output: bytes) -> tuple[str, Findings | None]:
     for line in output.splitlines():
         record: dict[str, Any] = msgspec.json.decode(line)
         if "found" in record:
-            import cattrs  # heavy: see `Order.from_json`
-
-            return last, cattrs.structure(record["found"], Findings)
+            return last, msgspec.convert(record["found"], Findings)
         last = record["importing"]
     return last, None

@@ -52,7 +52,7 @@ def parse_id(text: str) -> Ident | None:
     return None if match is None else (int(match[1]), int(match[2]))
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Feed:
     """A `Subscriber` whose messages `take` returns; a `Holder` of the process's budget.
 

@@ -64,7 +64,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     token, to everybody."""
 
 
-@attrs.define(eq=False, kw_only=True)
+@attrs.define(eq=False, repr=False, kw_only=True)
 class CachedResponse:
     """A response that is the same for everybody."""
 

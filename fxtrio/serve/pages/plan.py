@@ -17,7 +17,7 @@ DEFAULT_LANG: Final = "en"
 """Default of documents of apps that set none; payloads omit it."""
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class ViewPlan:
     """A view with everything that does not depend on the request."""
 

@@ -44,7 +44,7 @@ from fxtrio.serve.request.response.response import (
 )
 
 
-@attrs.frozen(eq=False)
+@attrs.frozen(eq=False, repr=False)
 class Site:
     """One app, as it was built and configured. Its open resources are in `Running`."""
 

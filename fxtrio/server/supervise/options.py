@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Any, Literal
+from typing import Literal
 
-import attrs
 import msgspec
+from msgspec.structs import force_setattr
 
 from fxtrio.config.model import HIDDEN_PARAMETERS
 from fxtrio.server.http1.limits import ServerLimits
@@ -21,8 +21,7 @@ def _names(value: Iterable[str] | str) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-@attrs.frozen(kw_only=True)
-class ServeOptions:
+class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How to serve one ASGI application. Times are in seconds."""
 
     app: str
@@ -34,7 +33,7 @@ class ServeOptions:
     app_dir: str = "."
     """The folder that modules are imported from first."""
 
-    bind: tuple[str, ...] = attrs.field(default=("127.0.0.1:8000",), converter=_names)
+    bind: tuple[str, ...] = ("127.0.0.1:8000",)
     """``host:port``, ``unix:path``, ``fd://number`` or ``systemd``; TLS with ``certfile``."""
 
     workers: int = 1
@@ -49,7 +48,7 @@ class ServeOptions:
     keyfile: str | None = None
     """PEM file with the certificate's key."""
 
-    keyfile_password: str | None = attrs.field(default=None, repr=False)
+    keyfile_password: str | None = None
     """Decrypts ``keyfile``."""
 
     ca_certs: str | None = None
@@ -64,10 +63,10 @@ class ServeOptions:
     root_path_stripped: bool = False
     """Whether that proxy takes ``root_path`` off, so that no path has it."""
 
-    server_names: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    server_names: tuple[str, ...] = ()
     """Allowed hosts; others get 404. Empty: all."""
 
-    trusted_proxies: tuple[str, ...] = attrs.field(default=(), converter=_names)
+    trusted_proxies: tuple[str, ...] = ()
     """Addresses and networks whose ``X-Forwarded-For`` and ``-Proto`` are trusted; ``unix``
     means unix sockets, ``*`` all peers. Empty: none."""
 
@@ -119,8 +118,22 @@ class ServeOptions:
     umask: int | None = None
     """Permissions taken from a unix socket, which everybody may use without it (0666)."""
 
-    limits: ServerLimits = attrs.field(factory=ServerLimits)
+    limits: ServerLimits = ServerLimits()
     """The limits of one client in a worker."""
+
+    def __post_init__(self) -> None:
+        """Take lists, and one name alone, for tuples of names."""
+        for name in ("bind", "server_names", "trusted_proxies"):
+            force_setattr(self, name, _names(getattr(self, name)))
+
+    def __rich_repr__(self) -> list[tuple[str, object]]:
+        """Return all but the password."""
+        shown = (name for name in self.__struct_fields__ if name != "keyfile_password")
+        return [(name, getattr(self, name)) for name in shown]
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())
+        return f"{type(self).__name__}({values})"
 
     @property
     def log_format(self) -> Literal["console", "json"]:
@@ -134,16 +147,12 @@ class ServeOptions:
 
     def to_json(self) -> str:
         """Return text that `from_json` reads."""
-        return msgspec.json.encode(attrs.asdict(self)).decode()
+        return msgspec.json.encode(self).decode()
 
     @classmethod
     def from_json(cls, text: str) -> ServeOptions:
         """Return the options that `to_json` wrote."""
-        # Heavy, and only needed in a process that has a supervisor.
-        import cattrs
-
-        values: dict[str, Any] = msgspec.json.decode(text)
-        return cattrs.structure(values, cls)
+        return msgspec.json.decode(text, type=cls)
 
 
 def count_cores() -> int:

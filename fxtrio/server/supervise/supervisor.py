@@ -13,8 +13,8 @@ from collections.abc import AsyncIterator
 from random import randint
 from socket import socket
 
-import attrs
 import trio
+from msgspec.structs import replace
 
 from fxtrio.log import open_log
 from fxtrio.server.supervise.hypercorn_config import make_config
@@ -162,7 +162,7 @@ class Supervisor:
 
     async def _run(self, worker: WorkerProcess) -> None:
         try:
-            options = attrs.evolve(self._options, max_requests=worker.share)
+            options = replace(self._options, max_requests=worker.share)
             await worker.run(options, self._sockets)
         finally:
             self._alive.discard(worker)

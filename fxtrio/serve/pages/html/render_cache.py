@@ -38,7 +38,7 @@ _DEFLATED_AT_ONCE = 64 * 1024
 """Larger documents would hold the event loop for too long (bytes)."""
 
 
-@attrs.define(eq=False)
+@attrs.define(eq=False, repr=False)
 class Document:
     """The document of a URL, which is the same for equal values except for its nonces."""
 
