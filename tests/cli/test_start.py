@@ -49,6 +49,9 @@ HEAVY = {
 HEAVY_TO_SERVE = {"asyncio", "hypercorn", "multiprocessing", "starlette", "trio"}
 """What is needed, but not before Node has been started."""
 
+MOST_CLASSES = 56
+"""Of attrs, in fxtrio itself: what applications get, and state that changes all the time."""
+
 ENDED = 10.0  # seconds after which a process counts as left over
 
 
@@ -64,8 +67,28 @@ def test_nothing_heavy_is_imported_that_a_server_does_not_need() -> None:
 
 
 def test_jobs_and_migrations_are_imported_for_apps_with_a_database_alone() -> None:
+    rooms = "fxtrio.jobs", "fxtrio.db.m", "fxtrio.db.database", "fxtrio.db.retrying"
     modules = imported(*BEFORE_NODE, *BESIDE_NODE)
-    assert not [name for name in modules if name.startswith(("fxtrio.jobs", "fxtrio.db.m"))]
+    assert not [name for name in modules if name.startswith(rooms)]
+
+
+def test_the_task_tree_is_imported_for_apps_that_show_it_alone() -> None:
+    modules = imported(*BEFORE_NODE, *BESIDE_NODE)
+    assert modules & {"fxtrio.observe.observer", "fxtrio.observe.tree"} == set()
+
+
+def test_few_classes_of_attrs_are_made_at_the_start_of_a_server() -> None:
+    """Each takes half a millisecond: records that only fxtrio reads are of msgspec."""
+    code = (
+        f"import gc, {', '.join((*BEFORE_NODE, *BESIDE_NODE))}\n"
+        "for kind in gc.get_objects():\n"
+        "    if isinstance(kind, type) and '__attrs_attrs__' in vars(kind):\n"
+        "        if kind.__module__.startswith('fxtrio.'):\n"
+        "            print(kind.__module__, kind.__qualname__)\n"
+    )
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert len(set(run.stdout.splitlines())) <= MOST_CLASSES
 
 
 def test_node_is_started_before_anything_heavy_is_imported() -> None:
