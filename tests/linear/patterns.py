@@ -45,6 +45,15 @@ STAND_INS: dict[str, dict[str, Any]] = {
     "markdown/convert.py": {"name": "script"},
     "server/supervise/hidden.py": {"chosen": b"token|key"},
     "tools/types/python/unknown_types.py": {"name": "name"},
+    "tools/types/ui/source/checked_paths.py": {
+        "name": "name",
+        "owner": "owner",
+        "path": "owner.name",
+        "there": "owner.name",
+        "rest": "name",
+        "root": "owner",
+        "listed": "rows",
+    },
 }
 """Values for the local variables that patterns are made of, by file."""
 

@@ -1,4 +1,8 @@
-"""Projects of the corpus: many page files in one text, with marks where mistakes are."""
+"""Projects of the corpus: many page files in one text, with marks where mistakes are.
+
+A file begins with ``=== path``, behind which ` · ` and a reason may follow. Each page is one
+program; the mark ``⟦`` says where its mistake is, a program without one is right.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ import attrs
 
 MARK = "⟦"
 CORPUS = Path(__file__).parent / "corpus"
-THEMES = Path(__file__).parent / "themes"
+BASICS = CORPUS / "basics"
 
 
 @attrs.frozen
@@ -25,28 +29,32 @@ class Written:
 
 
 def write_project(name: str, root: Path) -> Written:
-    """Write the files of a text of the corpus; what pages import comes along."""
-    (root / "notes.py").write_text((CORPUS / "notes.py.txt").read_text("utf-8"), "utf-8")
-    return _write_all([CORPUS / name], root)
+    """Write the files of a text of the basics; what pages import comes along."""
+    (root / "notes.py").write_text((BASICS / "notes.py.txt").read_text("utf-8"), "utf-8")
+    return _write_all([BASICS / "shared.txt", BASICS / name], root)
 
 
-def write_themes(root: Path) -> Written:
-    """Write the files of all themes into one project, so that the compiler runs once."""
-    (root / "shop.py").write_text((THEMES / "shop.py.txt").read_text("utf-8"), "utf-8")
-    return _write_all((one for one in sorted(THEMES.glob("*.txt")) if one.stem != "shop.py"), root)
+def write_corpus(root: Path) -> Written:
+    """Write the files of all texts into one project, so that the compiler runs once."""
+    modules = list(CORPUS.rglob("*.py.txt"))
+    for one in modules:
+        (root / one.stem).write_text(one.read_text("utf-8"), "utf-8")
+    return _write_all(sorted({*CORPUS.rglob("*.txt")} - {*modules}), root)
 
 
 def _write_all(texts: Iterable[Path], root: Path) -> Written:
     marks = {}
     pages = 0
     for part in (one for text in texts for one in _parts(text)):
-        path, _, text = part.partition("\n")
+        head, _, text = part.partition("\n")
+        path = head.partition(" · ")[0]
         before, mark, after = text.partition(MARK)
         if mark:
             line = before.count("\n") + 1
             marks[path] = line, len(before) - before.rfind("\n")
         pages += path.endswith(".fxl")
         target = root / path
+        assert not target.exists(), f"two programs have the path {path}"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(f"{before}{after}\n", "utf-8")
     return Written(root, marks, pages)

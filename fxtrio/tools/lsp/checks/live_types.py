@@ -24,7 +24,9 @@ from fxtrio.tools.lsp.project_index import KnownProject, ProjectIndex
 from fxtrio.tools.types.report.checking import DEEPEST
 from fxtrio.tools.types.report.compiler import CompilerFailed, Diagnostic
 from fxtrio.tools.types.report.javascript_leniency import says_broken
-from fxtrio.tools.types.report.tsc_diagnostics import Seen, judged_problems, own_types, seen_in
+from fxtrio.tools.types.report.own_types import own_types
+from fxtrio.tools.types.report.seen import Seen, seen_in
+from fxtrio.tools.types.report.tsc_diagnostics import judged_problems
 from fxtrio.tools.types.ui.client_types import Tier
 from fxtrio.tools.types.ui.source.component_props import answer_of
 from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces
@@ -135,7 +137,8 @@ class LiveTypes:
         for _ in range(DEEPEST):
             own = self._own.get(path, {})
             seen = list(await self._seen(folder, tier, half, own if tier == "loose" else None))
-            found = own_types([half], seen) if tier == "loose" else {}
+            known = {half.source: own}
+            found = own_types([half], seen, known) if tier == "loose" else {}
             self._own[path] = found.get(half.source, {}) if tier == "loose" else own
             if self._own[path] == own:
                 break

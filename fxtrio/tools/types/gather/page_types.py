@@ -9,7 +9,9 @@ import msgspec
 
 from fxtrio.tools.types.python.shapes import NOTHING, Definition, Named, Place, Shape, Vague
 
-FileKind = Literal["page", "layout", "template", "error", "not-found", "loading", "api", "actions"]
+FileKind = Literal[
+    "page", "layout", "template", "error", "not-found", "loading", "api", "actions", "component"
+]
 
 
 class Parameter(msgspec.Struct, frozen=True):

@@ -18,10 +18,12 @@ from fxtrio.compile.project import CheckedProject
 from fxtrio.tools.types.gather.page_types import ProjectTypes
 from fxtrio.tools.types.report.compiler import Diagnostic, compile_types
 from fxtrio.tools.types.report.javascript_leniency import NEVER_TOLD
-from fxtrio.tools.types.report.tsc_diagnostics import Seen, judged_problems, own_types, seen_in
+from fxtrio.tools.types.report.own_types import own_types
+from fxtrio.tools.types.report.seen import Seen, seen_in
+from fxtrio.tools.types.report.tsc_diagnostics import judged_problems
 from fxtrio.tools.types.ui.client_types import Tier
-from fxtrio.tools.types.ui.source.component_props import answer_of
-from fxtrio.tools.types.ui.virtual_project import TypesFolder, UiHalf
+from fxtrio.tools.types.ui.source.component_props import PROBE, answer_of
+from fxtrio.tools.types.ui.virtual_project import TypesFolder, UiHalf, WrittenTier
 
 Compile = Callable[[Path, Path, frozenset[str] | None], Awaitable[tuple[Diagnostic, ...]]]
 """A folder with settings, where TypeScript is, and the files of the folder that may have changed
@@ -80,7 +82,8 @@ class TypeCheck:
 
     def _begin(self, project: CheckedProject, types: ProjectTypes) -> list[UiHalf]:
         self.folder.write_facts(types)
-        return self.folder.halves(project, types)
+        self.folder.forget_refuted()
+        return [*self.folder.halves(project, types), *self.folder.component_halves(project)]
 
     async def _note_typed(self, halves: Sequence[UiHalf]) -> None:
         await trio.to_thread.run_sync(self.folder.note_typed, halves)
@@ -104,12 +107,21 @@ class TypeCheck:
                 unread = frozenset()
             self._unread[tier] = unread
             seen = list(seen_in(found, written.files, by_source))
-            if tier != "loose" or not self.folder.note_own(own_types(halves, seen)):
+            if tier != "loose" or not self._learns(halves, seen, written):
                 break
         seen = [one for one in seen if not answer_of(one.diagnostic)]
         judged = (one for one in seen if one.diagnostic.code not in NEVER_TOLD)
         self._judged_in.update(one.half.source for one in judged)
         return seen
+
+    def _learns(self, halves: Sequence[UiHalf], seen: Iterable[Seen], written: WrittenTier) -> bool:
+        """Note what own components get; return whether that is something new."""
+        asked = any(PROBE in one.text for one in written.files.values())
+        if asked and not any(answer_of(one.diagnostic) for one in seen):
+            return False  # files that do not parse: as long as there are some, nothing is answered
+        return self.folder.note_own(
+            own_types(halves, seen, self.folder.own, self.folder.components)
+        )
 
 
 async def _compile_anew(

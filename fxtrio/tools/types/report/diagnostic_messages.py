@@ -17,6 +17,7 @@ from fxtrio.tools.types.report.remedies import (
     client_keys,
     remedy_of,
     remedy_of_member,
+    remedy_of_owner,
     taken_keys,
     unknown_key,
     written_keys,
@@ -54,6 +55,9 @@ _KINDS = {2307: FindingKind.UI, 2304: FindingKind.LIKELY, 2552: FindingKind.LIKE
 
 _CALL = re.compile(r"\(\(payload|\$Call<|State<")
 _INDEXED = 7053
+_NO_OVERLOAD = 2769
+_OPERANDS = frozenset({2362, 2363})
+"""Codes: one that is shown by its details, and an operator for numbers behind or before text."""
 
 _LONGEST = 100
 """Characters of a type that a message shows."""
@@ -77,8 +81,8 @@ def _message(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) 
     if member is not None:
         sender = _sender(member[2], half, types)
         message, remedy = _no_member(member[1], member[2], sender, half, suggested)
-        own = remedy_of_member(member[1], member[2], half.types, half.page.ui, offset)
-        return message, own or remedy
+        about = member[2], half.types, half.page.ui, offset
+        return message, remedy_of_member(member[1], *about) or remedy or remedy_of_owner(*about)
     if found.code in (18047, 18048, 18049, 2531, 2532, 2533):
         return message.rstrip("."), "Check first that it exists, for example with '?.'"
     key = _UNKNOWN_KEY.search(found.message)
@@ -86,10 +90,19 @@ def _message(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) 
         cause = f"there is no '{key[1]}' among the keys that it accepts"
         keys = taken_keys(found.message[key.end() :], _with_all(half.types, types))
         return cause, _remedy(suggested) or unknown_key(key[1], keys) or "Leave it out"
-    message = _SUGGESTED.sub("", message).rstrip(".")
+    message = _in_words(found, _SUGGESTED.sub("", message).rstrip("."))
     return message, _remedy(suggested) or remedy_of(
         found, _with_all(half.types, types), half.page.ui, offset
     )
+
+
+def _in_words(found: Diagnostic, message: str) -> str:
+    """Return a message of the compiler in words for those who write no types."""
+    if found.code in _OPERANDS:
+        return "text is calculated with as if it were a number"
+    if found.code == _NO_OVERLOAD and found.details:
+        return found.details[-1].rstrip(".")
+    return message
 
 
 def _with_all(page: PageTypes, types: ProjectTypes) -> PageTypes:
@@ -129,13 +142,7 @@ def _no_member(
     where = _written(definition.place if definition is not None else around, half)
     known = f"It has {', '.join(keys)}{where}" if keys else ""
     others = unknown_key(name, _others(owner, page)) if not keys else ""
-    return message, _remedy(suggested) or known or others or _nothing(owner, page)
-
-
-def _nothing(owner: str, page: PageTypes) -> str:
-    if owner == "$Params":
-        return f"The path {page.pattern} has no parameters"
-    return "Use one that exists"
+    return message, _remedy(suggested) or known or others
 
 
 def _others(owner: str, page: PageTypes) -> list[str]:

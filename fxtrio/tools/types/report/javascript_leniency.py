@@ -49,10 +49,14 @@ INDEXED = 7053
 NEVER_TOLD = frozenset({7006, 7031})
 """Parameters without types, wherever they stand."""
 
+_ARGUMENTS = 2554
+"""Too few of them, or too many."""
+
 _COMPARED = 2367
 _NUMBERS = frozenset({2362, 2363, 2365})
 _GIVEN = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 2555, 2820})
 
+_LACKS_KEY = frozenset({2739, 2740, 2741})
 _CALLS = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(")
 _CALL_OF = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(\s*$")
 _IMPORTS = re.compile(r"\bimport\b([^'\"();]{1,500}+)['\"](\.|@/|)")
@@ -69,9 +73,18 @@ _TEXT = re.compile(
     r"(?:Type|Argument of type) 'string' is not assignable"
     r" to (?:parameter of )?type '((?:[^'\\]|\\.)+)'"
 )
+_TEXT_FOR_NUMBER = "Type 'string' is not assignable to type 'number'."
+_GIVEN_TEXT = re.compile(r"Argument of type '(.+)' is not assignable to parameter of type 'string'")
+_INDEXED_USE = re.compile(r"(?<![\w$.\]])([\w$.]++\[[\w$.]++\])\.")
 _LITERAL = r'(?:"[^"]*"|undefined|null)'
 _LITERALS = re.compile(rf'(?=.*"){_LITERAL}(?: \| {_LITERAL})*')
 _POSSIBLY = re.compile(r"'([^']+)' is possibly")
+_MAYBE = re.compile(
+    r"(?:Type|Argument of type) '(?:[^'|]++ \| )?(?:null|undefined)' is not assignable"
+)
+_VALUE = re.compile(
+    r"(?<![\w$.-])(?:[\w$-]++(?:=\{|:\s?))?([A-Za-z_$][\w$]*+(?:\.[\w$]++)*+)(?![\w$.(\[?])"
+)
 _WORD = re.compile(r"[\w$.?\[\]]+")
 _LONGEST_NAME = 1000  # characters, with the blanks behind it
 
@@ -142,7 +155,7 @@ def is_reported(found: Diagnostic, text: str, offset: int, known: KnownNames) ->
     if found.code in _MEMBERS and known.is_key_of_some(found.message):
         return False  # ``if (payment.last4)`` is how JavaScript tells objects apart
     if found.code == INDEXED:
-        return _INDEX.search(found.message) is not None  # by a constant
+        return _INDEX.search(found.message) is not None or _is_used_unchecked(text, offset)
     if found.code in _MEMBERS or found.code in _NOTHING or found.code in _USES:
         return True
     if found.code == _COMPARED:
@@ -152,7 +165,28 @@ def is_reported(found: Diagnostic, text: str, offset: int, known: KnownNames) ->
         return word is not None and word.group().rpartition(".")[2] in known.texts
     if found.code not in _GIVEN or _is_text_for_literal(found):
         return False
-    return _is_no_child(found, known) or _is_given_to_us(found, text, offset)
+    if _is_no_child(found, known) or _is_given_to_us(found, text, offset):
+        return True
+    return _is_text_in_sum(found, text, offset) or _is_parsed(found, text, offset)
+
+
+def _is_text_in_sum(found: Diagnostic, text: str, offset: int) -> bool:
+    """Whether a ``reduce`` that begins with a number puts text behind it."""
+    last = found.details[-1] if found.details else found.message
+    return last == _TEXT_FOR_NUMBER and call_around(text, offset) == "reduce"
+
+
+def _is_parsed(found: Diagnostic, text: str, offset: int) -> bool:
+    """Whether ``JSON.parse`` gets what has been parsed."""
+    given = _GIVEN_TEXT.match(found.message)
+    is_object = given is not None and given[1] not in ("number", "boolean", "null", "undefined")
+    return is_object and text[:offset].rstrip().endswith("JSON.parse(")
+
+
+def _is_used_unchecked(text: str, offset: int) -> bool:
+    """Whether a value that may not be there is used at once: ``COLORS[level].dark``."""
+    indexed = _INDEXED_USE.match(text, offset)
+    return indexed is not None and text.count(indexed[1]) == 1
 
 
 def _is_no_child(found: Diagnostic, known: KnownNames) -> bool:
@@ -163,10 +197,15 @@ def _is_no_child(found: Diagnostic, known: KnownNames) -> bool:
     return child[1].startswith("{") or child[1].rstrip("[]") in known.classes
 
 
-def checked_path(found: Diagnostic) -> str:
-    """Return the path that the complaint calls possibly null; "" for other complaints."""
+def checked_path(found: Diagnostic, text: str, offset: int) -> str:
+    """Return the path that a complaint at ``offset`` calls possibly null; "" for other ones."""
     path = _POSSIBLY.match(found.message) if found.code in _NOTHING else None
-    return path[1] if path is not None else ""
+    if path is not None:
+        return path[1]
+    last = found.details[-1] if found.details else found.message
+    given = _MAYBE.match(last) if found.code in (2322, 2345) else None
+    value = _VALUE.match(text, offset) if given is not None else None
+    return value[1] if value is not None else ""
 
 
 def _is_text_for_literal(found: Diagnostic) -> bool:
@@ -189,7 +228,8 @@ def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
         tag = _tag_around(text, offset)
         if tag in ("Link", "Form"):
             return name in _GIVEN_BY_NAME
-        return found.code == 2322 and _is_own_component(text, tag)
+        lacks_key = found.code in _LACKS_KEY and text[offset - 1 : offset] != "<"
+        return (found.code == 2322 or lacks_key) and _is_own_component(text, tag)
     called = call_around(text, offset)
     if called == "useWebSocket" and text[:offset].rstrip().endswith("("):
         return True
@@ -197,7 +237,7 @@ def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
         return True
     if "URLSearchParams" in found.message or "$Slots" in found.whole:
         return True
-    if found.code == 2554:
+    if found.code == _ARGUMENTS:
         word = _WORD.match(text, offset)
         return word is not None and word.group() in _CALLS.findall(text)
     return bool(_SEARCHES.search(text[:offset])) or _is_slot(text, offset)
@@ -235,6 +275,12 @@ def call_of_action(text: str, offset: int) -> str:
     """Return the constant that ``useAction("name")`` is assigned to, by the offset of the name."""
     called = _CALL_OF.search(text, 0, offset)
     return called[1] if called is not None else ""
+
+
+def called_at(found: Diagnostic, text: str, offset: int) -> str:
+    """Return the name of the function that a complaint about an argument is about."""
+    word = _NAMES.match(text, offset) if found.code == _ARGUMENTS else None
+    return word[0] if word is not None else call_around(text, offset)
 
 
 def call_around(text: str, offset: int) -> str:

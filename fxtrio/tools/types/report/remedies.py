@@ -58,7 +58,15 @@ _INTERFACE = re.compile(
     r"((?:(?: [^\n]*+)?\n)*+)\}",
     re.MULTILINE,
 )
+_SUM = re.compile(r"(?<![\w$.?])[\w$.?]++(?:\s*+\+\s*+([\w$.?]++))++")
 _NO_SUCH_NAME = 2304
+_NO_SUCH_MODULE = 2307
+_INCOMPARABLE = re.compile(r"is not comparable to type '((?:\"[^\"]*\"|[ |])++)'")
+_NOT_ITERATED = re.compile(r"Type '([^']++)' (?:must have a '\[Symbol|is not an array type)")
+_PROPS = "data, layoutData, params, actionData"
+_BASIC = frozenset({"string", "number", "boolean"})
+_NOT_CALLED = 2349
+_NO_OVERLOAD = 2769
 _NO_SUCH_EXPORT = frozenset({1192, 2305, 2613, 2614, 2724})
 _KEY = re.compile(r"^  (\w+)\??[:(]", re.MULTILINE)
 _OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
@@ -69,6 +77,11 @@ def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str
     last = found.details[-1] if found.details else found.message
     if found.code == _NO_SUCH_NAME:
         return "Define or import it"
+    if found.code == _NO_SUCH_MODULE:
+        return "Write the path of a file, or install the package"
+    incomparable = _INCOMPARABLE.search(found.message)
+    if incomparable is not None:
+        return f"It is {_listed(incomparable[1].split(' | '))}"
     if found.code in _NO_SUCH_EXPORT:
         return "Import a name that the module exports"
     missing = _MISSING.search(found.whole)
@@ -81,6 +94,17 @@ def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str
         return converted(_path_at(text, offset), page) or "Make it a number: Number(…)"
     if "type 'Set<" in found.message:
         return "A set is a list here: new Set(…)"
+    if found.code == _NOT_CALLED and _name_at(text, offset) in _OF_LISTS:
+        return f"It is an object: Object.values({_path_before(text, offset)}) lists its values"
+    if found.code == _NOT_CALLED:
+        return "It is no function: leave out the call"
+    iterated = _NOT_ITERATED.match(found.message)
+    if iterated is not None:
+        return f"It is {_words(iterated[1])}, not a list"
+    if text[:offset].rstrip().endswith("JSON.parse("):
+        return "It has been parsed already: use it as it is"
+    if found.code == _NO_OVERLOAD and last == "Type 'string' is not assignable to type 'number'.":
+        return converted(_last_path(text, offset), page) or "Make it a number: Number(…)"
     length = _TUPLE.match(found.message)
     if length is not None:
         return f"It has {length[1]} values, and the first is [0]"
@@ -153,6 +177,27 @@ def remedy_of_member(name: str, owner: str, page: PageTypes, text: str, offset: 
     if owner.startswith("["):
         return "A tuple or NamedTuple is a list here: take its values by [0], [1]"
     return ""
+
+
+def remedy_of_owner(owner: str, page: PageTypes, text: str, offset: int) -> str:
+    """Return what to do about a key that ``owner`` does not have, which has no keys to be named."""
+    parts = owner.split(" | ")
+    if owner == "$Params":
+        return f"The path {page.pattern} has no parameters"
+    if owner == "$Props":
+        return f"It has {_PROPS}"
+    if owner in ("$Data", "{}"):
+        return "Return it from the loader" if page.loader else "Write a loader that returns it"
+    if owner in ("number", "boolean"):
+        return f"It is {_words(owner)}"
+    if owner.startswith("Promise<"):
+        return "It is deferred: show it with <Await>"
+    if {*parts} <= _BASIC:
+        return f"Check its type first: typeof {_path_before(text, offset) or '…'}"
+    if {"null", "undefined"} & {*parts}:
+        return "Check first that it exists, for example with '??'"
+    keys = [key for one in parts for key in _keys(page, one)]
+    return f"It has {', '.join(dict.fromkeys(keys))}" if keys else "Leave it out"
 
 
 def converted(path: str, page: PageTypes) -> str:
@@ -238,6 +283,16 @@ def _words(kind: str) -> str:
 def _path_at(text: str, offset: int) -> str:
     found = _PATH.match(text, offset)
     return found[0] if found is not None else ""
+
+
+def _name_at(text: str, offset: int) -> str:
+    return _path_at(text, offset).partition(".")[0]
+
+
+def _last_path(text: str, offset: int) -> str:
+    """Return the last value that is added in the sum at ``offset``."""
+    added = _SUM.match(text, offset)
+    return added[1] if added is not None else ""
 
 
 def _path_before(text: str, offset: int) -> str:

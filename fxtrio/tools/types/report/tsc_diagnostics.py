@@ -6,7 +6,7 @@ compiled once more as if nothing were known, and complaints that remain are left
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol
 
 import attrs
@@ -16,40 +16,26 @@ from fxtrio.compile.problems import Problem
 from fxtrio.errors import leaves
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
 from fxtrio.tools.types.python.shapes import ObjectShape, Plain, Vague, parts_of, walk
-from fxtrio.tools.types.report.compiler import CompilerFailed, Diagnostic
+from fxtrio.tools.types.report.compiler import CompilerFailed
 from fxtrio.tools.types.report.diagnostic_messages import problem_of
 from fxtrio.tools.types.report.javascript_leniency import (
     INDEXED,
+    NAMES,
     KnownNames,
-    call_around,
     call_of_action,
+    called_at,
     checked_path,
     is_certain,
     is_reported,
     says_broken,
     typescript_among,
 )
+from fxtrio.tools.types.report.seen import Seen
 from fxtrio.tools.types.ui.client_types import Tier
 from fxtrio.tools.types.ui.socket_types import message_name
-from fxtrio.tools.types.ui.source.checked_paths import is_guarded_around
-from fxtrio.tools.types.ui.source.component_props import answer_of, own_components, props_of
+from fxtrio.tools.types.ui.source.checked_paths import is_guarded, is_told_apart
 from fxtrio.tools.types.ui.source.form_fields import form_problems
-from fxtrio.tools.types.ui.typescript import Printer
 from fxtrio.tools.types.ui.virtual_project import UiHalf
-from fxtrio.tools.types.ui.virtual_ui import VirtualUi
-
-
-@attrs.frozen
-class Seen:
-    """A complaint, and where it is."""
-
-    diagnostic: Diagnostic
-    half: UiHalf
-    place: tuple[int, int]
-    """Line and column in the `.fxl`, from 1."""
-
-    offset: int
-    """In the UI half."""
 
 
 class Compile(Protocol):
@@ -91,7 +77,10 @@ async def judged_problems(
             whole = [half for half in listed if half.source not in found]
             seen[tier] = await _some(compile_halves, tier, whole)
             broken |= found
-    reported = [*await _judged(seen["loose"], types, compile_halves), *seen["strict"]]
+    typed_ones = [
+        one for one in seen["strict"] if not _is_told_apart(one) and not _is_told_elsewhere(one)
+    ]
+    reported = [*await _judged(seen["loose"], types, compile_halves), *typed_ones]
     reported += broken.values() if syntax else ()
     return _problems(halves, reported, types)
 
@@ -122,17 +111,19 @@ async def _some(compile_halves: Compile, tier: Tier, halves: Sequence[UiHalf]) -
 
 async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Compile) -> list[Seen]:
     """Return those complaints about halves without types that are reported."""
+    seen = [one for one in seen if not _is_told_elsewhere(one)]
     names = [one for one in seen if is_certain(one.diagnostic)]
     if len(names) == len(seen):
         return names
-    known = _known_names(types)
+    known = _names_by_half(seen, types)
     unnamed = {(one.half.source, name) for one in seen for name in _unnamed_actions(one)}
     rest = [
         one
         for one in seen
         if not is_certain(one.diagnostic)
-        and is_reported(one.diagnostic, one.half.page.ui, one.offset, known)
-        and (one.half.source, call_around(one.half.page.ui, one.offset)) not in unnamed
+        and is_reported(one.diagnostic, one.half.page.ui, one.offset, known[one.half.source])
+        and (one.half.source, called_at(one.diagnostic, one.half.page.ui, one.offset))
+        not in unnamed
         and not _is_guarded(one)
     ]
     if not rest:
@@ -143,6 +134,11 @@ async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Com
     return [*names, *(one for one in rest if _complaint(one) not in same)]
 
 
+def _is_told_elsewhere(one: Seen) -> bool:
+    """Whether `fx check` reports the same of a file of components: an undefined name."""
+    return one.half.is_component and one.diagnostic.code in NAMES
+
+
 def _unnamed_actions(one: Seen) -> Iterable[str]:
     """Yield calls of actions whose name is wrong or unknown: nothing more is reported of them."""
     named = call_of_action(one.half.page.ui, one.offset) if one.diagnostic.code == 2345 else ""
@@ -151,9 +147,15 @@ def _unnamed_actions(one: Seen) -> Iterable[str]:
 
 
 def _is_guarded(one: Seen) -> bool:
-    path = checked_path(one.diagnostic)
     half = one.half
-    return bool(path) and is_guarded_around(half.page.ui, half.places.pairs, one.offset, path)
+    path = checked_path(one.diagnostic, half.page.ui, one.offset)
+    return bool(path) and is_guarded(half.page.ui, half.places.pairs, one.offset, path)
+
+
+def _is_told_apart(one: Seen) -> bool:
+    half = one.half
+    path = checked_path(one.diagnostic, half.page.ui, one.offset)
+    return bool(path) and is_told_apart(half.page.ui, half.places.pairs, one.offset, path)
 
 
 def _complaint(one: Seen) -> tuple[str, tuple[int, int], int, str]:
@@ -183,50 +185,22 @@ def _broken_in(seen: Sequence[Seen]) -> dict[str, Seen]:
     return found
 
 
-def seen_in(
-    found: Iterable[Diagnostic], virtual: Mapping[str, VirtualUi], halves: Mapping[str, UiHalf]
-) -> Iterable[Seen]:
-    """Yield complaints about the halves with their places; those about other files are left out."""
-    for one in found:
-        virtual_file = virtual.get(one.path)
-        half = halves.get(one.path.rpartition(".")[0])
-        if virtual_file is None or half is None:
-            continue
-        line = (
-            virtual_file.text.split("\n")[one.line - 1]
-            if one.line <= virtual_file.text.count("\n") + 1
-            else ""
-        )
-        units = line.encode("utf-16-le")[: 2 * (one.column - 1)]
-        place = virtual_file.place(one.line, len(units.decode("utf-16-le", "replace")) + 1)
-        starts = half.places.source.line_starts
-        offset = starts[min(place[0], len(starts)) - 1] + place[1] - 1
-        yield Seen(one, half, place, offset)
-
-
-def own_types(halves: Iterable[UiHalf], seen: Iterable[Seen]) -> dict[str, dict[str, str]]:
-    """Return what the own components of halves get, by source and name, from the answers."""
-    answers: dict[str, dict[int, str]] = {}
-    for one in seen:
-        if answer := answer_of(one.diagnostic):
-            answers.setdefault(one.half.source, {})[one.offset] = answer
-    found = {}
-    for half in halves:
-        passed = answers.get(half.source)
-        if passed is None:
-            continue
-        names = Printer.of(half.types.definitions).names
-        called = [names.get(one.name, one.name) for one in half.types.definitions]
-        written = {name: f'import("{half.module}").{name}' for name in called}
-        components = own_components(half.page.ui, half.places)
-        found[half.source] = props_of(components, passed, written)
+def _names_by_half(seen: Iterable[Seen], types: ProjectTypes) -> dict[str, KnownNames]:
+    """Return, by source, the keys that hold text, and the names of classes."""
+    anywhere = _text_keys(types.pages)
+    known = _known_names(anywhere[0] - anywhere[1], types)
+    found: dict[str, KnownNames] = {}
+    for half in {one.half.source: one.half for one in seen}.values():
+        own = _text_keys([half.types])  # which other pages may use for something else
+        texts = (own[0] | known.texts) - own[1]
+        found[half.source] = attrs.evolve(known, texts=texts)
     return found
 
 
-def _known_names(types: ProjectTypes) -> KnownNames:
-    """Return the keys that hold text, and the names of classes."""
+def _text_keys(pages: Iterable[PageTypes]) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the keys that hold text, and those that hold something else or numbers as text."""
     texts, numbers = set[str](), set[str]()
-    for page in types.pages:
+    for page in pages:
         shapes = [page.data, page.layout_data, *(one.shape for one in page.definitions)]
         for shape in (inner for outer in shapes for _, inner in walk(outer)):
             for key in shape.keys if isinstance(shape, ObjectShape) else ():
@@ -235,6 +209,10 @@ def _known_names(types: ProjectTypes) -> KnownNames:
                         (numbers if part.format == "decimal" else texts).add(key.name)
                     elif isinstance(part, Plain | Vague):
                         numbers.add(key.name)
+    return frozenset(texts), frozenset(numbers)
+
+
+def _known_names(texts: frozenset[str], types: ProjectTypes) -> KnownNames:
     classes = {
         one.name: frozenset(key.name for key in one.shape.keys)
         for page in types.pages
@@ -246,7 +224,7 @@ def _known_names(types: ProjectTypes) -> KnownNames:
         for number, page in enumerate(types.pages)
         if len(parts := _objects_sent(page)) > 1
     }
-    return KnownNames(frozenset(texts - numbers), {**classes, **unions}, frozenset(unions))
+    return KnownNames(texts, {**classes, **unions}, frozenset(unions))
 
 
 def _objects_sent(page: PageTypes) -> list[ObjectShape]:

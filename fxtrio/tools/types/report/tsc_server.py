@@ -40,7 +40,7 @@ the answers to those before (count)."""
 _TICK = 50_000_000  # nanoseconds
 _ERROR = 1  # severity
 _CAME, _CHANGED, _GONE = 1, 2, 3
-_LANGUAGES = {".jsx": "javascriptreact", ".tsx": "typescriptreact"}
+_LANGUAGES = {".jsx": "javascriptreact", ".tsx": "typescriptreact", ".ts": "typescript"}
 
 Stamp = tuple[int, int, int]
 _UNKNOWN: Stamp = (0, 0, 0)

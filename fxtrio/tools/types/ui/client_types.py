@@ -237,6 +237,7 @@ def _calls_anywhere(tier: Tier) -> list[str]:
     call = f"(payload: shared.Payload<{one}>) => Promise<$Answer{names}>"
     loose_call = f"(payload?: shared.Payload<{one}>) => Promise<$Answer{names}>"
     result = "LooseResult" if tier == "loose" else "Result"
+    reduced = "shared.Grown<D>" if tier == "loose" else "D"
     return [
         "export type $Own = "
         "{ actions: $Actions & $Shared; optional: $Optional | $SharedOptional };",
@@ -248,8 +249,9 @@ def _calls_anywhere(tier: Tier) -> list[str]:
         "const P extends string | undefined = undefined, const Throws extends boolean = false, "
         f"D = shared.Data<{one}>>"
         "(name: N, options?: { page?: P & PagePath<P>; throws?: Throws } & "
-        f'base.Streaming<D, shared.Value<{one}>> & base.Optimistic<$Data, {one}["payload"]>): '
-        f"$Call{names} & shared.State<{one}, D> & base.Expected<$Data>;",
+        f"{_streaming(tier)}<D, shared.Value<{one}>> & "
+        f'base.Optimistic<$Data, {one}["payload"]>): '
+        f"$Call{names} & shared.State<{one}, {reduced}> & base.Expected<$Data>;",
     ]
 
 
@@ -261,13 +263,19 @@ def _calls(actions: str, optional: str, tier: Tier) -> list[str]:
     call = f"(payload: {payload}) => Promise<$Answer<N, Throws>>"
     loose_call = f"(payload?: {payload}) => Promise<$Answer<N, Throws>>"
     names = f"<N extends keyof {actions}, Throws>"
+    reduced = "shared.Grown<D>" if tier == "loose" else "D"
     return [
         f"type $Answer{names} = {answer};",
         f"type $Call{names} = N extends {optional} ? {loose_call} : {call};",
         f"export function useAction<const N extends keyof {actions}, "
         f"const Throws extends boolean = false, D = shared.Data<{actions}[N]>>(name: N, "
         "options?: { page?: undefined; throws?: Throws } & "
-        f"base.Streaming<D, shared.Value<{actions}[N]>> "
+        f"{_streaming(tier)}<D, shared.Value<{actions}[N]>> "
         f'& base.Optimistic<any, {actions}[N]["payload"]>): '
-        f"$Call<N, Throws> & shared.State<{actions}[N], D> & base.Expected;",
+        f"$Call<N, Throws> & shared.State<{actions}[N], {reduced}> & base.Expected;",
     ]
+
+
+def _streaming(tier: Tier) -> str:
+    """Return the type of the options that reduce what an action yields."""
+    return "shared.LooseStreaming" if tier == "loose" else "base.Streaming"

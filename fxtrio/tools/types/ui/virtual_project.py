@@ -32,6 +32,13 @@ from fxtrio.tools.types.ui.loaded_types import loaded_module
 from fxtrio.tools.types.ui.paths import path_types
 from fxtrio.tools.types.ui.slots import slot_names, slots_around
 from fxtrio.tools.types.ui.socket_types import sockets_module
+from fxtrio.tools.types.ui.source.component_files import (
+    TYPED_SUFFIXES,
+    ComponentFiles,
+    FoundFiles,
+    tags_of_imports,
+)
+from fxtrio.tools.types.ui.source.component_props import REFUTED, Use
 from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces, read_places
 from fxtrio.tools.types.ui.text_files import TextFiles, write_text
 from fxtrio.tools.types.ui.virtual_ui import VirtualUi, virtual_ui
@@ -50,6 +57,8 @@ _TYPED = "typed.json"
 _OWN = "own.json"
 """What own components get, so that the next run knows it at once."""
 
+COMPONENT = -1
+
 
 @attrs.frozen(eq=False)
 class UiHalf:
@@ -58,7 +67,7 @@ class UiHalf:
     page: CheckedPage
     types: PageTypes
     number: int
-    """In its project."""
+    """In its project; `COMPONENT` for a file that is no page."""
 
     places: UiPlaces
 
@@ -67,9 +76,14 @@ class UiHalf:
         return self.page is page and self.types is types and self.number == number
 
     @property
+    def is_component(self) -> bool:
+        """Whether it is a file that is no page."""
+        return self.number == COMPONENT
+
+    @property
     def module(self) -> str:
         """What it imports in place of ``fx/client``."""
-        return module_name(self.number)
+        return "fx/client" if self.is_component else module_name(self.number)
 
     @property
     def source(self) -> str:
@@ -89,15 +103,13 @@ class _Input:
     number: int
     places: list[str] | None
     own: Mapping[str, str] | None
+    passed: tuple[Use, ...] = ()
 
     def is_same(self, other: _Input) -> bool:
         """Return whether the same files are made of ``other``; its types are the same object."""
-        return self.types is other.types and (self.ui, self.number, self.places, self.own) == (
-            other.ui,
-            other.number,
-            other.places,
-            other.own,
-        )
+        mine = self.ui, self.number, self.places, self.own, self.passed
+        its = other.ui, other.number, other.places, other.own, other.passed
+        return self.types is other.types and mine == its
 
 
 @attrs.frozen(eq=False)
@@ -156,6 +168,10 @@ class TypesFolder:
     _files: TextFiles = attrs.field(
         default=attrs.Factory(lambda self: TextFiles(self.root), takes_self=True)
     )
+    components: FoundFiles = attrs.field(factory=FoundFiles)
+    """The files of components that the pages import."""
+
+    _component_files: ComponentFiles = attrs.field(init=False)
     _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
     _declared: dict[Tier, tuple[_DeclarationInput, dict[str, str]]] = attrs.field(factory=dict)
     """The last declarations for all halves of a tier, and what they were made of."""
@@ -187,6 +203,10 @@ class TypesFolder:
         except UNUSABLE:
             return {}
 
+    @_component_files.default
+    def _no_files(self) -> ComponentFiles:
+        return ComponentFiles(self.root)
+
     def note_own(self, found: Mapping[str, Mapping[str, str]]) -> bool:
         """Remember what own components get; return whether that is something new."""
         now = {source: dict(types) for source, types in found.items() if types}
@@ -195,6 +215,11 @@ class TypesFolder:
         self.own = now
         write_text(self.root, self.name / _OWN, json.dumps(now))
         return True
+
+    def forget_refuted(self) -> None:
+        """Guess once more what components pass to themselves: their text may be another one."""
+        for types in self.own.values():
+            types.update((name, text.replace(REFUTED, "any")) for name, text in [*types.items()])
 
     @property
     def path(self) -> Path:
@@ -210,6 +235,12 @@ class TypesFolder:
             if page.whole and source in known:
                 found.append(self.half(page, known[source], number))
         return found
+
+    def component_halves(self, project: CheckedProject) -> list[UiHalf]:
+        """Return the files of components that the pages import, read as halves."""
+        pages = [page for page in project.pages if page.whole and not page.markdown]
+        self.components = self._component_files.find(pages)
+        return [self.half(one.page, one.types, COMPONENT) for one in self.components.files.values()]
 
     def half(self, page: CheckedPage, types: PageTypes, number: int) -> UiHalf:
         """Return the half of the page file that has a ``number`` in its project."""
@@ -234,7 +265,11 @@ class TypesFolder:
             digests = msgspec.json.decode(data, type=frozenset[str])
         except UNUSABLE:
             digests = frozenset()
-        return lambda half: self._digest(half) in digests
+        return lambda half: (
+            half.source.endswith(TYPED_SUFFIXES)
+            if half.is_component
+            else self._digest(half) in digests
+        )
 
     def note_typed(self, halves: Iterable[UiHalf]) -> None:
         """Remember that these halves, and no others, write types."""
@@ -277,7 +312,8 @@ class TypesFolder:
             places = None if slots is None else slots_around(half.types, slots)
             name = virtual_name(half.source, tier)
             declaration, virtual[name] = self._half_files(tier, half, places)
-            texts[_declared(half.module)] = declaration
+            if not half.is_component:
+                texts[_declared(half.module)] = declaration
             texts[name] = virtual[name].text
         texts["tsconfig.json"] = self._settings(tier, virtual)
         require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes
@@ -304,7 +340,8 @@ class TypesFolder:
         self, tier: Tier, halves: Iterable[UiHalf], types: ProjectTypes, others: Iterable[str]
     ) -> dict[str, str]:
         """Return what declares the app for all halves of a tier, by file."""
-        modules = {half.source: half.module for half in halves if tier != "blank"}
+        pages = [half for half in halves if not half.is_component and tier != "blank"]
+        modules = {half.source: half.module for half in pages}
         now = _DeclarationInput(
             types,
             tuple(others),
@@ -320,13 +357,21 @@ class TypesFolder:
     def _half_files(self, tier: Tier, half: UiHalf, places: list[str] | None) -> _Output:
         """Return what declares a half's module, and the half as the compiler reads it."""
         own = self.own.get(half.source, {}) if tier == "loose" else None
-        now = _Input(half.page.ui, half.types, half.number, places, own)
+        exports = self.components.files[half.source].exports if half.is_component else None
+        asked = own is not None
+        passed = tags_of_imports(half.page, half.places, self.components) if asked else ()
+        now = _Input(half.page.ui, half.types, half.number, places, own, passed)
         made = self._virtual.get((tier, half.source))
         if made is not None and made[0].is_same(now):
             return made[1]
-        declaration = page_module(half.types, half.number, places, tier)
+        declaration = (
+            "" if half.is_component else page_module(half.types, half.number, places, tier)
+        )
         typed = tier == "strict"
-        virtual = virtual_ui(half.page.ui, half.places, half.module, typed=typed, own=own)
+        text, at = half.page.ui, half.places
+        virtual = virtual_ui(
+            text, at, half.module, typed=typed, own=own, exports=exports, passed=passed
+        )
         self._virtual[tier, half.source] = now, (declaration, virtual)
         return declaration, virtual
 
@@ -410,6 +455,8 @@ def _declarations(tier: Tier, made_of: _DeclarationInput) -> dict[str, str]:
 
 def virtual_name(source: str, tier: Tier) -> str:
     """Return the path of a virtual file in the folder of its tier."""
+    if source.endswith(".ts"):
+        return f"{source}.ts"
     return f"{source}.{'tsx' if tier == 'strict' else 'jsx'}"
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 
 import attrs
 
-from fxtrio.tools.types.ui.source.component_props import own_components, probes
+from fxtrio.tools.types.ui.source.component_props import Use, own_components, probes
 from fxtrio.tools.types.ui.source.default_export import PropsParameter, find_default
 from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces
 
@@ -61,17 +61,20 @@ def virtual_ui(
     *,
     typed: bool,
     own: Mapping[str, str] | None = None,
+    exports: Mapping[str, str] | None = None,
+    passed: Iterable[Use] = (),
 ) -> VirtualUi:
     """Return the virtual file of a UI half.
 
     ``module`` is what it imports in place of ``fx/client``. ``typed`` halves are TypeScript,
     the others JavaScript, in which types are comments. ``own`` has the types of what its own
-    components get, as far as they are known; without it nobody asks for them.
+    components get, as far as they are known; without it nobody asks for them. ``exports`` are
+    those of a file that is no page, and ``passed`` the tags of components of other files.
     """
     found = find_default(text, places)
     puts: list[tuple[int, str]] = []
     props = f'import("{module}").$Props'
-    parameter = found.parameter
+    parameter = found.parameter if exports is None else None
     if parameter is not None and not parameter.typed:
         if not typed and parameter.how == "bare":
             name = text[parameter.start : parameter.end]
@@ -83,8 +86,8 @@ def virtual_ui(
         else:
             puts.append((parameter.end, f": {props}"))
     if own is not None and not typed:
-        components = own_components(text, places)
-        puts += probes(components)
+        components = own_components(text, places, exports)
+        puts += probes([*passed, *(use for one in components for use in one.uses)])
         for component in components:
             if component.name in own:
                 puts.append(_component_type(text, component.parameter, own[component.name]))

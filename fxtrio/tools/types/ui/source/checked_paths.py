@@ -1,7 +1,9 @@
-"""Paths that a function around has checked: ``if (!data.note) return …`` before a closure. Pure.
+"""Paths that have been checked in a way that TypeScript does not follow. Pure.
 
 TypeScript forgets in a closure the narrowed type of ``data.note``, since it might be changed before
-the closure runs. Data of a loader is not changed, so plain JavaScript is believed there.
+the closure runs. Data of a loader is not changed, so plain JavaScript is believed there, and
+where it names a check (``const isDue = note.due !== null``) or filters a list by it. Objects of a
+union are declared to lack the keys of the others, so that ``"error" in result`` says too little.
 """
 
 from __future__ import annotations
@@ -14,15 +16,83 @@ _LEAVES = re.compile(r"\b(?:return|throw|continue|break)\b")
 _ABSENT = re.compile(r"===?\s*+(?:null|undefined)\b")
 _PRESENT = re.compile(r"(?:!==?\s*+(?:null|undefined)\b|&&|\?(?![.?])|\))")
 _IF = re.compile(r"\bif\s*+$")
+_EXISTS = r"(?:\s*+!==?\s*+(?:null|undefined))?"
+_CALLBACK = r"\??\.\s*+\w++\(\s*+(?:async\s++)?\(?\s*+%s\b"
 _LONGEST = 20_000
 """Characters before a place that are looked at."""
 
 
-def is_guarded_around(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
-    """Whether ``path`` at ``offset`` stands in a closure, and is checked in front of it.
+def is_guarded(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
+    """Whether ``path`` at ``offset`` is checked in a way that TypeScript does not follow.
 
     ``pairs`` are the brackets of ``text``: offsets of the opening ones to the closing ones.
     """
+    return (
+        _is_guarded_around(text, pairs, offset, path)
+        or is_told_apart(text, pairs, offset, path)
+        or _is_named(text, pairs, offset, path)
+        or _is_filtered(text, pairs, offset, path)
+    )
+
+
+def is_told_apart(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
+    """Whether ``"error" in result`` has been asked before ``result.error`` is read."""
+    owner, _, name = path.rpartition(".")
+    asked = re.compile(rf"""["']{re.escape(name)}["']\s++in\s++{re.escape(owner)}(?![\w$.\[])""")
+    return bool(owner) and any(
+        _holds(text, pairs, found.span(), offset, _around(pairs, offset))
+        for found in asked.finditer(text, max(offset - _LONGEST, 0), offset)
+    )
+
+
+def _is_named(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
+    """Whether a constant that says that ``path`` exists has been checked."""
+    there = rf"(?:(?:!!\s*+)?{re.escape(path)}{_EXISTS}|Boolean\({re.escape(path)}\))"
+    named = re.compile(rf"\bconst\s++([\w$]++)\s*+=\s*+{there}\s*+;")
+    around = _around(pairs, offset)
+    return any(
+        _holds(text, pairs, (start, start + len(found[1])), offset, around)
+        for found in named.finditer(text, max(offset - _LONGEST, 0), offset)
+        for start in _places(found[1], text, found.end(), offset)
+    )
+
+
+def _is_filtered(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
+    """Whether ``path`` is of an element of a list, and the list has been filtered by it."""
+    root, _, rest = path.partition(".")
+    start = max(offset - _LONGEST, 0)
+    callbacks = list(re.finditer(_CALLBACK % re.escape(root), text[start:offset]))
+    if not rest or not callbacks:
+        return False
+    tested = re.compile(
+        rf"\.filter\(\s*+\(?(?P<one>[\w$]++)\)?\s*+=>\s*+(?:!!\s*+)?"
+        rf"(?P=one)\.{re.escape(rest)}{_EXISTS}\s*+(?:\)|&&)"
+    )
+    end = start + callbacks[-1].start()
+    listed = text[_start_of_chain(text, end) : end].strip()
+    if listed.isidentifier():
+        made = re.search(rf"\bconst\s++{listed}\s*+=", text)
+        listed = text[made.end() :].partition(";")[0] if made is not None else ""
+    return tested.search(listed) is not None
+
+
+def _start_of_chain(text: str, offset: int) -> int:
+    """Return where the expression begins that calls in front of ``offset`` belong to."""
+    depth = 0
+    for index in range(offset - 1, max(offset - _LONGEST, -1), -1):
+        char = text[index]
+        if char in ")]}":
+            depth += 1
+        elif char in "([{" and depth:
+            depth -= 1
+        elif not depth and not (char.isalnum() or char in "_$.?"):
+            if char.isspace() and text[index:offset].lstrip()[:1] in (".", "?"):
+                continue
+            return index + 1
+    return offset
+
+
+def _is_guarded_around(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
     around = _around(pairs, offset)
     for start in _places(path, text, max(offset - _LONGEST, 0), offset):
         end = start + len(path)
@@ -69,7 +139,18 @@ def _holds(
     if absent:
         inner = text[body : pairs[body]] if body in pairs else ""
         return bool(_LEAVES.match(text, body) or _LEAVES.search(inner))
-    return body in around
+    return body in around or (text[body] != "{" and _is_in_statement(text, pairs, body, offset))
+
+
+def _is_in_statement(text: str, pairs: Mapping[int, int], start: int, offset: int) -> bool:
+    """Whether the statement that begins at ``start`` reaches as far as ``offset``."""
+    while start < offset:
+        if pairs.get(start, -1) >= offset:
+            return True
+        if text[start] == ";":
+            return False
+        start = pairs.get(start, start) + 1
+    return True
 
 
 def _behind_blanks(text: str, offset: int) -> int:

@@ -47,8 +47,13 @@ class Element:
     """Offsets of the elements around it, innermost last."""
 
     attributes: tuple[Attribute, ...]
-    spreads: bool
-    """Whether there are attributes that cannot be seen here."""
+    spread_offsets: tuple[int, ...] = ()
+    """Offsets of the brackets around values that are spread."""
+
+    @property
+    def spreads(self) -> bool:
+        """Whether there are attributes that cannot be seen here."""
+        return bool(self.spread_offsets)
 
     def attribute(self, name: str) -> Attribute | None:
         """Return an attribute; None when the element does not have it."""
@@ -106,11 +111,11 @@ class _PlaceScanner(Scanner):
 
 def _attributes(
     text: str, offset: int, pairs: dict[int, int]
-) -> tuple[tuple[Attribute, ...], bool]:
-    """Return the attributes of the tag at ``offset``, and whether there may be others."""
+) -> tuple[tuple[Attribute, ...], tuple[int, ...]]:
+    """Return the attributes of the tag at ``offset``, and where values are spread."""
     found = tuple(_found(text, offset, pairs))
     attributes = tuple(_attribute(one) for one in found if one["name"] is not None)
-    return attributes, any(one["spread"] for one in found)
+    return attributes, tuple(one.start("spread") for one in found if one["spread"])
 
 
 def _attribute(found: re.Match[str]) -> Attribute:
