@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
+import stat
 from bisect import bisect_right
 from pathlib import Path
 
@@ -93,10 +96,25 @@ def read_bytes(data: bytes, path: str) -> SourceText | Problem:
         )
 
 
+def file_bytes(path: Path) -> bytes:
+    """Return what a file contains.
+
+    Raises OSError, also for what is no regular file: a read of a pipe waits for who writes to it.
+    """
+    with open(path, "rb", opener=_open_at_once) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file")
+        return file.read()
+
+
+def _open_at_once(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def read_source(root: Path, path: str) -> SourceText | Problem:
     """Return a file of the project in ``root``, or why it cannot be read."""
     try:
-        data = (root / path).read_bytes()
+        data = file_bytes(root / path)
     except OSError as error:
         message = f"it cannot be read: {error.strerror}"
         return Problem(path, 1, 1, message, "Check that the file is there and may be read")

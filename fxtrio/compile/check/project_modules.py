@@ -11,7 +11,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.source import SourceText, file_bytes, read_bytes
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.compile.split.suggestions import has_portal
 
@@ -86,7 +86,7 @@ def read_module(file: Path, root: Path) -> tuple[SourceText, ast.Module] | None:
 def _read(file: Path, root: Path) -> tuple[SourceText, ast.Module | Broken] | None:
     """Return a module with its syntax tree; None for one that is missing, or not in UTF-8."""
     try:
-        source = read_bytes(file.read_bytes(), file.relative_to(root).as_posix())
+        source = read_bytes(file_bytes(file), file.relative_to(root).as_posix())
     except OSError:
         return None
     return (source, parse_module(source.text)) if isinstance(source, SourceText) else None

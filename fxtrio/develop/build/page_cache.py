@@ -16,7 +16,7 @@ from fxtrio.build_folder import UNUSABLE
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import CompileFailed, Problem, placed
 from fxtrio.compile.project import CheckedProject, CheckedTexts, check_project
-from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.source import SourceText, file_bytes, read_bytes
 from fxtrio.config import Config
 from fxtrio.develop.build.code_stamp import code_stamp
 from fxtrio.develop.reload.watcher import has_inotify
@@ -132,7 +132,7 @@ class PageFiles:
 
     def _check(self, source: str) -> tuple[CheckedPage | None, list[Problem]]:
         try:
-            text = read_bytes((self.root / source).read_bytes(), source)
+            text = read_bytes(file_bytes(self.root / source), source)
         except OSError as error:
             text = Problem(source, 1, 1, f"it cannot be read: {error.strerror}", "Save it again")
         if not isinstance(text, SourceText):
