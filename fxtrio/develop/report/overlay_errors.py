@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from fxtrio.compile.problems import Problem
-from fxtrio.compile.source import SourceText, read_bytes
+from fxtrio.compile.source import SourceText, file_bytes, read_bytes
 from fxtrio.compile.split.suggestions import HOMES, import_remedy
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.errors import FxtrioError
@@ -211,7 +211,7 @@ def _line_of(path: Path, function: str) -> int | None:
 
 def _read(path: Path, name: str) -> SourceText | None:
     try:
-        source = read_bytes(path.read_bytes(), name)
+        source = read_bytes(file_bytes(path), name)
     except OSError:
         return None
     return source if isinstance(source, SourceText) else None
