@@ -519,6 +519,28 @@ async def load(request):
         files={"pages/other.fxl": HOME.replace("Bare", "another page")},
         shows="another page",
     ),
+    "package": First(
+        files={  # as npm writes them
+            "node_modules/greeting/package.json": '{"name": "greeting", "version": "1.0.0", '
+            '"type": "module", "exports": "./index.js"}',
+            "node_modules/greeting/index.js": 'export const greeting = "a package";\n',
+            "package.json": '{"dependencies": {"greeting": "1.0.0"}}',
+            "pages/index.fxl": 'import { greeting } from "greeting";\n\n'
+            + HOME.replace("Bare", "{greeting}"),
+        },
+        shows="a package",
+    ),
+    "package_after_its_page": First(
+        files={
+            "pages/index.fxl": 'import { greeting } from "late-greeting";\n\n'
+            + HOME.replace("Bare", "{greeting}"),
+            "node_modules/late-greeting/package.json": '{"name": "late-greeting", '
+            '"version": "1.0.0", "type": "module", "exports": "./index.js"}',
+            "node_modules/late-greeting/index.js": 'export const greeting = "a late package";\n',
+            "package.json": '{"dependencies": {"late-greeting": "1.0.0"}}',
+        },
+        shows="a late package",
+    ),
     "typescript": First(
         files={
             "tsconfig.json": '{"compilerOptions": {"jsx": "react-jsx"}}',
