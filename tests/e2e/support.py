@@ -53,6 +53,9 @@ CHROMIUM_FLAGS = (
 PATIENCE = 60_000.0
 """How long a page may take to show what it shall (ms): the machine may be busy."""
 
+CLOSING = 5.0
+"""How long the browser may take to close before it is killed (seconds): some never end."""
+
 
 @attrs.frozen
 class Server:
@@ -209,7 +212,7 @@ class Visitor:
 def open_browser() -> Iterator[Browser]:
     """Run Debian's Chromium for the length of the block."""
     expect.set_options(timeout=PATIENCE)
-    ending = threading.Timer(PATIENCE / 1000, _kill_drivers)
+    ending = threading.Timer(CLOSING, _kill_drivers)
     ending.daemon = True
     try:
         with sync_playwright() as playwright:

@@ -15,6 +15,7 @@ from typing import Any
 import attrs
 import pytest
 import trio
+from msgspec.structs import replace
 
 from fx.testing import open_app
 from fxtrio.asgi_extensions import WHOLE_RESPONSE
@@ -222,7 +223,7 @@ async def test_a_timeout_is_counted_once(tmp_path: Path) -> None:
     async with opened(tmp_path) as running:
         lifetime = running.watching.app.lifetime
         meter = Meter()
-        lifetime.running = attrs.evolve(lifetime.running, meter=meter)
+        lifetime.running = replace(lifetime.running, meter=meter)
         answer = await ask(running.server, REQUESTS["action"] % b"connection: close\r\n")
         assert answer.startswith(b"HTTP/1.1 504 ")
         assert meter.statuses == [504]

@@ -97,7 +97,7 @@ def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str
     if found.code == _NOT_CALLED and _name_at(text, offset) in _OF_LISTS:
         return f"It is an object: Object.values({_path_before(text, offset)}) lists its values"
     if found.code == _NOT_CALLED:
-        return "It is no function: leave out the call"
+        return "It is not a function: leave out the call"
     iterated = _NOT_ITERATED.match(found.message)
     if iterated is not None:
         return f"It is {_words(iterated[1])}, not a list"
