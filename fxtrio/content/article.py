@@ -24,6 +24,7 @@ from pygments.util import ClassNotFound
 from fxtrio.content.elements import Element, TooDeep, html_of, read_html
 from fxtrio.content.filling import Filling, Locate, Read
 from fxtrio.content.front_matter import FrontMatter, divide, read_front_matter
+from fxtrio.content.included import read_fence
 from fxtrio.content.mistakes import Mistake
 
 _REFUSED = {
@@ -108,6 +109,13 @@ def read_article(text: str, path: str, *, read: Read, locate: Locate) -> Article
         tuple(sorted(filling.included)),
         tuple(sorted(mistakes)),
     )
+
+
+def included_files(text: str) -> set[str]:
+    """Return the files whose code a Markdown file includes, whether they are there or not."""
+    tokens = _markdown().parse(divide(text)[1])
+    names = {read_fence(token.info).file for token in tokens if token.type == "fence"}
+    return names - {""}
 
 
 def _markdown() -> MarkdownIt:

@@ -8,32 +8,44 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator
+from importlib.util import find_spec
+from os.path import normpath
 from pathlib import Path
 
-from fxtrio.content.included import read_fence
-
-_MODULE, _CALLED = "content", "load"
-_FENCES = ("```", "~~~")
+_MODULES, _CALLED = ("content", "collections"), "load"
+_EXTRA = "markdown_it"
 
 
 def collection_files(root: Path, files: Iterable[Path]) -> set[Path]:
     """Return the files of the collections that Python ``files`` read, with code that they show."""
     found: set[Path] = set()
     for name in {name for file in files for name in _folders(file)}:
-        folder = root / name
-        for file in folder.rglob("*.md") if folder.resolve().is_relative_to(root) else ():
-            found |= {file, *_shown(root, file)}
+        folder = _inside(root, name)
+        for file in folder.rglob("*.md") if folder else ():
+            if file.is_file():
+                found |= {file, *_shown(root, file)}
     return found
 
 
+def _inside(root: Path, name: str) -> Path | None:
+    """Return what ``name`` stands for; None if it is not there, or outside of the project."""
+    try:
+        path = Path(normpath(root / name))
+        is_inside = path.resolve(strict=True).is_relative_to(root.resolve())
+    except (OSError, ValueError, RuntimeError):  # such as text that is no name; links in a circle
+        return None
+    return path if is_inside and path.is_relative_to(root) else None
+
+
 def _folders(file: Path) -> Iterator[str]:
-    """Yield the folders that a file names in calls of `load`, if it imports `fx.content`."""
+    """Yield the folders that a file names in calls of `load`, as it has imported it."""
     try:
         tree = ast.parse(file.read_bytes())
     except (OSError, SyntaxError, ValueError):
         return
     nodes = list(ast.walk(tree))
-    if not any(_imports_content(node) for node in nodes):
+    called = {name for node in nodes for name in _names_of_load(node)}
+    if not called:
         return
     constants = {
         target.id: node.value.value
@@ -43,7 +55,7 @@ def _folders(file: Path) -> Iterator[str]:
         if isinstance(target, ast.Name)
     }
     for node in nodes:
-        if isinstance(node, ast.Call) and _is_load(node.func):
+        if isinstance(node, ast.Call) and _dotted(node.func) in called:
             named = [one.value for one in node.keywords if one.arg == "folder"]
             for value in [*node.args[:1], *named]:
                 folder = constants.get(value.id) if isinstance(value, ast.Name) else value
@@ -52,23 +64,42 @@ def _folders(file: Path) -> Iterator[str]:
                     yield folder
 
 
-def _imports_content(node: ast.AST) -> bool:
+def _names_of_load(node: ast.AST) -> Iterator[str]:
+    """Yield the names by which code can call `load` after an import."""
     if isinstance(node, ast.ImportFrom):
-        return _MODULE in (node.module or "") or any(one.name == _MODULE for one in node.names)
-    return isinstance(node, ast.Import) and any(_MODULE in one.name for one in node.names)
+        is_content = _last(node.module or "") in _MODULES
+        for one in node.names:
+            if is_content and one.name in (_CALLED, "*"):
+                yield one.asname or _CALLED
+            elif one.name in _MODULES:
+                yield f"{one.asname or one.name}.{_CALLED}"
+    elif isinstance(node, ast.Import):
+        for one in node.names:
+            if _last(one.name) in _MODULES:
+                yield f"{one.asname or one.name}.{_CALLED}"
 
 
-def _is_load(called: ast.expr) -> bool:
-    if isinstance(called, ast.Name):  # under whatever name it was imported
-        return True
-    return isinstance(called, ast.Attribute) and called.attr == _CALLED
+def _last(dotted: str) -> str:
+    return dotted.rpartition(".")[2]
+
+
+def _dotted(called: ast.expr) -> str:
+    """Return a name with its dots; "" for other expressions."""
+    names: list[str] = []
+    while isinstance(called, ast.Attribute):
+        names.append(called.attr)
+        called = called.value
+    return ".".join([called.id, *reversed(names)]) if isinstance(called, ast.Name) else ""
 
 
 def _shown(root: Path, file: Path) -> Iterator[Path]:
     """Yield the files whose code a Markdown file includes."""
-    for line in file.read_text("utf-8", errors="replace").splitlines():
-        mark = line.lstrip(" >")
-        if mark.startswith(_FENCES):
-            name = read_fence(mark.lstrip("`~")).file
-            if name and (root / name).is_file():
-                yield root / name
+    if find_spec(_EXTRA) is None:  # nothing of this project reads collections
+        return
+    from fxtrio.content.article import included_files
+
+    text = file.read_text("utf-8", errors="replace").removeprefix("\ufeff")
+    for name in included_files(text):
+        shown = _inside(root, name)
+        if shown is not None and shown.is_file():
+            yield shown

@@ -108,3 +108,59 @@ async def test_folders_that_only_the_running_code_knows_are_left_to_it(tmp_path:
 async def test_a_build_does_not_need_what_only_the_server_has(tmp_path: Path) -> None:
     needing = f"import os\nURL = os.environ['NO_SUCH_URL']\n{page(READING)}"
     assert await built(tmp_path, {"pages/index.fxl": needing, "recipes/soup.md": WRONG}) == []
+
+
+async def test_the_check_asks_no_object_of_the_application_for_attributes(tmp_path: Path) -> None:
+    settings = """
+        import sys
+
+        class Late:
+            def __getattribute__(self, name):
+                raise RuntimeError(f"asked for {name} outside of a request")
+
+        class Settings:
+            @property
+            def load(self):
+                raise RuntimeError("no connection")
+
+        late, settings = Late(), Settings()
+        sys.modules["later"] = late
+    """
+    reading = """
+        from fx import content
+        from settings import late, settings
+
+        @server
+        async def load(request):
+            late.load("recipes")
+            settings.load("recipes")
+            return {"n": len(await content.load(late, late, url=late))}
+    """
+    files = {"settings.py": settings, "pages/index.fxl": page(reading)}
+    assert await checked(tmp_path, files) == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    ["here.unlink()", "here.write_text('def load(:')", "here.write_bytes(b'load\\0')"],
+)
+async def test_a_module_that_is_changed_after_its_import_is_left_to_the_next_check(
+    tmp_path: Path, change: str
+) -> None:
+    module = f"from pathlib import Path\nhere = Path(__file__)\n# load\n{change}\n"
+    handler = "async def get(request):\n    return {}\n"
+    files = {
+        "pages/index.fxl": page(f"    import changing{READING}"),
+        "changing.py": module,
+        "pages/api/feed.py": f"{module}{handler}",
+        "recipes/soup.md": WRONG,
+    }
+    assert await checked(tmp_path, files) == [FOUND]
+
+
+async def test_modules_are_read_by_their_coding_line(tmp_path: Path) -> None:
+    coded = "# coding: latin-1\nNAME = 'Crème'\nfrom fx import content\nfrom models import Recipe\n"
+    calling = "async def soups():\n    return await content.load('recipes', Recipe)\n"
+    write_tree(tmp_path, {"pages/index.fxl": page("import soups"), "recipes/soup.md": WRONG})
+    (tmp_path / "soups.py").write_text(coded + calling, "latin-1")
+    assert await checked(tmp_path, {}) == [FOUND]

@@ -155,6 +155,57 @@ def test_the_files_of_collections_are_in_the_folder(tmp_path: Path) -> None:
     assert not (app / "guides/fr").exists()
 
 
+def test_only_calls_of_load_name_collections(tmp_path: Path) -> None:
+    reading = f"""
+        import json
+        from fx import content
+        import fx.content as articles
+
+        def show(): print({"long" * 90!r}, "\\0"); json.load("guides")
+        def repeat(): print("\\0"); print("guides")
+        async def posts(): return await articles.load("posts"), await content.load({"x" * 300!r})
+        async def nothing(): return await content.load("\\0")
+    """
+    files = {
+        "shop/prices.py": reading,
+        "guides/first.md": "# First\n",
+        "posts/new.md/notes.txt": "a folder\n",
+        "posts/one.md": f'~~~python file="{"y" * 300}"\n~~~\n',
+    }
+
+    write(tmp_path / "app", {**FILES, **files})
+
+    app = tmp_path / "out" / "app"
+    assert (app / "posts/one.md").is_file()
+    assert not (app / "guides").exists()
+
+
+@pytest.mark.parametrize("name", ["../secret.py", "examples/link.py"])
+def test_collections_include_no_file_from_outside(tmp_path: Path, name: str) -> None:
+    reading = "async def posts():\n    from fx import content\n    await content.load('posts')\n"
+    (tmp_path / "secret.py").write_text("SECRET = 1\n")
+    (tmp_path / "app/examples").mkdir(parents=True)
+    (tmp_path / "app/examples/link.py").symlink_to(tmp_path / "secret.py")
+    shown = f'```python file="{name}"\n```\n'
+
+    write(tmp_path / "app", {**FILES, "shop/prices.py": reading, "posts/one.md": shown})
+
+    out = tmp_path / "out"
+    assert (out / "app/posts/one.md").is_file()
+    assert not (out / "secret.py").exists() and not (out / "app/examples").exists()
+
+
+def test_a_block_that_documents_blocks_includes_nothing(tmp_path: Path) -> None:
+    reading = "async def posts():\n    from fx import content\n    await content.load('posts')\n"
+    inner = '```python file="examples/load.py"\n```\n'
+    files = {"posts/one.md": f"````md\n{inner}````\n", "examples/load.py": "pass\n"}
+
+    write(tmp_path / "app", {**FILES, "shop/prices.py": reading, **files})
+
+    assert (tmp_path / "out/app/posts/one.md").is_file()
+    assert not (tmp_path / "out/app/examples").exists()
+
+
 def test_a_file_that_is_missing_is_found_and_the_folder_stays(tmp_path: Path) -> None:
     late = f"import importlib\nimportlib.import_module('shop.unused')\n\n{PAGE}"
     folder = tmp_path / "out"

@@ -10,8 +10,9 @@ import ast
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
-from importlib.util import find_spec
+from importlib.util import decode_source, find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import attrs
@@ -20,7 +21,8 @@ import trio
 from fxtrio.compile.check.project_modules import modules_used, read_module
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
-from fxtrio.compile.split.python_statements import Broken, parse_module, parse_source
+from fxtrio.compile.source import file_bytes
+from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.tracebacks import is_application
 
 _CALLED = "load"
@@ -79,10 +81,23 @@ def collection_problems(root: Path, pages: list[Code]) -> list[Problem]:
 def _imported(root: Path) -> Iterator[Code]:
     """Yield the modules of the project that pages have imported."""
     for module in list(sys.modules.values()):
-        file = getattr(module, "__file__", None) or ""
+        if type(module) is not ModuleType:  # any attribute of another object may be code
+            continue
+        file = vars(module).get("__file__")
+        if type(file) is not str or not file.endswith(".py") or not is_application(file):
+            continue
         path = Path(file)
-        if file.endswith(".py") and is_application(file) and path.is_relative_to(root):
-            yield Code(path.relative_to(root).as_posix(), path.read_text("utf-8"), vars(module))
+        python = read_python(path) if path.is_relative_to(root) else None
+        if python is not None:
+            yield Code(path.relative_to(root).as_posix(), python, vars(module))
+
+
+def read_python(file: Path) -> str | None:
+    """Return the text of a module; None if it has changed since it was imported, to none."""
+    try:
+        return decode_source(file_bytes(file))
+    except (OSError, SyntaxError, ValueError):
+        return None
 
 
 def _calls(code: Code) -> Iterator[_Call]:
@@ -91,7 +106,10 @@ def _calls(code: Code) -> Iterator[_Call]:
 
     if _CALLED not in code.python:
         return
-    for node in ast.walk(parse_source(code.python)):
+    tree = parse_module(code.python)
+    if isinstance(tree, Broken):  # saved since it was imported
+        return
+    for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or _value(node.func, code.names) is not load:
             continue
         named = {one.arg or "**": one.value for one in node.keywords}
@@ -99,20 +117,22 @@ def _calls(code: Code) -> Iterator[_Call]:
         arguments = {name: _value(value, code.names) for name, value in {**given, **named}.items()}
         folder, url = arguments.pop("folder", _UNKNOWN), arguments.pop("url", "")
         model = arguments.pop("model", None)
-        is_model = model is None or isinstance(model, type)
-        if isinstance(folder, str) and isinstance(url, str) and is_model and not arguments:
+        # `isinstance` asks objects for their class, which is code of a proxy.
+        is_model = model is None or issubclass(type(model), type)
+        if type(folder) is type(url) is str and is_model and not arguments:
             yield _Call(folder, model, url, (code.source, node.lineno))
 
 
 def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:
-    """Return what a constant or a name of the module stands for."""
+    """Return what a constant or a name of the module stands for. Runs no code."""
     match node:
         case ast.Constant():
             return node.value
         case ast.Name():
             return names.get(node.id, _UNKNOWN)
         case ast.Attribute():
-            return getattr(_value(node.value, names), node.attr, _UNKNOWN)
+            owner = _value(node.value, names)
+            return vars(owner).get(node.attr, _UNKNOWN) if type(owner) is ModuleType else _UNKNOWN
         case _:
             return _UNKNOWN
 

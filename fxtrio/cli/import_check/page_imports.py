@@ -12,12 +12,12 @@ from typing import Any
 from msgspec.structs import replace
 from starlette.endpoints import HTTPEndpoint
 
-from fxtrio.cli.import_check.collection_checks import Code, collection_problems
+from fxtrio.cli.import_check.collection_checks import Code, collection_problems, read_python
 from fxtrio.cli.import_check.importer import Attempts, explain
 from fxtrio.cli.import_check.messages import Order, Page
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_text
-from fxtrio.compile.split.python_statements import parse_source
+from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports
 from fxtrio.manifest import PageModule
@@ -46,12 +46,12 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
         names = attempts.run(source, partial(imports.file, source))
         if names is not None:
             problems += _endpoint_problems(source, names)
-            python = (Path(order.root) / source).read_text("utf-8")
-            imported.append(Code(source, python, names))
+            python = read_python(Path(order.root) / source)
+            imported += [] if python is None else [Code(source, python, names)]
     for module in order.actions:
         names = attempts.run(module.source, partial(imports.file, module.source))
         if names is not None:
-            python = (Path(order.root) / module.source).read_text("utf-8")
+            python = read_python(Path(order.root) / module.source) or ""
             entry = PageModule(source=module.source, actions=module.actions)
             problems += _action_problems(Page(module=entry, python=python), names, largest_body)
     for source in order.hooks:
@@ -97,12 +97,13 @@ def _at_body(page: Page, action: str, message: str, remedy: str) -> Problem:
     """Return a problem at the parameter after the request."""
     source = read_text(page.python, page.module.source)
     message = f"{action}(): {message}"
-    for node in parse_source(page.python).body:
+    tree = parse_module(page.python)
+    for node in [] if isinstance(tree, Broken) else tree.body:
         if isinstance(node, ast.AsyncFunctionDef) and node.name == action:
             parameters = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
             at = parameters[1] if len(parameters) > 1 else node
             return source.node_problem(at.lineno, at.col_offset, message, remedy)
-    return source.problem(0, message, remedy)  # created by code, without a line
+    return source.problem(0, message, remedy)  # created by code, or saved since
 
 
 def _endpoint_problems(source: str, names: Mapping[str, Any]) -> list[Problem]:
