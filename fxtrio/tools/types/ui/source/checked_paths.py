@@ -9,17 +9,24 @@ union are declared to lack the keys of the others, so that ``"error" in result``
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
 
 _CLOSURE = re.compile(r"=>|\bfunction\b")
 _LEAVES = re.compile(r"\b(?:return|throw|continue|break)\b")
 _ABSENT = re.compile(r"===?\s*+(?:null|undefined)\b")
 _PRESENT = re.compile(r"(?:!==?\s*+(?:null|undefined)\b|&&|\?(?![.?])|\))")
-_IF = re.compile(r"\bif\s*+$")
+_IF = re.compile(r"\bif$")
 _EXISTS = r"(?:\s*+!==?\s*+(?:null|undefined))?"
 _CALLBACK = r"\??\.\s*+\w++\(\s*+(?:async\s++)?\(?\s*+%s\b"
 _LONGEST = 20_000
 """Characters before a place that are looked at."""
+
+_BLANKS = 200
+"""Characters in front of a place that are looked at where there may be blanks."""
+
+_MOST = 200
+"""Checks of one path, and closures, that are looked at: the nearest ones (count)."""
 
 
 def is_guarded(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
@@ -41,7 +48,7 @@ def is_told_apart(text: str, pairs: Mapping[int, int], offset: int, path: str) -
     asked = re.compile(rf"""["']{re.escape(name)}["']\s++in\s++{re.escape(owner)}(?![\w$.\[])""")
     return bool(owner) and any(
         _holds(text, pairs, found.span(), offset, _around(pairs, offset))
-        for found in asked.finditer(text, max(offset - _LONGEST, 0), offset)
+        for found in deque(asked.finditer(text, max(offset - _LONGEST, 0), offset), _MOST)
     )
 
 
@@ -50,11 +57,15 @@ def _is_named(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bo
     there = rf"(?:(?:!!\s*+)?{re.escape(path)}{_EXISTS}|Boolean\({re.escape(path)}\))"
     named = re.compile(rf"\bconst\s++([\w$]++)\s*+=\s*+{there}\s*+;")
     around = _around(pairs, offset)
-    return any(
-        _holds(text, pairs, (start, start + len(found[1])), offset, around)
-        for found in named.finditer(text, max(offset - _LONGEST, 0), offset)
-        for start in _places(found[1], text, found.end(), offset)
+    first: dict[str, int] = {}
+    for found in named.finditer(text, max(offset - _LONGEST, 0), offset):
+        first.setdefault(found[1], found.end())
+    tests = sorted(
+        (start, start + len(name))
+        for name, end in list(first.items())[-_MOST:]
+        for start in _places(name, text, end, offset)
     )
+    return any(_holds(text, pairs, test, offset, around) for test in tests[-_MOST:])
 
 
 def _is_filtered(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
@@ -94,17 +105,25 @@ def _start_of_chain(text: str, offset: int) -> int:
 
 def _is_guarded_around(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
     around = _around(pairs, offset)
-    for start in _places(path, text, max(offset - _LONGEST, 0), offset):
-        end = start + len(path)
-        closures = _CLOSURE.finditer(text, end, offset)
-        in_closure = any(_around(pairs, one.start()) <= around for one in closures)
-        if in_closure and _holds(text, pairs, (start, end), offset, around):
-            return True
-    return False
+    closures = deque(_CLOSURE.finditer(text, max(offset - _LONGEST, 0), offset), _MOST)
+    inside = (one.start() for one in reversed(closures) if _around(pairs, one.start()) <= around)
+    closure = next(inside, -1)
+    return any(
+        start + len(path) <= closure
+        and _holds(text, pairs, (start, start + len(path)), offset, around)
+        for start in _places(path, text, max(offset - _LONGEST, 0), offset)
+    )
 
 
-def _places(path: str, text: str, start: int, end: int) -> Iterator[int]:
-    """Yield where a path stands as a whole, between two offsets."""
+def _places(path: str, text: str, start: int, end: int) -> Iterable[int]:
+    """Return where a path stands as a whole, and is a test, between two offsets."""
+    tests = (
+        one for one in _all_places(path, text, start, end) if _is_test(text, one, one + len(path))
+    )
+    return deque(tests, _MOST)
+
+
+def _all_places(path: str, text: str, start: int, end: int) -> Iterator[int]:
     while (start := text.find(path, start, end)) >= 0:
         around = text[start - 1 : start] + text[start + len(path) : start + len(path) + 1]
         if not any(char.isalnum() or char in "_$" for char in around) and around[:1] != ".":
@@ -126,11 +145,11 @@ def _holds(
     """Whether a tested value is known to exist at ``offset``."""
     start = test[0]
     end = _behind_blanks(text, test[1])
-    absent = text[:start].rstrip().endswith("!") or _ABSENT.match(text, end) is not None
-    if not absent and not _PRESENT.match(text, end):
+    if not _is_test(text, start, test[1]):
         return False
+    absent = _is_absent(text, start, end)
     outer = set(_around(pairs, start)) - around
-    condition = next((one for one in outer if _IF.search(text, 0, one)), None)
+    condition = next((one for one in outer if _IF.search(_in_front(text, one))), None)
     if condition is None:  # ``path && …`` or ``path ? … : …``
         return not outer
     if outer != {condition}:
@@ -140,6 +159,21 @@ def _holds(
         inner = text[body : pairs[body]] if body in pairs else ""
         return bool(_LEAVES.match(text, body) or _LEAVES.search(inner))
     return body in around or (text[body] != "{" and _is_in_statement(text, pairs, body, offset))
+
+
+def _is_test(text: str, start: int, end: int) -> bool:
+    """Whether it is asked whether what stands between two offsets exists."""
+    end = _behind_blanks(text, end)
+    return _is_absent(text, start, end) or _PRESENT.match(text, end) is not None
+
+
+def _is_absent(text: str, start: int, end: int) -> bool:
+    return _in_front(text, start).endswith("!") or _ABSENT.match(text, end) is not None
+
+
+def _in_front(text: str, offset: int) -> str:
+    """Return some text that ends with what is in front of an offset and of blanks."""
+    return text[max(offset - _BLANKS, 0) : offset].rstrip()
 
 
 def _is_in_statement(text: str, pairs: Mapping[int, int], start: int, offset: int) -> bool:
