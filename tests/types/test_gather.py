@@ -277,3 +277,39 @@ class FrontMatter:
     assert "day: string;" in written
     assert "tags?: string[]" in written
     assert "old: boolean" in written
+
+
+async def test_a_function_that_cannot_be_read_takes_no_types_away(tmp_path: Path) -> None:
+    broken = """
+class Refusing(type):
+    def __eq__(cls, other):
+        raise ValueError("not to be compared")
+
+    __hash__ = type.__hash__
+
+
+class Odd(metaclass=Refusing):
+    pass
+
+
+@server
+async def load(request) -> Odd | None:
+    return Odd()
+
+
+@action
+async def write(request, *, new: Odd) -> Odd:
+    return new
+
+
+@stream
+async def watch(request, *, asked: Odd):
+    yield Odd()
+"""
+    fine = '@server\nasync def load(request):\n    return {"n": 1}\n'
+    types = await types_of(tmp_path, {"pages/broken.fxl": broken, "pages/fine.fxl": fine})
+    pages = types.by_source()
+
+    assert Printer().type(pages["pages/fine.fxl"].data) == "{ n: number }"
+    assert Printer().type(pages["pages/broken.fxl"].data) == "any"
+    assert Printer().type(pages["pages/broken.fxl"].actions[0].result) == "any"

@@ -21,7 +21,7 @@ from fxtrio.tools.types.inference.function_inference import make_reader
 from fxtrio.tools.types.python.annotations import Shaper
 from fxtrio.tools.types.python.class_names import Definitions
 from fxtrio.tools.types.python.return_types import Returned
-from fxtrio.tools.types.python.shapes import Shape
+from fxtrio.tools.types.python.shapes import ObjectShape, RecordShape, Shape
 from fxtrio.tools.types.python.sources import Sources
 from fxtrio.tools.types.ui.typescript import Printer
 from tests.types.models import fits
@@ -34,7 +34,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from decimal import Decimal
-from typing import Any, NamedTuple, Self, TypedDict, TypeVar
+from typing import Any, NamedTuple, Protocol, Self, TypedDict, TypeVar, runtime_checkable
 import attrs
 from fx.db import db
 from fx.runtime import LoaderError, redirect, invalidate_routes
@@ -77,6 +77,21 @@ class Author(TypedDict, total=False):
 class Point(NamedTuple):
     x: int
     y: float
+
+@runtime_checkable
+class Named(Protocol):
+    title: str
+
+class Refusing(type):
+    def __subclasscheck__(cls, other): raise ValueError("refused")
+    def __instancecheck__(cls, other): return False
+    def __eq__(cls, other): raise ValueError("not to be compared")
+    __hash__ = type.__hash__
+class Picky(metaclass=Refusing): pass
+class Odd(metaclass=Refusing): pass
+class Plain: pass
+class Mixin: pass
+def ratio() -> float: return 1
 
 class Store:
     count = 0
@@ -332,10 +347,30 @@ EXACT = {
     'return {"b": Path(__file__).is_dir(), "up": datetime.now() - datetime.now()}': (
         "{ b: boolean; up: string }"
     ),
+    'x = await later(1) if LIMIT else "a"\nreturn {"x": x if isinstance(x, str) else x.title}': (
+        "{ x: string }"
+    ),
     "return some()": "{ limit: number | null; more: number | null }",
     'raise LoaderError("never")': "{}",
     'return invalidate_routes({"a": 1}, "/")': "{ a: number }",
 }
+
+CYCLIC = {
+    'nodes = {p["slug"]: {"title": p["title"], "children": []} for p in POSTS}\n'
+    'for p in POSTS:\n    nodes[p["slug"]]["children"].append(nodes[p["title"]])\n'
+    'return {"nodes": nodes}': "{ nodes: Record<string, { title: string; children: any[] }> }",
+    "d = {}\nfor k in names:\n    d[k] = d\nreturn d": "Record<string, any>",
+    'nodes = {n: {"parent": None} for n in names}\nfor n in names:\n'
+    '    nodes[n]["parent"] = nodes[n]\nreturn {"n": nodes}': (
+        "{ n: Record<string, { parent: any }> }"
+    ),
+    "d = defaultdict(dict)\nfor k in names:\n    d[k] = d\nreturn d": "Record<string, any>",
+    'd = {"n": 1}\nfor k in names:\n    d["x"] = d\nreturn d': "{ n: number; x?: any }",
+    'node = {"next": []}\nfor n in names:\n    node["next"].append(node)\nreturn node': (
+        "{ next: any[] }"
+    ),
+}
+"""Objects that contain themselves as far as is known: as trees do whose nodes are alike."""
 
 VAGUE = {
     'return {"n": nothing()}': "{ n: any }",
@@ -374,6 +409,22 @@ VAGUE = {
     'return {"x": lambda: 1}': "{ x: any }",
     'x = 1\nmatch request.method:\n    case str(x):\n        pass\nreturn {"x": x}': "{ x: any }",
     'return {"v": await db.value("select 1")}': "{ v: any }",
+    'x = await later(1)\nif isinstance(x, Named):\n    return {"x": 1}\nreturn {"x": "a"}': (
+        "{ x: number } | { x: string }"
+    ),
+    'x = await later(1)\nif isinstance(x, Picky):\n    return {"x": 1}\nreturn {"x": "a"}': (
+        "{ x: number } | { x: string }"
+    ),
+    'x = Plain()\nif isinstance(x, Mixin):\n    return {"x": 1}\nreturn {"x": "a"}': (
+        "{ x: number } | { x: string }"
+    ),
+    'x = ratio()\nif isinstance(x, int):\n    return {"x": 1}\nreturn {"x": "a"}': (
+        "{ x: number } | { x: string }"
+    ),
+    'x = ratio()\nif isinstance(x, float):\n    return {"x": 1}\nreturn {"x": "a"}': (
+        "{ x: number } | { x: string }"
+    ),
+    'd = defaultdict(Odd)\nd[request.method] = 1\nreturn {"d": d}': "{ d: Record<string, any> }",
     'note = await later(1)\nnote.title = None\nreturn {"n": note.title}': "{ n: null }",
 }
 
@@ -411,3 +462,16 @@ async def test_what_is_read_is_what_is_sent() -> None:
 @pytest.mark.parametrize("body", VAGUE)
 def test_what_cannot_be_known_is_vague(body: str) -> None:
     assert read(body).shown == VAGUE[body]
+
+
+@pytest.mark.parametrize("body", CYCLIC)
+def test_what_contains_itself_ends(body: str) -> None:
+    assert read(body).shown == CYCLIC[body]
+
+
+def test_a_constant_that_differs_under_unknown_keys_is_none() -> None:
+    body = 'return {n: {"k": "a"} for n in names} if LIMIT else {n: {"k": "b"} for n in names}'
+    shape = read(body).shape
+    assert isinstance(shape, RecordShape)
+    assert isinstance(shape.value, ObjectShape)
+    assert [key.fixed for key in shape.value.keys] == [None]

@@ -10,6 +10,7 @@ import inspect
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ from fxtrio.tools.types.python.error_fields import (
     project_modules,
     raised_fields,
 )
-from fxtrio.tools.types.python.return_types import Returned
+from fxtrio.tools.types.python.return_types import Returned, safely
 from fxtrio.tools.types.python.shapes import NOTHING, ObjectShape, Place, Shape, Vague, union
 from fxtrio.tools.types.python.sources import Sources
 from fxtrio.tools.types.python.websocket_messages import message_shape
@@ -54,6 +55,9 @@ Namespaces = Mapping[str, Mapping[str, Any]]
 
 _LEADS = frozenset({"redirect", "Redirect"})
 _PARAMETERS = {Kind.PARAM: "one", Kind.REST: "rest", Kind.OPTIONAL_REST: "optional-rest"}
+
+
+_NOT_IMPORTED = Vague("the server half cannot be imported")
 
 
 Functions = Mapping[str, Mapping[str, Any]]
@@ -178,7 +182,7 @@ class _Gatherer:
             return NOTHING, None
         function = self._spaces.get(module.source, {}).get(module.loader)
         if function is None:
-            return Vague("the server half cannot be imported"), None
+            return _NOT_IMPORTED, None
         place = self._sources.place_of_function(function)
         return self._returned.by_loader(function), place
 
@@ -187,10 +191,10 @@ class _Gatherer:
         for name in module.actions:
             function = space.get(name)
             if function is None:
-                unknown = Vague("the server half cannot be imported")
-                yield ActionTypes(name, None, unknown, closed=False)
+                yield ActionTypes(name, None, _NOT_IMPORTED, closed=False)
             else:
-                yield self._action(name, function)
+                unread = ActionTypes(name, None, _unread(name), optional=True, closed=False)
+                yield safely(name, partial(self._action, name, function), unread)
 
     def _action(self, name: str, function: Any) -> ActionTypes:
         streamed = is_streamed(function)
@@ -229,16 +233,20 @@ class _Gatherer:
         for name in module.streams:
             function = space.get(name)
             if function is None:
-                yield StreamTypes(name, Vague("the server half cannot be imported"))
-                continue
-            value = self._returned.by_generator(function)
-            function = inspect.unwrap(function)
-            parameters = list(inspect.signature(function).parameters)[1:]
-            asked = [parameter for parameter in parameters if parameter != "after"]
-            model = _model(hints_of(function).get(asked[0]))[0] if asked else None
-            query = None if model is None else self._taken.shape(model)
-            place, text = self._sources.place_of_function(function), inspect.getdoc(function) or ""
-            yield StreamTypes(name, value, query, place, text)
+                yield StreamTypes(name, _NOT_IMPORTED)
+            else:
+                unread = StreamTypes(name, _unread(name))
+                yield safely(name, partial(self._stream, name, function), unread)
+
+    def _stream(self, name: str, function: Any) -> StreamTypes:
+        value = self._returned.by_generator(function)
+        function = inspect.unwrap(function)
+        parameters = list(inspect.signature(function).parameters)[1:]
+        asked = [parameter for parameter in parameters if parameter != "after"]
+        model = _model(hints_of(function).get(asked[0]))[0] if asked else None
+        query = None if model is None else self._taken.shape(model)
+        place, text = self._sources.place_of_function(function), inspect.getdoc(function) or ""
+        return StreamTypes(name, value, query, place, text)
 
     def _messages(self, page: CheckedPage) -> tuple[Shape | None, Place | None]:
         """Return what the WebSocket of a file sends, and where its name is written."""
@@ -246,7 +254,11 @@ class _Gatherer:
             return None, None
         function = self._spaces.get(page.module.source, {}).get("websocket")
         if function is None:
-            return Vague("the server half cannot be imported"), None
+            return _NOT_IMPORTED, None
+        unread: tuple[Shape | None, Place | None] = _unread("websocket"), None
+        return safely("websocket", partial(self._sent_by, function), unread)
+
+    def _sent_by(self, function: Any) -> tuple[Shape | None, Place | None]:
         function = inspect.unwrap(function)
         name = next(iter(inspect.signature(function).parameters), "")
         shape = message_shape(hints_of(function).get(name), self._sent)
@@ -259,6 +271,10 @@ class _Gatherer:
             self._of_modules = joined(map(raised_fields, modules))
         module = self._sources.of_file(function.__code__.co_filename)
         return joined(iter((self._of_modules, raised_fields(module))))
+
+
+def _unread(name: str) -> Vague:
+    return Vague(f"{name}() cannot be read")
 
 
 def _shapes_of(actions: Iterable[ActionTypes]) -> Iterator[Shape]:

@@ -95,7 +95,8 @@ def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
         return _contained(name, arguments)
     if function is collections.defaultdict and positional:
         factory = positional[0].value if isinstance(positional[0], Live) else None
-        if factory in (list, set, dict, int, float, str) and len(positional) == 1:
+        made = (list, set, dict, int, float, str)  # `==` of an application's class may raise
+        if any(factory is one for one in made) and len(positional) == 1:
             return Dict({}, factory=factory)
     if isinstance(function, type):
         return _made(function, arguments)

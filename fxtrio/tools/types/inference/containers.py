@@ -119,7 +119,9 @@ def _next(arguments: Arguments) -> Value:
 
 def _mapped(arguments: Arguments) -> Value:
     function = arguments[0][0] if arguments[0] else NONE
-    simple = isinstance(function, Live) and function.value in (str, int, float, bool, repr)
+    simple = isinstance(function, Live) and any(
+        function.value is one for one in (str, int, float, bool, repr)
+    )
     if not simple:
         for one in (*arguments[0], *arguments[1].values()):
             spoil(one, Unknown("it is passed to a function"))

@@ -232,7 +232,7 @@ def _of_key(owner: Dict, key: object) -> Value:
 
 
 def _made_by_factory(factory: Any) -> Value:
-    if factory in (list, set):
+    if factory is list or factory is set:
         return List(None, factory.__name__)
     return Dict({}) if factory is dict else Known(factory)
 

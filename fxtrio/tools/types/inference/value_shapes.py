@@ -27,38 +27,51 @@ from fxtrio.tools.types.python.shapes import (
 )
 
 
-def shape_of(value: Value, shaper: Shaper) -> Shape:
-    """Return the shape of what the encoder makes of a value."""
+def shape_of(value: Value, shaper: Shaper, around: frozenset[int] = frozenset()) -> Shape:
+    """Return the shape of what the encoder makes of a value.
+
+    ``around`` has the ids of the objects that this one is inside of.
+    """
     if isinstance(value, Known):
         return shaper.shape(value.annotation)
     if isinstance(value, Unknown):
         return Vague(value.reason, value.place, value.remedy)
+    own = id(value.origin) if isinstance(value, Dict | List) else id(value)
+    if own in around:
+        return Vague("it contains itself")
+    around |= {own}
     if isinstance(value, Either):
-        return union(shape_of(part, shaper) for part in value.parts)
+        return union(shape_of(part, shaper, around) for part in value.parts)
     if isinstance(value, Tuple):
-        return TupleShape(tuple(shape_of(one, shaper) for one in value.items))
+        return TupleShape(tuple(shape_of(one, shaper, around) for one in value.items))
     if isinstance(value, List):
         if value.spoiled is not None:
             return shape_of(value.spoiled, shaper)
-        return ListShape(NOTHING_INSIDE if value.item is None else shape_of(value.item, shaper))
+        if value.item is None:
+            return ListShape(NOTHING_INSIDE)
+        return ListShape(shape_of(value.item, shaper, around))
     if isinstance(value, Dict):
-        if value.spoiled is not None:
-            return shape_of(value.spoiled, shaper)
-        if value.others is not None:
-            if value.entries:
-                return Vague("its keys are unknown", value.place)
-            return RecordShape(shape_of(value.others, shaper))
-        keys = (
-            Key(
-                name,
-                shape_of(entry.value, shaper),
-                entry.optional,
-                entry.place,
-                fixed=entry.fixed,
-            )
-            for name, entry in value.entries.items()
-        )
-        return ObjectShape(tuple(keys), value.place)
+        return _of_dict(value, shaper, around)
     if isinstance(value, Promised):
-        return PromiseShape(shape_of(value.value, shaper))
+        return PromiseShape(shape_of(value.value, shaper, around))
     return Vague("it is a function, a class or a module")
+
+
+def _of_dict(value: Dict, shaper: Shaper, around: frozenset[int]) -> Shape:
+    if value.spoiled is not None:
+        return shape_of(value.spoiled, shaper)
+    if value.others is not None:
+        if value.entries:
+            return Vague("its keys are unknown", value.place)
+        return RecordShape(shape_of(value.others, shaper, around))
+    keys = (
+        Key(
+            name,
+            shape_of(entry.value, shaper, around),
+            entry.optional,
+            entry.place,
+            fixed=entry.fixed,
+        )
+        for name, entry in value.entries.items()
+    )
+    return ObjectShape(tuple(keys), value.place)

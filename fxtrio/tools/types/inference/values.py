@@ -183,7 +183,7 @@ def either(values: Iterable[Value]) -> Value:
             if known is None:
                 flat.append(part)
             elif known is not part:
-                _unfix(known, part)
+                _unfix(known, part, set())
     if len(flat) > 1:
         flat = [part for part in flat if part != NEVER]
     if not flat:
@@ -212,36 +212,46 @@ def is_whole(value: Value) -> TypeGuard[Dict]:
     return not any(entry.optional for entry in value.entries.values())
 
 
-def same(one: Value, other: Value) -> bool:
-    """Whether two values are equal as far as they are known."""
-    if one is other:
+_Pairs = set[tuple[int, int]]
+"""Ids of the values that are being compared: those that contain themselves are met again."""
+
+
+def same(one: Value, other: Value, met: _Pairs | None = None) -> bool:
+    """Whether two values are equal as far as they are known.
+
+    ``met`` has the pairs around these two, which are taken for equal inside of themselves.
+    """
+    met = set() if met is None else met
+    if one is other or (id(one), id(other)) in met:
         return True
+    met.add((id(one), id(other)))
     if isinstance(one, Dict) and isinstance(other, Dict):
         return (
             one.spoiled == other.spoiled
-            and _same_inside(one.others, other.others)
+            and _same_inside(one.others, other.others, met)
             and one.entries.keys() == other.entries.keys()
             and all(
                 entry.optional == other.entries[name].optional
-                and same(entry.value, other.entries[name].value)
+                and same(entry.value, other.entries[name].value, met)
                 for name, entry in one.entries.items()
             )
         )
     if isinstance(one, List) and isinstance(other, List):
-        return one.spoiled == other.spoiled and _same_inside(one.item, other.item)
-    if isinstance(one, Tuple) and isinstance(other, Tuple):
-        return len(one.items) == len(other.items) and all(map(same, one.items, other.items))
-    if isinstance(one, Either) and isinstance(other, Either):
-        return len(one.parts) == len(other.parts) and all(map(same, one.parts, other.parts))
+        return one.spoiled == other.spoiled and _same_inside(one.item, other.item, met)
+    if isinstance(one, Tuple | Either) and isinstance(other, type(one)):
+        its = _inner(other)
+        return len(_inner(one)) == len(its) and all(
+            same(part, other_part, met) for part, other_part in zip(_inner(one), its, strict=True)
+        )
     if isinstance(one, Pending) and type(one) is type(other):
-        return same(one.value, other.value)
+        return same(one.value, other.value, met)
     return one == other
 
 
-def _same_inside(one: Value | None, other: Value | None) -> bool:
+def _same_inside(one: Value | None, other: Value | None, met: _Pairs) -> bool:
     if one is None or other is None:
         return one is other
-    return same(one, other)
+    return same(one, other, met)
 
 
 def same_constant(one: object, other: object) -> bool:
@@ -249,19 +259,24 @@ def same_constant(one: object, other: object) -> bool:
     return type(one) is type(other) and one == other
 
 
-def _unfix(one: Value, other: Value) -> None:
+def _unfix(one: Value | None, other: Value | None, met: _Pairs) -> None:
     """Forget the constants that differ in two values that are otherwise equal."""
+    if (id(one), id(other)) in met:
+        return
+    met.add((id(one), id(other)))
     if isinstance(one, Dict) and isinstance(other, Dict):
         for name, entry in one.entries.items():
             if not same_constant(entry.fixed, other.entries[name].fixed):
                 entry.fixed = None
-            _unfix(entry.value, other.entries[name].value)
+            _unfix(entry.value, other.entries[name].value, met)
+        _unfix(one.others, other.others, met)
     elif isinstance(one, List) and isinstance(other, List):
-        if one.item is not None and other.item is not None:
-            _unfix(one.item, other.item)
+        _unfix(one.item, other.item, met)
+    elif isinstance(one, Pending) and isinstance(other, Pending):
+        _unfix(one.value, other.value, met)
     elif isinstance(one, Tuple | Either) and isinstance(other, Tuple | Either):
         for part, its in zip(_inner(one), _inner(other), strict=False):
-            _unfix(part, its)
+            _unfix(part, its, met)
 
 
 def _inner(value: Tuple | Either) -> tuple[Value, ...]:

@@ -6,11 +6,12 @@ Called by `gather`. An annotation is believed, unless it says no more than "a di
 from __future__ import annotations
 
 import collections.abc
+import logging
 import sys
 import types
 import typing
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import attrs
 from starlette.responses import Response
@@ -34,6 +35,10 @@ from fxtrio.tools.types.python.shapes import (
     union,
 )
 
+log = logging.getLogger("fx.types")
+
+T = TypeVar("T")
+
 _REMEDY = "Annotate what it returns: a TypedDict, an attrs class, a dataclass"
 _GENERATORS = (
     collections.abc.AsyncIterator,
@@ -54,11 +59,11 @@ class Returned:
 
     def by_loader(self, function: Any) -> Shape:
         """Return the type of ``data``: without the status, and without redirects."""
-        return self._returned(function, _without_status)
+        return _read(function, lambda: self._returned(function, _without_status))
 
     def by_action(self, function: Any) -> Shape:
         """Return the type of an action's result, as it is beside ``ok``."""
-        found = self._returned(function, lambda value: value)
+        found = _read(function, lambda: self._returned(function, lambda value: value))
         if isinstance(found, UnionShape):
             return union(map(_as_result, found.parts))
         return _as_result(found)
@@ -68,6 +73,9 @@ class Returned:
 
         That of an `Event` is the type of its data; a `Missed` is no value.
         """
+        return _read(function, lambda: self._by_generator(function))
+
+    def _by_generator(self, function: Any) -> Shape:
         function = self.shaper.sources.seen_through(function)
         annotation = hints_of(function).get("return")
         values = typing.get_args(annotation)
@@ -111,6 +119,21 @@ class Returned:
             return shape
         place = self.shaper.sources.place_of_function(function)
         return Vague(shape.reason, place, shape.remedy or _REMEDY)
+
+
+def safely(name: str, find: Callable[[], T], unread: T) -> T:
+    """Return what ``find`` finds of a function; ``unread`` if it fails: the others are found."""
+    try:
+        return find()
+    except Exception:  # the application's classes take part, and its code may be of any depth
+        log.debug("%s() cannot be read", name, exc_info=True)
+        return unread
+
+
+def _read(function: Any, find: Callable[[], Shape]) -> Shape:
+    name = getattr(function, "__name__", "it")
+    unread: Shape = Vague(f"{name}() cannot be read", None, _REMEDY)
+    return safely(name, find, unread)
 
 
 def _is_open(annotation: Any) -> bool:
