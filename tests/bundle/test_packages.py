@@ -51,6 +51,30 @@ def test_an_app_without_package_json_gets_the_react_of_the_toolchain(tmp_path: P
     assert project.render(result, 0)["own"] is None
 
 
+NOTICING = """var React = require("react"), make = React.createElement;
+React.createElement = function () { return make.apply(null, arguments); };
+exports.hasRender = "render" in require("react-dom");
+"""
+
+
+def has_whole_react(project: Project) -> bool:
+    files = project.client().items()
+    return any("prefetchDNS" in text for name, text in files if name.endswith(".js"))
+
+
+def test_a_package_that_changes_react_gets_react_as_published(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", PAGE)
+    project.build()
+    assert not has_whole_react(project)
+    project.write("node_modules/noticing/package.json", '{"main": "index.js"}')
+    project.write("node_modules/noticing/index.js", NOTICING)
+    noticing = f"import {{ hasRender }} from 'noticing'; globalThis.has = hasRender; {PAGE}"
+    project.page("pages/index.fxl", noticing)
+    project.build()
+    assert has_whole_react(project)
+
+
 def test_half_a_react_is_not_mixed_with_that_of_the_toolchain(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page("pages/index.fxl", PAGE)

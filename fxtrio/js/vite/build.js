@@ -60,13 +60,21 @@ async function build(plan) {
     const proof = scriptsProof(tools, plan);
     const islands = islandsPlugin(tools, plan, client);
     const isFinal = plan.mode === 'production';
-    const proved = isFinal ? [libraryModules(), laterStreams(), proof.plugin, islands.plugin] : [];
+    const library = libraryModules();
+    const final = [library.plugin, laterStreams(), proof.plugin, islands.plugin];
+    const proved = isFinal ? final : [];
     const beside = [sheets.plugin, ...proved];
     const hasIslands = islands.isFound;
     const known = { client, home, logger, parse: vite.parseSync, documents, beside, hasIslands };
-    const builder = await vite.createBuilder(makeConfig(plan, known));
-    const { client: browser, ssr } = builder.environments;
-    const built = await Promise.allSettled([builder.build(browser), builder.build(ssr)]);
+    const make = () => vite.createBuilder(makeConfig(plan, known));
+    const builder = await make();
+    const built = await Promise.allSettled([
+      library.building(async (isAgain) => {
+        const own = isAgain ? await make() : builder;
+        return own.build(own.environments.client);
+      }),
+      builder.build(builder.environments.ssr),
+    ]);
     const failures = built.filter((one) => one.status === 'rejected').map((one) => one.reason);
     if (failures.length > 0) {
       for (const error of flatten({ errors: failures })) sheets.place(error);

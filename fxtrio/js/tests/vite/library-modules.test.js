@@ -5,9 +5,10 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { build } from 'vite';
+import { build, parseSync } from 'vite';
 
 import { asModule, ASKED, libraryModules, withLaterStreams } from '../../vite/library/modules.js';
+import { onlyReads } from '../../vite/library/uses.js';
 
 test('exports become variables, and imports those of modules, line by line', () => {
   const code = [
@@ -67,32 +68,47 @@ const PACKAGES = fileURLToPath(new URL('../../node_modules', import.meta.url));
  *
  * @param {import('node:test').TestContext} context
  * @param {string} code
- * @param {import('vite').Plugin[]} plugins
+ * @param {{ packages?: Record<string, string>, isPublished?: boolean }} [options] `packages` are
+ *   installed: the code of each, by its name
  */
-async function bundled(context, code, plugins) {
+async function bundled(context, code, { packages = {}, isPublished = false } = {}) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-library-'));
   context.after(() => fs.rmSync(root, { recursive: true }));
   fs.writeFileSync(path.join(root, 'entry.js'), code);
   fs.writeFileSync(path.join(root, 'old.cjs'), 'exports.version = require("react").version;');
-  fs.symlinkSync(PACKAGES, path.join(root, 'node_modules'));
+  fs.mkdirSync(path.join(root, 'node_modules'));
+  for (const name of ['react', 'react-dom', 'scheduler']) {
+    fs.cpSync(path.join(PACKAGES, name), path.join(root, 'node_modules', name), {
+      recursive: true,
+    });
+  }
+  for (const [name, text] of Object.entries(packages)) {
+    const folder = path.join(root, 'node_modules', name);
+    fs.mkdirSync(folder);
+    fs.writeFileSync(path.join(folder, 'package.json'), '{"main": "index.js"}');
+    fs.writeFileSync(path.join(folder, 'index.js'), text);
+  }
   /** @type {string[]} */
   const warnings = [];
-  const result = await build({
-    root,
-    configFile: false,
-    logLevel: 'silent',
-    plugins,
-    define: { 'process.env.NODE_ENV': '"production"' },
-    build: {
-      write: false,
-      minify: false,
-      rolldownOptions: {
-        input: `${root}/entry.js`,
-        onwarn: ({ message }) => ASKED.test(message) || warnings.push(message),
+  const library = libraryModules();
+  const plugins = isPublished ? [] : [library.plugin];
+  const made = () =>
+    build({
+      root,
+      configFile: false,
+      logLevel: 'silent',
+      plugins,
+      define: { 'process.env.NODE_ENV': '"production"' },
+      build: {
+        write: false,
+        minify: false,
+        rolldownOptions: {
+          input: `${root}/entry.js`,
+          onwarn: ({ message }) => ASKED.test(message) || warnings.push(message),
+        },
       },
-    },
-  });
-  const { output } = /** @type {{ output: any[] }} */ (result);
+    });
+  const { output } = /** @type {{ output: any[] }} */ (await library.building(made));
   return { text: /** @type {string} */ (output[0].code), warnings };
 }
 
@@ -102,8 +118,8 @@ test('a bundle has what it uses of the library, and no more', async (context) =>
     'import { createRoot } from "react-dom/client";',
     'globalThis.used = [useState, createRoot];',
   ].join('\n');
-  const { text, warnings } = await bundled(context, code, [libraryModules()]);
-  const whole = await bundled(context, code, []);
+  const { text, warnings } = await bundled(context, code);
+  const whole = await bundled(context, code, { isPublished: true });
 
   assert.deepEqual(warnings, []);
   assert.match(whole.text, /prefetchDNS =/);
@@ -111,15 +127,123 @@ test('a bundle has what it uses of the library, and no more', async (context) =>
   assert.ok(text.length < 0.95 * whole.text.length, `${text.length} of ${whole.text.length}`);
 });
 
-test('what earlier versions have is undefined for packages that import it', async (context) => {
-  const code = [
-    'import { createFactory } from "react";',
-    'import { findDOMNode, version } from "react-dom";',
-    'globalThis.found = [typeof createFactory, typeof findDOMNode, typeof version];',
-  ].join('\n');
-  const { text } = await bundled(context, code, [libraryModules()]);
+const MISSED =
+  'import { unstable_Activity, version } from "react"; export default [typeof unstable_Activity, typeof version];';
 
-  assert.deepEqual((await run(text)).found, ['undefined', 'undefined', 'string']);
+/** Packages that would notice that the library is not as it is published, and what they find. */
+const NOTICING = /** @type {[string, string, unknown][]} */ ([
+  [
+    'assigns to a default import',
+    'import React from "react"; import { createElement } from "react"; React.createElement = () => "own"; export default [createElement("a"), React.createElement("a")];',
+    ['own', 'own'],
+  ],
+  [
+    'assigns in CommonJS',
+    'var React = require("react"); React.createElement = () => "own"; module.exports = require("react").createElement("a");',
+    'own',
+  ],
+  [
+    'is minified',
+    'var r=require(`react`);r.version=`own`,module.exports=require(`react`).version',
+    'own',
+  ],
+  [
+    'imports the whole later',
+    'import { version } from "react"; export default typeof version; globalThis.later = () => import(`react`);',
+    'string',
+  ],
+  [
+    'assigns through a function',
+    'const React = require("react"); Object.assign(React, { version: "own" }); module.exports = React.version;',
+    'own',
+  ],
+  [
+    'assigns to a pattern',
+    'import React from "react"; [React.version] = ["own"]; export default React.version;',
+    'own',
+  ],
+  ['imports a name that is missing', MISSED, ['undefined', 'string']],
+  [
+    'exports a name that is missing',
+    'export { unstable_Activity as default } from "react";',
+    undefined,
+  ],
+  [
+    'asks whether there is a name in CommonJS',
+    'const dom = require("react-dom"); module.exports = ["createRoot" in dom, "render" in require("react-dom"), "createPortal" in dom];',
+    [false, false, true],
+  ],
+  [
+    'calls a method of all objects',
+    'import * as React from "react"; export default [React.hasOwnProperty("useId"), React.hasOwnProperty("useNothing")];',
+    [true, false],
+  ],
+]);
+
+/** @param {string} text of a bundle */
+const withoutPaths = (text) => text.replaceAll(/^\/\/ .*$/gm, '');
+
+for (const [what, text, expected] of NOTICING) {
+  test(`a package that ${what} gets the library as it is published`, async (context) => {
+    const code =
+      'import found from "noticing"; import { useState } from "react"; globalThis.found = [found, typeof useState];';
+    const packages = { noticing: text };
+    const made = await bundled(context, code, { packages });
+    const published = await bundled(context, code, { packages, isPublished: true });
+
+    assert.deepEqual((await run(made.text)).found, [expected, 'function']);
+    assert.equal(withoutPaths(made.text), withoutPaths(published.text));
+  });
+}
+
+for (const text of [
+  'import React, { useState } from "react"; export default [React.version, React[String("useId")], useState];',
+  'import * as React from "react"; const { version } = React; export default [version, React.act === React.useId];',
+  'var React = require("react"); var dom = require("react-dom"); exports.default = { React: React.useId, dom: dom.version };',
+]) {
+  test(`a package that only reads leaves modules: ${text.slice(0, 22)}`, async (context) => {
+    const code = 'import found from "reading"; globalThis.found = found;';
+    const { text: made, warnings } = await bundled(context, code, { packages: { reading: text } });
+
+    assert.deepEqual(warnings, []);
+    assert.match(made, /exports_version/);
+  });
+}
+
+for (const [text, isSame] of /** @type {[string, boolean][]} */ ([
+  ['import React from "react"; type A = React.FC; export default () => <React.Fragment />;', true],
+  ['import type React from "react"; export const a: React.ReactNode = null;', true],
+  ['import React from "react"; (React as any).version = "own";', false],
+])) {
+  test(`TypeScript ${isSame ? 'only reads' : 'does more'}: ${text}`, async () => {
+    const program = /** @type {any} */ (parseSync('page.tsx', text, { lang: 'tsx' }).program);
+
+    assert.equal(await onlyReads(program, async () => null), isSame);
+  });
+}
+
+test('a name that is missing is an error in a file of the project', async (context) => {
+  await assert.rejects(
+    bundled(context, 'import { createFactory } from "react"; globalThis.found = createFactory;'),
+    /"createFactory" is not exported by/,
+  );
+});
+
+test('a name that a package of the project lacks is told', async (context) => {
+  const { warnings } = await bundled(
+    context,
+    'import found from "asking"; globalThis.found = found;',
+    {
+      packages: {
+        asked: 'export const a = 1;',
+        asking:
+          'import * as asked from "asked"; import { version } from "react"; export default [asked.b, version];',
+      },
+    },
+  );
+
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0], /IMPORT_IS_UNDEFINED/);
 });
 
 test('packages in CommonJS, and imports of the whole, have the same library', async (context) => {
@@ -129,7 +253,7 @@ test('packages in CommonJS, and imports of the whole, have the same library', as
     'import { version as old } from "./old.cjs";',
     'globalThis.found = [React.version, version, all["ver" + "sion"], old];',
   ].join('\n');
-  const { text } = await bundled(context, code, [libraryModules()]);
+  const { text } = await bundled(context, code);
   const { found } = await run(text);
 
   assert.match(found[0], /^\d+\.\d+\.\d+/);
@@ -172,6 +296,7 @@ test('the renderer of streams is loaded when a page is streamed', () => {
     env: { NODE_ENV: 'production' },
   });
   assert.deepEqual([exports.renderToString, loaded], ['a string', ['./one.js']]);
+  assert.deepEqual(Object.keys(exports), ['renderToString', 'resume']);
   assert.equal(exports.resume, 'of ./streams.js');
   assert.equal(String(made).split('\n').length, code.split('\n').length);
 });

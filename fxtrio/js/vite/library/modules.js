@@ -3,7 +3,12 @@
  * not use of it. The library itself has CommonJS alone, of which all is kept.
  */
 
+import fs from 'node:fs/promises';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
 import { isOfLibrary } from '../../worker/library.js';
+import { MENTIONED, NAMES, onlyReads } from './uses.js';
 
 /** A module that has the code of another one, which depends on the mode. */
 const CHOICE = /module\.exports = require\('(\.\/cjs\/[\w.-]+\.production\.js)'\)/;
@@ -16,26 +21,17 @@ const EXPORT = /\bexports\.(\w+)/g;
 const ASSIGNED = /\bexports\.(\w+) =(?!=)/g;
 const ASSIGNED_ONCE = /^exports\.(\w+) =(?!=)/gm;
 
-/**
- * What earlier versions of a package have, by its name. Packages that import it from CommonJS get
- * nothing, and need it only where they run with such a version; of an ECMAScript module it would be
- * an error.
- */
-const FORMER = /** @type {const} */ ([
-  ['react', 'createFactory, unstable_act, __SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED'],
-  [
-    'react-dom',
-    'createRoot, findDOMNode, hydrate, hydrateRoot, render, unmountComponentAtNode, ' +
-      'unstable_renderSubtreeIntoContainer, __SECRET_INTERNALS_DO_NOT_USE_OR_YOU_WILL_BE_FIRED',
-  ],
-]);
-
 /** What the bundler says of packages that ask whether the library has a function. */
-export const ASKED = /IMPORT_IS_UNDEFINED[^]*\bnode_modules\/\S+:\d+:\d+/;
+export const ASKED = new RegExp(
+  `IMPORT_IS_UNDEFINED[^]*\\bnode_modules/(${NAMES})/[^]*\\bnode_modules/\\S+:\\d+:\\d+`,
+);
 
 /** The renderer of streams in the library's module for servers, and what it exports of it. */
 const STREAMS = /\bs = (require\('[^']+'\));/g;
 const OF_STREAMS = /^exports\.(\w+) = s\.\1;/gm;
+
+/** The code of fxtrio that runs in browsers: it only reads. */
+const CLIENT = fileURLToPath(new URL('../../client/', import.meta.url));
 
 /** Begins the names of variables that are exported. */
 const OWN = 'exports_';
@@ -90,23 +86,71 @@ function imported(_, name, from) {
 }
 
 /**
- * Make modules of the library in a build for browsers. Those that are not understood stay as they
- * are.
+ * Return what a module of the library exports; null when it stays CommonJS, which has any name.
  *
- * @returns {import('vite').Plugin}
+ * @param {string} id path of its file
+ * @returns {Promise<Set<string> | null>}
+ */
+async function exportsOf(id) {
+  const code = await fs.readFile(id, 'utf8');
+  const [, chosen] = CHOICE.exec(code) ?? [];
+  if (chosen !== undefined) return exportsOf(path.join(path.dirname(id), chosen));
+  return asModule(code) === null
+    ? null
+    : new Set(Array.from(code.matchAll(EXPORT), ([, name]) => name));
+}
+
+/**
+ * Make modules of the library in a build for browsers. Those that are not understood stay as they
+ * are, and all do in a build with a module that would notice: `build` is then called again.
+ *
+ * @returns {{ plugin: import('vite').Plugin, building: <T>(build: (isAgain: boolean) => Promise<T>) => Promise<T> }}
  */
 export function libraryModules() {
-  return {
+  let isNoticed = false;
+  /** @type {import('vite').Plugin} */
+  const plugin = {
     name: 'fx:library-modules',
+    enforce: 'post',
     applyToEnvironment: ({ config }) => config.consumer === 'client',
     transform: {
-      filter: { id: /\/node_modules\/.*\.js$/, code: /\b(?:module\.exports =|exports\.\w)/ },
-      handler(code, id) {
-        const made = isOfLibrary(id) ? asModule(code) : null;
-        const [, former] = FORMER.find(([name]) => id.endsWith(`/${name}/index.js`)) ?? [];
-        if (made === null) return null;
-        return { code: former === undefined ? made : `${made} export let ${former};`, map: null };
+      filter: {
+        moduleType: ['js', 'jsx', 'ts', 'tsx'],
+        code: [/\b(?:module\.exports =|exports\.\w)/, MENTIONED],
       },
+      async handler(code, id, meta) {
+        if (isNoticed) return null;
+        if (isOfLibrary(id)) {
+          const made = /\.js$/.test(id) ? asModule(code) : null;
+          return made === null ? null : { code: made, map: null };
+        }
+        if (id.startsWith(CLIENT) || !MENTIONED.test(code)) return null;
+        let program;
+        try {
+          program = this.parse(code, { lang: /** @type {'js'} */ (meta?.moduleType) });
+        } catch {
+          return null; // which the bundler reports
+        }
+        const isOfPackage = id.includes('/node_modules/');
+        const isSame = await onlyReads(program, async (specifier) => {
+          const found = isOfPackage ? await this.resolve(specifier, id) : null;
+          return found !== null && isOfLibrary(found.id) ? exportsOf(found.id) : null;
+        });
+        if (isSame) return null;
+        isNoticed = true;
+        throw new Error(`${id} needs the library as it is published.`);
+      },
+    },
+  };
+  return {
+    plugin,
+    async building(build) {
+      try {
+        return await build(false);
+      } catch (error) {
+        if (!isNoticed) throw error;
+        return build(true);
+      }
     },
   };
 }
@@ -121,7 +165,10 @@ export function libraryModules() {
 export function withLaterStreams(code) {
   const later = code
     .replace(STREAMS, 's = () => $1;')
-    .replace(OF_STREAMS, "Object.defineProperty(exports, '$1', { get: () => s().$1 });");
+    .replace(
+      OF_STREAMS,
+      "Object.defineProperty(exports, '$1', { enumerable: true, get: () => s().$1 });",
+    );
   return later === code || /\bs\./.test(later) ? null : later;
 }
 
