@@ -71,7 +71,10 @@ export class HeadStore {
    * @returns {() => void} takes them away
    */
   add(level, nodes, writers) {
-    this.#writer ??= new writers(this.#first);
+    if (this.#writer === null) {
+      this.#writer = new writers(this.#first);
+      this.#scheduled = false; // what waits for a load need not wait any more
+    }
     const elements = (this.#elements[level] ??= new Set());
     elements.add(nodes);
     this.#schedule();
@@ -94,12 +97,14 @@ export class HeadStore {
 
   /** @param {Writers} writers */
   #writeWith = (writers) => {
-    const writer = (this.#writer ??= new writers(this.#first));
-    this.#write(writer);
+    if (this.#writer !== null) return; // a component has brought it, and it has written
+    this.#writer = new writers(this.#first);
+    this.#write(this.#writer);
   };
 
   /** @param {unknown} error */
   #fail = (error) => {
+    if (this.#writer !== null) return;
     this.#scheduled = false;
     console.error(error);
   };

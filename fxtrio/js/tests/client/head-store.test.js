@@ -28,9 +28,9 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 /**
  * A store of a document that has come with `FIRST`, and what it has loaded and written.
  *
- * @param {boolean} [fails] whether the first load does
+ * @param {Promise<any>} [first] what the first load comes to, if not to what writes
  */
-function storeOf(fails = false) {
+function storeOf(first) {
   /** @type {any[]} */
   const written = [];
   /** @type {any} */
@@ -47,8 +47,7 @@ function storeOf(fails = false) {
   let loads = 0;
   const load = async () => {
     loads += 1;
-    if (fails && loads === 1) throw new TypeError('gone');
-    return writers;
+    return loads === 1 && first !== undefined ? first : writers;
   };
   /** @type {any} */
   const options = { document: {}, values: FIRST, own: FIRST, nonce: 'n', lang: 'en', load };
@@ -97,8 +96,34 @@ test('elements of components bring what writes, and keep what is to come', async
   );
 });
 
+test('elements are written at once where the load of another write waits or fails', async (context) => {
+  const errors = context.mock.method(console, 'error', () => {});
+  for (const fails of [false, true]) {
+    /** @type {any} */
+    const load = {};
+    load.promise = new Promise((resolve, reject) => Object.assign(load, { resolve, reject }));
+    const { store, written, writers } = storeOf(load.promise);
+    const nodes = /** @type {any} */ ([['meta', { name: 'a' }, '']]);
+    store.show(/** @type {any} */ (SECOND), 'de');
+    await settled();
+    store.add(1, nodes, writers);
+    await settled();
+    const shown = written.map(({ values, elements }) => [values, elements]);
+    assert.deepEqual(shown, [[SECOND, [[], nodes]]]);
+
+    if (fails) load.reject(new TypeError('gone'));
+    else load.resolve(writers);
+    await settled();
+    assert.equal(written.length, 1, 'and not a second time');
+    store.show(/** @type {any} */ (FIRST), 'en');
+    await settled();
+    assert.equal(written.at(-1).values, FIRST);
+  }
+  assert.equal(errors.mock.callCount(), 0);
+});
+
 test('a title of React is followed, and a load that fails is tried again', async (context) => {
-  const { written, loads } = storeOf(true);
+  const { written, loads } = storeOf(Promise.reject(new TypeError('gone')));
   const errors = context.mock.method(console, 'error', () => {});
   const title = new globalThis.HTMLTitleElement();
   observed.changed([{ addedNodes: [title], removedNodes: [] }]);
