@@ -89,3 +89,23 @@ def test_without_it_links_lead_to_documents(tab: Page) -> None:
     expect(tab.get_by_role("heading")).to_have_text("About")
     expect(tab).to_have_title("About · starter")
     assert not tab.evaluate("window.first")
+
+
+def test_without_it_moves_within_the_page_keep_what_was_typed(tab: Page) -> None:
+    tab.route("**/visits-*.js", lambda route: route.fulfill(status=404))
+    tab.evaluate("""() => {
+        document.body.insertAdjacentHTML("afterbegin", '<a href="#two">Two</a>');
+        const place = '<p id="two" style="margin: 3000px 0">Here</p>';
+        document.body.insertAdjacentHTML("beforeend", place);
+    }""")
+    tab.get_by_label("New note").fill("Typed")
+    tab.get_by_role("link", name="Two").click()
+    expect(tab.get_by_text("Here")).to_be_in_viewport()
+    tab.go_back()
+    expect(tab.get_by_role("link", name="Two")).to_be_in_viewport()
+    tab.go_forward()
+    expect(tab.get_by_text("Here")).to_be_in_viewport()
+
+    expect(tab.get_by_label("New note")).to_have_value("Typed")
+    assert tab.url.endswith("#two")
+    assert tab.evaluate("window.first"), "no other document was loaded"

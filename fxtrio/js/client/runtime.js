@@ -47,7 +47,7 @@ export function createRuntime({ window, state, base, rendered, importModule, vis
   const screen = new Screen();
   const app = { base, build: state.page.build, exported: state.page.exported };
   const browser = new Browser(window, () => void router.pop());
-  /** @type {Parameters<typeof import('./navigation/visits/visits.js').makeVisits>[0]['stage']} */
+  /** @type {Parameters<typeof import('./navigation/visits/visits.js').makeVisits>[0]['stage'] & { stay(): void }} */
   const stage = {
     url: () => browser.url(),
     keepScroll: () => browser.keepScroll(),
@@ -55,14 +55,18 @@ export function createRuntime({ window, state, base, rendered, importModule, vis
     replace: (url) => browser.replace(url),
     leave: (url) => browser.leave(url),
     reload: () => browser.reload(),
+    stay: () => browser.stay(),
     load: (page) => modules.load(page),
     preload: (page) => modules.preload(page),
     show: (view, held) => screen.show(view, held),
     state: () => screen.view?.state ?? state,
     refreshBeside: async () => runtime.loads?.refresh(),
   };
-  const shown = browser.url();
-  const load = async () => (await visits()).makeVisits({ window, browser, stage, app, shown });
+  const load = async () => {
+    const { makeVisits } = await visits();
+    return makeVisits({ window, browser, stage, app, shown: router.shown });
+  };
+  /** @type {LateRouter} */
   const router = new LateRouter({ base, stage, load });
   const { payloads } = router;
   browser.start();

@@ -97,6 +97,13 @@ export class Browser {
     return this.#positions.get(this.entry);
   }
 
+  /** Show an entry of the page on the screen. The browser itself has scrolled to a new one. */
+  stay() {
+    this.shown = { ...this.shown, entry: this.entry };
+    const [left, top] = this.position() ?? [];
+    if (top !== undefined) this.#window.scrollTo({ left, top, behavior: 'instant' });
+  }
+
   #popped = () => {
     this.keepScroll();
     const { history, location } = this.#window;

@@ -28,17 +28,21 @@ export class LateRouter {
   #status = IDLE;
   /** @type {Set<() => void>} */
   #listeners = new Set();
+  /** @type {URL} what is on the screen, until the code is there */
+  shown;
 
   /**
    * @param {object} options
    * @param {() => Promise<Visits>} options.load
-   * @param {Pick<import('./visits/router.js').Stage, 'url' | 'leave' | 'reload'>} options.stage
+   * @param {Pick<import('./visits/router.js').Stage, 'url' | 'leave' | 'reload'> & { stay(): void }} options.stage
+   *   `stay` says that the browser has moved within the shown page
    * @param {string} options.base
    */
   constructor({ load, stage, base }) {
     this.#load = load;
     this.#stage = stage;
     this.#base = base;
+    this.shown = stage.url();
   }
 
   /** What is loading. The same object until it changes. */
@@ -79,22 +83,45 @@ export class LateRouter {
    * @param {string} href
    * @param {Parameters<Visits['router']['navigate']>[1]} [options]
    */
-  async navigate(href, options) {
+  async navigate(href, options = {}) {
     const here = this.#stage.url();
     const url = this.resolve(href);
-    if (this.#visits === null && url !== null && keyOf(url) !== keyOf(here)) {
+    const isPlace = url !== null && url.hash !== '' && keyOf(url) === keyOf(here);
+    const { replace = false, scroll = true, fresh = false } = options;
+    const leave = () => {
+      this.#stage.leave(url ?? new URL(href, here));
+      if (isPlace && fresh) this.#stage.reload(); // the browser has only moved to the place
+    };
+    if (url === null || (isPlace && !replace && scroll && !fresh && this.#isQuiet())) {
+      leave();
+      return;
+    }
+    if (this.#visits === null && keyOf(url) !== keyOf(here)) {
       this.#say({ state: 'loading', to: keyOf(url) });
     }
-    const leave = () => this.#stage.leave(url ?? new URL(href, here));
-    if (url === null) leave();
-    else await this.#ask((router) => router.navigate(href, options), leave);
+    await this.#ask((router) => router.navigate(href, options), leave);
   }
 
   async pop() {
+    if (this.#isQuiet() && this.#stay()) return;
     await this.#ask(
       (router) => router.pop(),
-      () => this.#stage.reload(),
+      () => void (this.#stay() || this.#stage.reload()),
     );
+  }
+
+  /** Whether there is no code yet, and no navigation that a move within the page would end. */
+  #isQuiet() {
+    return this.#visits === null && this.#status === IDLE;
+  }
+
+  /** Stay on the shown page if the browser has not left it. It needs no code, and keeps its state. */
+  #stay() {
+    const url = this.#stage.url();
+    if (keyOf(url) !== keyOf(this.shown)) return false;
+    this.shown = url;
+    this.#stage.stay();
+    return true;
   }
 
   /** @param {Parameters<Visits['router']['refresh']>[0]} [options] */

@@ -46,17 +46,23 @@ function browserAt(href = 'https://app.test/shop') {
     stage: {
       url: () => new URL(href),
       leave: (url) => void done.push(`leave ${url.href}`),
+      stay: () => void done.push('stay'),
       reload: () => void done.push('reload'),
     },
   });
   const visits = { router, payloads };
-  return { late, done, loads, come: () => loads[loads.length - 1].resolve(visits) };
+  const come = () => loads[loads.length - 1].resolve(visits);
+  const moveTo = (/** @type {string} */ to) => {
+    href = new URL(to, href).href;
+  };
+  return { late, done, loads, come, moveTo };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('what was asked for is done in its order when the code is there', async () => {
-  const { late, done, loads, come } = browserAt();
+  const { late, done, loads, come, moveTo } = browserAt();
+  moveTo('/shop/b');
   const all = [late.prefetch('/a'), late.navigate('/a'), late.pop(), late.refresh()];
   await settled();
   assert.deepEqual(done, []);
@@ -83,14 +89,58 @@ test('a navigation is loading while its code is', async () => {
   assert.ok(!seen.includes(null), 'without a moment in which nothing is');
 });
 
-test('a place on the page is nothing that loads', async () => {
-  const { late, done, come } = browserAt();
-  const going = late.navigate('#part');
-  assert.equal(late.snapshot(), IDLE);
-  come();
-  await going;
+test('a place on the page is left to the browser, without any code', async () => {
+  const { late, done, loads, moveTo } = browserAt();
+  await late.navigate('#part');
+  moveTo('#part');
+  await late.pop();
+  moveTo('/shop');
+  await late.pop();
 
-  assert.deepEqual(done, ['navigate #part']);
+  assert.deepEqual(done, ['leave https://app.test/shop#part', 'stay', 'stay']);
+  assert.equal(loads.length, 0);
+  assert.equal(late.shown.href, 'https://app.test/shop');
+});
+
+test('the code does what browsers do not with a place on the page', async () => {
+  for (const options of [{ replace: true }, { scroll: false }, { fresh: true }]) {
+    const { late, done, come } = browserAt();
+    const going = late.navigate('#part', options);
+    assert.equal(late.snapshot(), IDLE);
+    come();
+    await going;
+
+    assert.deepEqual(done, ['navigate #part']);
+  }
+});
+
+test('a place on the page ends a navigation that waits for the code', async () => {
+  const { late, done, come, moveTo } = browserAt();
+  const all = [late.navigate('/a'), late.navigate('#part')];
+  moveTo('#other');
+  all.push(late.pop());
+  await settled();
+  assert.deepEqual(done, []);
+  come();
+  await Promise.all(all);
+
+  assert.deepEqual(done, ['navigate /a', 'navigate #part', 'pop']);
+});
+
+test('without the code the shown page stays, and is loaded where its data shall be fresh', async (context) => {
+  context.mock.method(console, 'error', () => {});
+  const { late, done, loads, moveTo } = browserAt();
+  moveTo('/shop/b');
+  const popped = late.pop();
+  moveTo('/shop#part');
+  loads[0].reject(new TypeError('gone'));
+  await popped;
+  assert.deepEqual(done, ['stay']);
+
+  const fresh = late.navigate('#end', { fresh: true });
+  loads[1].reject(new TypeError('gone'));
+  await fresh;
+  assert.deepEqual(done.slice(1), ['leave https://app.test/shop#end', 'reload']);
 });
 
 test('another site is left to the browser, without any code', async () => {
@@ -102,7 +152,8 @@ test('another site is left to the browser, without any code', async () => {
 });
 
 test('without the code browsers load documents, and the next navigation tries again', async (context) => {
-  const { late, done, loads, come } = browserAt();
+  const { late, done, loads, come, moveTo } = browserAt();
+  moveTo('/shop/b');
   const errors = context.mock.method(console, 'error', () => {});
   const all = [late.navigate('/a'), late.pop(), late.refresh(), late.prefetch('/a')];
   const taken = assert.rejects(late.payloads.take(new URL('https://app.test/shop/b'), {}), /gone/);
