@@ -6,14 +6,18 @@ import os
 import signal
 import sys
 from functools import partial
+from math import inf
 from pathlib import Path
 from socket import socketpair
+from typing import Any
 
 import psutil
 import pytest
 import trio
 
 from fxtrio.observe.observer import ProcessNotObserved, ask_process
+from fxtrio.server.http1.limits import ServerLimits
+from fxtrio.server.supervise import ServeOptions
 
 from .support import PATIENCE, Running, lives, serve
 
@@ -235,3 +239,12 @@ async def test_a_worker_that_does_not_end_makes_the_exit_code_1() -> None:
     async with serve("refuses_to_end", workers=2, shutdown=1.0, graceful=0.5) as running:
         running.kill()
         assert await running.exit_code() == 1
+
+
+async def test_workers_get_deadlines_that_are_turned_off() -> None:
+    off: dict[str, Any] = dict.fromkeys(("startup", "graceful", "shutdown", "hang"), inf)
+    limits = ServerLimits(idle_time=inf)
+    async with serve(watched=True, limits=limits, **off) as running:
+        assert (await running.get()).body
+    options = ServeOptions(app="a:b", limits=limits, **off)
+    assert ServeOptions.from_json(options.to_json()) == options

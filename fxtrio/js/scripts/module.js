@@ -227,7 +227,9 @@ export class Meanings {
     const isMember = node.type === 'MemberExpression';
     const found = this.module.meaningOf(isMember ? node.object : node);
     if (!isMember) return this.#declared(found);
-    return node.computed ? { kind: 'unknown' } : this.#ofMember(found, node.property.name);
+    const { computed, property } = node;
+    if (computed && property.type !== 'Literal') return { kind: 'unknown' };
+    return this.#ofMember(found, computed ? String(property.value) : property.name);
   }
 
   /**

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable
 from typing import Literal
@@ -147,12 +148,12 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def to_json(self) -> str:
         """Return text that `from_json` reads."""
-        return msgspec.json.encode(self).decode()
+        return json.dumps(msgspec.to_builtins(self))  # which, unlike msgspec, writes infinity
 
     @classmethod
     def from_json(cls, text: str) -> ServeOptions:
         """Return the options that `to_json` wrote."""
-        return msgspec.json.decode(text, type=cls)
+        return msgspec.convert(json.loads(text), type=cls)
 
 
 def count_cores() -> int:

@@ -90,6 +90,8 @@ test('a module as a whole is a way to its functions', async () => {
   const found = await Promise.all([
     reasonsOf(`${all}export default () => <p>{all.f.name}</p>;`, module),
     reasonsOf(`${all}export default () => <p>{\`\${all.f}\`}</p>;`, module),
+    reasonsOf(`${all}export default () => <p>{\`\${all["f"]}\`}</p>;`, module),
+    reasonsOf(`${all}export default () => <p>{all["f"]["name"]}</p>;`, module),
     reasonsOf(`${all}export default () => <p>{String(all.f)}</p>;`, module),
     reasonsOf(`${all}export default () => <p>{Object.values(all).join()}</p>;`, module),
     reasonsOf(`${all}export default () => <p>{\`\${{ ...all }.f}\`}</p>;`, module),
@@ -101,6 +103,8 @@ test('a module as a whole is a way to its functions', async () => {
   assert.deepEqual(
     found.map((reasons) => reasons.at(-1)?.replace(/^.*?: /, '')),
     [
+      'the text of f',
+      'the text of f',
       'the text of f',
       'the text of f',
       'a function that is passed on',
