@@ -71,6 +71,11 @@ def test_pages_of_examples_docs_and_starter_keep_their_meaning(tmp_path: Path) -
     assert refused <= {"tests/compile/cases/ambiguous.fxl"}, "which has problems in its split"
 
 
+def test_what_was_between_two_parts_of_a_half_may_be_dropped(tmp_path: Path) -> None:
+    page = "async def g(request):\n    return [1]\n\n;;;\n# between\n\nif (a) {\n}\n"
+    assert_well_formatted(tmp_path, {"pages/a.fxl": page})
+
+
 def test_imports_of_helpers_may_stand_anywhere(tmp_path: Path) -> None:
     page = "X = 1\n;;;\nimport a from 'b'\n@a({\n})\nexport class C {}\n"
     assert_well_formatted(tmp_path, {"pages/a.fxl": page})

@@ -118,11 +118,27 @@ def cut(runs: Sequence[Lines], half: Half, formatted: str) -> list[Lines]:
 def assemble(runs: Sequence[Lines]) -> str:
     """Return the text of a page file, with one or two blank lines where the language changes."""
     text = ""
+    runs = _merged(runs)
     for before, run in zip([None, *runs], runs, strict=False):
         if before is not None:
             text += "\n" * (1 + _blank_lines(before, run))
         text += run.text
     return f"{text}\n" if text else ""
+
+
+def _merged(runs: Sequence[Lines]) -> list[Lines]:
+    """Return ``runs`` with those as one between which nothing is left of the other half.
+
+    As in the formatted file: what stands before such a run decides on the blank lines behind it.
+    """
+    merged: list[Lines] = []
+    for run in runs:
+        if merged and run.half is not None and merged[-1].half == run.half:
+            before = merged.pop()
+            gap = "\n" * (1 + _blank_lines(before, run))
+            run = attrs.evolve(before, text=f"{before.text}{gap}{run.text}")
+        merged.append(run)
+    return merged
 
 
 def _blank_lines(before: Lines, run: Lines) -> int:
