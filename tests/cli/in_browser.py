@@ -40,6 +40,12 @@ def edit(project: Path, old: str, new: str) -> None:
     page.write_text(text.replace(old, new), encoding="utf-8")
 
 
+def import_note(project: Path) -> None:
+    """Import a component into the start page, which does not use it yet."""
+    new = 'import { Note } from "../components/note.jsx";\nimport { Form }'
+    edit(project, "import { Form }", new)
+
+
 def place_of(project: Path, text: str) -> str:
     """Return `file:line:column` of ``text`` in the start page."""
     page = project / "pages/index.fxl"

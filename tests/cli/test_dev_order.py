@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import APIResponse, Browser, Page, Route, WebSocketRoute, expect
 
-from tests.cli.in_browser import edit, hydrated, open_home, wait_until
+from tests.cli.in_browser import edit, hydrated, import_note, open_home, wait_until
 from tests.e2e.support import Server, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.shared_dev]
@@ -91,11 +91,7 @@ def test_a_page_whose_part_is_right_before_its_failure_is_told_is_shown(
     line = Line(page)
     page.goto(server.url)
     hydrated(page)
-    edit(
-        project,
-        "import { Form }",
-        'import { Note } from "../components/note.jsx";\nimport { Form }',
-    )
+    import_note(project)
     edit(project, "<h1>Notes</h1>", "<h1>Notes <Note /></h1>")
     expect(page.locator("h1")).to_have_text("Notes first")
 
@@ -120,11 +116,7 @@ def test_saves_at_once_of_a_page_and_of_its_part_that_fails_show_both_when_it_is
     part.write_text("export const Note = () => <b>0</b>;\n", "utf-8")
     page = open_home(browser, server)
     hydrated(page)
-    edit(
-        project,
-        "import { Form }",
-        'import { Note } from "../components/note.jsx";\nimport { Form }',
-    )
+    import_note(project)
     edit(project, "<h1>Notes</h1>", "<h1>0 <Note /></h1>")
     expect(page.locator("h1")).to_have_text("0 0")
 

@@ -12,6 +12,7 @@ from tests.cli.in_browser import (
     HeldLine,
     edit,
     hydrated,
+    import_note,
     open_home,
     place_of,
     wait_for,
@@ -249,11 +250,7 @@ def test_a_module_that_throws_when_it_is_loaded_is_shown_until_it_is_put_right(
     page = open_home(browser, server)
     hydrated(page)
     overlay = page.locator("fx-overlay")
-    edit(
-        project,
-        "import { Form }",
-        'import { Note } from "../components/note.jsx";\nimport { Form }',
-    )
+    import_note(project)
     edit(project, "<h1>Notes</h1>", "<h1>Notes <Note /></h1>")
     expect(page.locator("h1")).to_have_text("Notes first")
 

@@ -6,6 +6,7 @@
  */
 
 import { SourceMap } from 'node:module';
+import { stripVTControlCharacters } from 'node:util';
 
 import { explain } from '../vite/explain.js';
 import { ambientNames } from './ambient.js';
@@ -89,8 +90,7 @@ export function withoutTypes({ parse, transform }, { path, text, lang }) {
  * @param {{ message: string, pos?: number }} error
  */
 function refusal(text, { message, pos: offset = 0 }) {
-  // eslint-disable-next-line no-control-regex
-  const plain = message.replace(/\u001b\[[\d;]*m/g, '').replace(/^\[\w+\] /, '');
+  const plain = stripVTControlCharacters(message).replace(/^\[\w+\] /, '');
   return { ...explain(text, offset, plain.split('\n')[0]), offset, certain: true };
 }
 

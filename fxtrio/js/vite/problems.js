@@ -2,6 +2,7 @@
 
 import fs from 'node:fs';
 import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
 import { explain } from './explain.js';
 import { missingExport } from './exports.js';
@@ -12,8 +13,6 @@ import { packageRemedy } from '../check/imports/specifiers.js';
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').Problem} Problem */
 
-// eslint-disable-next-line no-control-regex -- colours
-const COLOURS = /\x1b\[[0-9;]*m/g;
 const CODE = /^\[[A-Za-z_][^\]]*\]:?\s*/;
 
 /** Lines of a message that draw the place, which `frame` does better. */
@@ -129,7 +128,7 @@ export function explainedConfiguration(error, folders) {
  * @returns {string} its message without colours
  */
 function textIn(error) {
-  return String(error?.message ?? error).replace(COLOURS, '');
+  return stripVTControlCharacters(String(error?.message ?? error));
 }
 
 /**
