@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.develop.serving.dev_app import DevelopedApp
@@ -49,6 +51,20 @@ async def test_html_gets_the_script_at_its_end_and_its_length_is_right() -> None
 
     assert body == b"<p>!" + SCRIPT
     assert headers[b"content-length"] == b"%d" % len(body)
+
+
+async def test_a_document_says_when_it_was_asked_for_by_the_clock_that_node_reads() -> None:
+    asked: list[int] = []
+    for _ in range(2):
+        headers, _ = await answer([(b"content-type", b"text/html")], b"")
+        found = re.search(rb'fx-asked;desc="(\d+)"', headers[b"server-timing"])
+        assert found is not None
+        asked.append(int(found[1]))
+        if len(asked) == 1:
+            node = ["node", "-p", "process.hrtime.bigint() / 1000000n"]
+            done = await trio.run_process(node, capture_stdout=True)
+
+    assert asked[0] <= int(done.stdout.rstrip(b"n\n")) <= asked[1]
 
 
 async def test_a_document_in_parts_promises_no_length() -> None:

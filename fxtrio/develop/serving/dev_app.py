@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import time
 from types import SimpleNamespace
 from typing import Protocol
@@ -18,6 +19,9 @@ from fxtrio.develop.report.inside import FOLDER, Inside
 
 _NONCE = re.compile(rb"'nonce-([A-Za-z0-9+/=_-]+)'")
 _CSP_HEADERS = (b"content-security-policy", b"content-security-policy-report-only")
+_CLOCK = time.CLOCK_MONOTONIC_RAW if sys.platform == "darwin" else time.CLOCK_MONOTONIC
+"""The one that Node reads as ``process.hrtime``: nobody sets it, unlike that of the day."""
+
 ENTRY = "@id/__x00__virtual:fx/client"
 """What pages of the app begin with, below `/_fx/`."""
 
@@ -115,7 +119,7 @@ class _EntryAdder:
     def __init__(self, send: Send, url: bytes) -> None:
         self._send = send
         self._url = url
-        self._asked_ms = int(time.time() * 1000)
+        self._asked_ms = time.clock_gettime_ns(_CLOCK) // 1_000_000
         self._start: Message | None = None
         """Kept until it is known how long the document is."""
 
@@ -156,7 +160,7 @@ def _with_origin(start: Message, asked_ms: int | None) -> Message:
     """Return the start of a response that tells scripts of a document where it comes from.
 
     That is the request and the process, since another one may serve when they connect, and when
-    the document was requested (``asked_ms`` since the epoch): all that has changed since then is
+    the document was requested (``asked_ms`` by `_CLOCK`): all that has changed since then is
     missing in it, however long its scripts take to connect. Responses that are no document
     (None) name their request alone.
     """

@@ -1,5 +1,6 @@
 /** The browsers that show the app: one connection each, over which updates and problems go. */
 
+import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 
 import { Level, writeLog } from '../worker/log.js';
@@ -12,6 +13,13 @@ const MOST_UNSENT = 4 * 1024 * 1024;
 
 /** Messages that are kept for browsers whose connection was interrupted. */
 const MOST_KEPT = 500;
+
+/**
+ * Return the time by a clock that nobody sets, which the server process reads as well (ms).
+ */
+export function clock() {
+  return Math.floor(Number(process.hrtime.bigint()) / 1e6);
+}
 
 /** @type {(value: unknown) => boolean} */
 const isObject = (value) => typeof value === 'object' && value !== null;
@@ -59,11 +67,11 @@ export class Browsers {
   #listeners = new Map();
   /** @type {Map<string, Shown[]>} by who has found them */
   #problems = new Map();
-  /** @type {{ at: number, payload: object }[]} the last messages to all, numbered (ms since 1970) */
+  /** @type {{ at: number, payload: object }[]} the last messages to all, numbered, by `clock` */
   #kept = [];
   #last = 0;
   /** Tells this process from the one before, whose numbers mean nothing here. */
-  #epoch = String(Date.now());
+  #epoch = randomUUID();
 
   /** Whether anybody learns of updates. */
   get isHeard() {
@@ -116,7 +124,7 @@ export class Browsers {
   send(payload) {
     this.#last += 1;
     const numbered = { number: this.#last, ...this.#withPages(payload) };
-    this.#kept.push({ at: Date.now(), payload: numbered });
+    this.#kept.push({ at: clock(), payload: numbered });
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
     for (const socket of this.#sockets) this.#tell(socket, numbered);
   }
@@ -154,12 +162,12 @@ export class Browsers {
    * listened in it until now.
    *
    * @param {Socket} socket
-   * @param {{ asked?: unknown, age?: unknown }} document when it was asked for, by the clock of
-   *   this machine, or how long ago (ms)
+   * @param {{ asked?: unknown, age?: unknown }} document when it was asked for, by `clock`, or
+   *   how long ago (ms)
    */
   #recall(socket, { asked, age }) {
     if (typeof asked !== 'number' && typeof age !== 'number') return;
-    const since = typeof asked === 'number' ? asked : Date.now() - Number(age);
+    const since = typeof asked === 'number' ? asked : clock() - Number(age);
     for (const { at, payload } of this.#kept) if (at >= since) this.#tell(socket, payload);
   }
 

@@ -10,7 +10,10 @@
 const UNFETCHED =
   /^(?:Failed to fetch|error loading) dynamically imported module|^Importing a module script failed/;
 
-/** Versions are Vite's time stamps; 0 is that of a URL without one. */
+/**
+ * Versions are Vite's time stamps, which only grow whatever the clock of the day is set to; 0 is that
+ * of a URL without one.
+ */
 export class Versions {
   /** @type {Map<string, number>} the last version that was told, by path */
   #told = new Map();

@@ -3,7 +3,7 @@ import { PassThrough } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { mock, test } from 'node:test';
 
-import { Browsers } from '../../develop/browsers.js';
+import { Browsers, clock } from '../../develop/browsers.js';
 
 /** A connection whose two directions are apart. */
 class Connection extends PassThrough {
@@ -27,6 +27,11 @@ class Connection extends PassThrough {
     await setImmediate();
     await setImmediate();
   }
+}
+
+/** @param {number} ms */
+function setClock(ms) {
+  return mock.method(process.hrtime, 'bigint', () => BigInt(ms) * 1_000_000n);
 }
 
 /** @param {Browsers} browsers */
@@ -119,23 +124,45 @@ test('what is no message is passed over', async () => {
 });
 
 test('a document learns of changes since it was asked for, however late it connects', async () => {
-  const clock = mock.method(Date, 'now', () => 10_000);
+  const first = setClock(10_000);
   const browsers = new Browsers();
   browsers.announce('fx:data', { sources: ['a'] });
-  clock.mock.mockImplementation(() => 90_000);
+  first.mock.restore();
+  const later = setClock(90_000);
   const browser = connect(browsers);
   const other = connect(browsers);
 
   await browser.say({ type: 'custom', event: 'fx:loaded', data: { asked: 9_990 } });
   await other.say({ type: 'custom', event: 'fx:loaded', data: { asked: 10_001 } });
-  clock.mock.restore();
+  later.mock.restore();
 
   assert.deepEqual(last(browser).data, { sources: ['a'] });
   assert.equal(browser.told.length, other.told.length + 1);
 });
 
+test('a document learns of changes since it was asked for, though the day is set back', async () => {
+  const day = mock.method(Date, 'now', () => 90_000_000);
+  const browsers = new Browsers();
+  browsers.send({ type: 'full-reload' });
+  const reloaded = clock();
+  while (clock() === reloaded);
+  const asked = clock();
+  day.mock.mockImplementation(() => 50_000_000);
+  browsers.announce('fx:data', { sources: ['a'] });
+  const browser = connect(browsers);
+  const before = browser.told.length;
+
+  await browser.say({ type: 'custom', event: 'fx:loaded', data: { asked } });
+  day.mock.restore();
+
+  assert.deepEqual(
+    browser.told.slice(before).map(({ event, type }) => event ?? type),
+    ['fx:data'],
+  );
+});
+
 test('a document that is older than a change learns of it, and others do not', async () => {
-  const clock = mock.method(Date, 'now', () => 90_000);
+  const set = setClock(90_000);
   const browsers = new Browsers();
   const browser = connect(browsers);
   const other = connect(browsers);
@@ -150,6 +177,6 @@ test('a document that is older than a change learns of it, and others do not', a
   for (const age of [null, 'x', {}, undefined]) {
     await other.say({ type: 'custom', event: 'fx:loaded', data: { age } });
   }
-  clock.mock.restore();
+  set.mock.restore();
   assert.equal(other.told.length, before[1]);
 });
