@@ -106,6 +106,7 @@ def _set_others_aside(root: Path, roots: set[str]) -> None:
     if not root.is_dir():
         return
     provided = {entry.name.removesuffix(".py") for entry in os.scandir(root)}
+    covering: list[tuple[str, ModuleType, str]] = []
     for name, module in list(sys.modules.items()):
         top = name.partition(".")[0]
         if top not in provided or top in _NO_APP or top.startswith("test_"):
@@ -114,8 +115,10 @@ def _set_others_aside(root: Path, roots: set[str]) -> None:
         if owner is None or owner == str(root):
             continue
         if _is_module(root / top) or _is_module(root / name.replace(".", "/")):
-            _set_aside.setdefault(owner, {})[name] = module
-            _remove(name, module)
+            covering.append((name, module, owner))
+    for name, module, owner in covering:  # now: a folder in a folder asks that one for its places
+        _set_aside.setdefault(owner, {})[name] = module
+        _remove(name, module)
 
 
 def _owner(module: ModuleType, roots: set[str]) -> str | None:

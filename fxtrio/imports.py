@@ -1,8 +1,9 @@
 """Application code, imported: page modules, Python endpoints, `llms.py`, dotted names.
 
-The only module that runs what a project contains. Page modules are compiled
-under the name of their `.fxl` file, whose lines they keep, so tracebacks and
-debuggers show the page itself.
+The only module that runs what a project contains. Python files are the modules
+that an `import` gives. Page modules, which nothing can import, are compiled under the
+name of their `.fxl` file, whose lines they keep, so tracebacks and debuggers show the page
+itself.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module, invalidate_caches
+from importlib.util import find_spec
 from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
@@ -58,8 +60,19 @@ class Imports:
         return replace(code, markdown=text)
 
     def file(self, source: str) -> Mapping[str, Any]:
-        """Return the names of a Python file of the project."""
+        """Return the names of a Python file of the project.
+
+        It is the module that an `import` gives, so that what it holds is there once. Only a file
+        that no such name leads to, as `sitemap.xml.py`, is a module of its own.
+        """
         path = self._root / source
+        name = _module_name(source)
+        try:
+            if _is_found(name, path):
+                return import_module(name).__dict__
+        except BaseException as error:
+            error.add_note(f"fxtrio was importing {source}")
+            raise
         return self._run(source, path.read_bytes(), path, {})
 
     def page(self, module: PageModule, text: bytes) -> Mapping[str, Any]:
@@ -95,6 +108,44 @@ class Imports:
     def _compiled(self, text: bytes, path: Path) -> CodeType:
         code: CodeType = compile(text, str(path), "exec", dont_inherit=True)
         return code
+
+
+def _module_name(source: str) -> str:
+    """Return the dotted name of a Python file; "" for one with a dot in its name or folders.
+
+    Other signs are no matter: no statement can name `[id].py`, but its module has a package.
+    """
+    name = source.removesuffix(".py")
+    return "" if "." in name else name.replace("/", ".")
+
+
+def _is_found(name: str, path: Path) -> bool:
+    """Whether the module ``name`` is that of ``path``, and not one of another place.
+
+    Imports its packages, and raises what they raise.
+    """
+    if not name:
+        return False
+    if name in sys.modules:
+        return _is_file(getattr(sys.modules[name], "__file__", None), path)
+    if _is_file(_origin(name), path):
+        return True
+    invalidate_caches()  # the file may have been written a moment ago
+    return _is_file(_origin(name), path)
+
+
+def _origin(name: str) -> str | None:
+    try:
+        spec = find_spec(name)
+    except ModuleNotFoundError as error:
+        if error.name and f"{name}.".startswith(f"{error.name}."):
+            return None  # what is found under the name of one of its folders is no package
+        raise
+    return None if spec is None else spec.origin
+
+
+def _is_file(file: str | None, path: Path) -> bool:
+    return file is not None and (file == str(path) or Path(file).resolve() == path.resolve())
 
 
 @contextmanager

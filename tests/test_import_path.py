@@ -98,3 +98,59 @@ def test_tests_and_what_only_one_project_has_stay(tmp_path: Path) -> None:
     put_on_path(two)
 
     assert [import_module(name) for name in ("same_alone", "test_same")] == stays
+
+
+HELD = """
+    from fx.runtime import action
+
+    HELD = ["module"]
+
+    @action
+    async def post(request):
+        HELD.append("called")
+        return {}
+
+    def llms_txt(ctx):
+        HELD.append("called")
+        return "text"
+    """
+USER = """
+    from importlib import import_module
+
+    known = import_module({name!r})
+
+    @server
+    async def load(request):
+        return {{"held": known.HELD}}
+    """
+
+
+@pytest.mark.parametrize(
+    ("file", "method", "url"),
+    [
+        ("actions/one_copy.py", "POST", "/api/__actions/one_copy.post"),
+        ("pages/api/one_copy.py", "POST", "/api/one_copy"),
+        ("pages/api/[one-copy].py", "POST", "/api/any"),
+        ("pages/llms.py", "GET", "/llms.txt"),
+    ],
+)
+async def test_what_is_imported_by_name_is_what_the_app_runs(
+    tmp_path: Path, file: str, method: str, url: str
+) -> None:
+    name = file.removesuffix(".py").replace("/", ".")
+    files = {file: HELD, "pages/index.fxl": page(USER.format(name=name))}
+    async with open_app(write_tree(tmp_path, files), llms={"enabled": True}) as client:
+        assert (await client.request(method, url)).status == 200
+        assert (await client.load_page("/")).data == {"held": ["module", "called"]}
+
+
+async def test_an_endpoint_that_no_name_leads_to_is_there_all_the_same(tmp_path: Path) -> None:
+    files = {
+        "pages/api/map.xml.py": "def get(request):\n    return {'of': __name__[:8]}\n",
+        "pages/api/hidden.py": "def get(request):\n    return {'of': 'below a module'}\n",
+        "pages.py": "",
+        "pages/index.fxl": page("import pages"),
+    }
+    async with open_app(write_tree(tmp_path, files)) as client:
+        assert (await client.get("/api/map.xml")).json() == {"of": "fxpages_"}
+        assert (await client.get("/api/hidden")).json() == {"of": "below a module"}

@@ -191,3 +191,21 @@ async def test_a_function_that_a_setting_names_needs_a_new_process(root: Path) -
         done = project.swapper.swap(project.saved("shop_swap/lang.py"))
 
     assert done.restart == "shop_swap.lang: a setting names it"
+
+
+async def test_a_file_of_the_app_that_a_page_imports_is_one_module_after_each_change(
+    root: Path,
+) -> None:
+    endpoint = "from shop_swap.units import UNIT\n\nHELD = []\n\n\nasync def get(request):\n"
+    endpoint += "    HELD.append(UNIT)\n    return {'held': HELD}\n"
+    uses = page("from importlib import import_module", "import_module('pages.api.held').HELD")
+    write_tree(root, {"pages/api/held.py": endpoint, **uses})
+    async with developed(root) as (project, client):
+        for file, old, new, shown in (
+            ("pages/api/held.py", "HELD = []", "HELD = ['new']", ["new", 1]),
+            ("shop_swap/units.py", "UNIT = 1", "UNIT = 2", ["new", 2]),
+        ):
+            project.swapper.swap(project.edit(file, old, new))
+
+            assert (await client.get("/api/held")).json() == {"held": shown}
+            assert (await data(client, "/"))["rows"] == shown
