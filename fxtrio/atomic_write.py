@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from fxtrio.build_folder import make_folder
+
 
 def write_whole(path: Path, data: bytes) -> bool:
     """Write a file in one step, with its folders; return whether it was another one before."""
@@ -16,7 +18,7 @@ def write_whole(path: Path, data: bytes) -> bool:
         if path.read_bytes() == data:
             return False
     except OSError:  # there is none
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
     with replacement(path) as file:
         file.write(data)
     return True

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import signal
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +18,7 @@ import trio.testing
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
 from fxtrio.develop.processes.launch import ViteSettings
 from fxtrio.develop.processes.line_stream import read_lines
+from fxtrio.develop.vite import vite_supervisor
 from fxtrio.develop.vite.vite import OrderVoid, Vite
 
 TIMES = 40
@@ -156,3 +160,34 @@ async def test_orders_are_void_when_the_process_is_abandoned() -> None:
     assert void == ["look", "warm"]
     await heard.aclose()
     await answers.aclose()
+
+
+async def test_what_could_not_be_restarted_is_started_by_the_next_who_needs_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    opened: list[str] = []
+    failing = {"other"}
+
+    @asynccontextmanager
+    async def opening(settings: ViteSettings, *_: object) -> AsyncIterator[Vite]:
+        opened.append(settings.base)
+        if settings.base in failing:
+            raise BundlerCrashed(1, "its folder is away")
+        yield Vite(settings, FakeProcess(stdin=None, stdout=None))  # type: ignore[arg-type]
+
+    monkeypatch.setattr(vite_supervisor, "open_vite", opening)
+    (tmp_path / "runtime").mkdir()
+    async with trio.open_nursery() as nursery:
+        nothing: Any = None
+        node = vite_supervisor.ViteSupervisor(tmp_path, nursery, nothing, nothing, nothing)
+        first = attrs.evolve(SETTINGS, folder=str(tmp_path), base="first")
+        other = attrs.evolve(first, base="other")
+        assert await node.start(first)
+        with pytest.raises(BundlerCrashed):
+            await node.start(other)
+        assert not node.runs
+        failing.clear()
+        assert await node.start(first)
+        assert node.runs
+        nursery.cancel_scope.cancel()
+    assert opened == ["first", "other", "first"]

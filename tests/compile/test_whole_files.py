@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from fxtrio.atomic_write import write_whole
+from fxtrio.build_folder import make_folder
 from fxtrio.compile.build_steps import remove_other_halves, write_halves
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config
@@ -48,3 +50,16 @@ def test_halves_of_removed_pages_are_removed(tmp_path: Path) -> None:
     files = {path.relative_to(build).as_posix() for path in build.rglob("*") if path.is_file()}
     assert files == {"ui/pages/a.fxl.tsx", "server/pages/a.fxl.py"}
     assert kept.stat().st_ino == before
+
+
+@pytest.mark.parametrize("make", [make_folder, lambda folder: write_whole(folder / "file", b"")])
+def test_what_is_written_later_brings_no_project_back_that_was_moved_away(
+    tmp_path: Path, make: Callable[[Path], object]
+) -> None:
+    project = tmp_path / "shop"
+    with pytest.raises(FileNotFoundError, match=str(project)):
+        make(project / ".fx/dev/ui")
+    assert not project.exists()
+    project.mkdir()
+    make(project / ".fx/dev/ui")
+    assert (project / ".fx/dev/ui").is_dir()

@@ -8,6 +8,7 @@ from pathlib import Path
 import attrs
 
 from fxtrio.atomic_write import write_whole
+from fxtrio.build_folder import make_folder
 from fxtrio.compile.build_steps import (
     has_same_manifest,
     make_manifest,
@@ -46,7 +47,7 @@ class BuildFiles:
 
     def write_all(self, project: CheckedProject) -> None:
         """Write the halves of all pages, and delete those of others."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        make_folder(self.folder)
         write_halves(project.pages, self.folder)
         remove_other_halves(project.pages, self.folder)
         write_client_types(self.root)

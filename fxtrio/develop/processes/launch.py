@@ -18,7 +18,7 @@ from socket import socket
 
 import attrs
 
-from fxtrio.build_folder import require_no_link
+from fxtrio.build_folder import make_folder, require_no_link
 from fxtrio.compile.bundling.installation import is_whole, toolchain_folder
 from fxtrio.config import Config
 from fxtrio.develop.processes.debugger import interpreter_arguments
@@ -78,7 +78,7 @@ def launch_vite(settings: ViteSettings, early: EarlyNode | None = None) -> subpr
     It says on its standard output when it is ready. Raises NodeMissing and OSError.
     """
     node, root = find_node().node, Path(settings.root)
-    Path(settings.folder).mkdir(parents=True, exist_ok=True)
+    make_folder(Path(settings.folder))
     for name in ("http", "ssr", "hot"):
         (Path(settings.sockets) / name).unlink(missing_ok=True)
     process = None if early is None else early.take(node, root)

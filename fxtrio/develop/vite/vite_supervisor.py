@@ -77,7 +77,11 @@ class ViteSupervisor:
         self._renewal.cancel("settings, packages or public variables have changed")
         self._renewal = trio.CancelScope()
         self._wrong.clear()
-        await self.nursery.start(self._run, settings, self._renewal)
+        try:
+            await self.nursery.start(self._run, settings, self._renewal)
+        except BaseException:  # also when it is cancelled
+            self._vite = None  # the one before takes no orders any more
+            raise
         return True
 
     async def has_other_packages(self) -> bool:
