@@ -6,7 +6,7 @@ import logging
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.application_errors import application_error, leave_to_server
@@ -16,6 +16,7 @@ from fxtrio.serve.request.bodies.third_party_bodies import PlainOnly
 from fxtrio.serve.request.client_protocol import NAVIGATION
 from fxtrio.serve.request.response.error_response import UNEXPECTED
 from fxtrio.serve.request.response.response import with_cookies_private
+from fxtrio.serve.request.response.translated import failure_response
 from fxtrio.serve.request.response.unwrap import require_status
 from fxtrio.tracebacks import trimmed
 
@@ -61,8 +62,6 @@ class ErrorResponses:
         headers = {"cache-control": "no-store"}
         asks_for_data = NAVIGATION.decode() in Headers(scope=scope)
         if asks_for_data or scope["path"].startswith(self._api):
-            body = {"ok": False, "error": UNEXPECTED}
-            if asks_for_data:
-                body |= {"statusCode": 500, "type": "ServerError", "boundary": None}
-            return JSONResponse(body, 500, headers)
+            problem = {"statusCode": 500, "type": "ServerError", "boundary": None}
+            return failure_response(UNEXPECTED, 500, headers, **(problem if asks_for_data else {}))
         return HTMLResponse(error_document(500, UNEXPECTED), 500, headers)

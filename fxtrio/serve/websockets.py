@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 import trio
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 from starlette.types import Message, Send
 from starlette.websockets import WebSocket, WebSocketState
@@ -29,6 +29,7 @@ from fxtrio.serve.request.bodies.third_party_bodies import require_plain
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks
 from fxtrio.serve.request.requests import PageSocket
+from fxtrio.serve.request.response.translated import failure_response
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request_span import name_by_starlette_route
 from fxtrio.spans import span
@@ -51,8 +52,8 @@ async def serve_socket(
     send = _accepting(event)
     socket = PageSocket(event.scope, event.receive, send)
     if event.repeated is not None:
-        error = {"ok": False, "error": repeated_header(event.repeated).message}
-        await _reject(socket, JSONResponse(error, 400))
+        message = repeated_header(event.repeated).message
+        await _reject(socket, failure_response(message, 400))
         return
     with known_ending(event.scope) as ending:
         for route in routes:
@@ -67,8 +68,7 @@ async def serve_socket(
                 try:
                     require_plain(event.scope["headers"])
                 except ActionError as error:
-                    body = {"ok": False, "error": error.message}
-                    await _reject(socket, JSONResponse(body, error.status_code))
+                    await _reject(socket, failure_response(error.message, error.status_code))
                     return
                 await route.handle(event.scope, event.receive, _followed(socket, send))
                 return
@@ -82,7 +82,7 @@ async def _serve_page(
 ) -> None:
     found = _find(site, event)
     if found is None:
-        await _reject(socket, JSONResponse({"ok": False, "error": "Not found"}, 404))
+        await _reject(socket, failure_response("Not found", 404))
         return
     handler, place, pattern, file = found
     if not await _admit(site, event, socket, pattern, count):
@@ -113,8 +113,7 @@ async def _admit(
     await enter(event, site.policies, pattern, called=False, count=count)
     if event.rejection is None:
         return True
-    error = {"ok": False, "error": event.rejection.message}
-    await _reject(socket, JSONResponse(error, 429, event.draft.headers))
+    await _reject(socket, failure_response(event.rejection.message, 429, event.draft.headers))
     return False
 
 
@@ -122,12 +121,12 @@ def _hook_failed(error: BaseException, place: str) -> Response | Redirect:
     if isinstance(error, Redirect):
         return error
     if isinstance(error, LoaderError):
-        return JSONResponse({"ok": False, "error": error.message}, error.status_code)
+        return failure_response(error.message, error.status_code)
     log_failure(error, place)
     if isinstance(error, Busy):
         later = {"retry-after": str(ceil(error.retry_after))}
-        return JSONResponse({"ok": False, "error": error.message}, 503, later)
-    return JSONResponse({"ok": False, "error": "Internal Server Error"}, 500)
+        return failure_response(error.message, 503, later)
+    return failure_response("Internal Server Error", 500)
 
 
 def _find(site: Site, event: RequestEvent) -> tuple[Handler, str, str, FileKind] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import AsyncIterator
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 import trio
 import trio.testing
+from starlette.types import Message
 
 from fx.testing import Client, open_app
 from fxtrio.serve.request.response.translated import TranslateInvalid
@@ -186,3 +188,64 @@ async def test_what_cannot_translate_keeps_the_app_from_starting(
     with pytest.raises(TranslateInvalid, match=cause):
         async with open_app(root):
             pass
+
+
+MIDDLEWARE = """
+from starlette.exceptions import HTTPException
+
+
+class Failing:
+    def __init__(self, app):
+        self.app = app
+
+    async def __call__(self, scope, receive, send):
+        if scope["type"] == "http" and b"fail" in scope["query_string"]:
+            raise RuntimeError
+        if scope["type"] == "http" and b"reject" in scope["query_string"]:
+            raise HTTPException(409, "Too late.")
+        await self.app(scope, receive, send)
+"""
+FAILED = "[An unexpected error occurred.]"
+
+
+@pytest.mark.parametrize(
+    ("url", "headers", "status", "error"),
+    [
+        ("/api/any?fail", {}, 500, FAILED),
+        ("/?fail", {"x-fx-navigation": "1"}, 500, FAILED),
+        ("/?fail", {}, 500, FAILED),
+        ("/api/any?reject", {}, 409, "[Too late.]"),
+        ("/api/mine", {}, 401, "[You are not signed in.]"),
+    ],
+)
+async def test_errors_of_middleware_and_guards_are_translated(
+    root: Path, url: str, headers: dict[str, str], status: int, error: str
+) -> None:
+    settings = {
+        "translate": "texts:translate",
+        "plugins": ["auth"],
+        "middleware": ["failing_texts:Failing"],
+        "routeMiddleware": {"apis": ["fxtrio.plugins.auth:require_user"]},
+    }
+    files = {"failing_texts.py": MIDDLEWARE, "pages/api/mine.py": "def get(request):\n    pass\n"}
+    write_tree(root, {**files, "fx.config.json": json.dumps(settings)})
+    async with open_app(root) as client:
+        answer = await client.get(url, headers={**GERMAN, **headers})
+
+    shown = answer.text if url == "/?fail" and not headers else answer.json()["error"]
+    assert (answer.status, error in shown) == (status, True)
+
+
+async def test_a_rejected_websocket_is_translated(client: Client) -> None:
+    sent: list[Message] = []
+
+    async def receive() -> Message:
+        return {"type": "websocket.connect"}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    scope = client.scope("websocket", "/nowhere", GERMAN)
+    await client.app({**scope, "extensions": {"websocket.http.response": {}}}, receive, send)
+
+    assert json.loads(sent[1]["body"]) == {"ok": False, "error": "[Not found]"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from urllib.parse import quote
 
 from starlette.requests import HTTPConnection
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.types import Scope
 
 from fxtrio.app_handle import get_app
@@ -15,6 +15,7 @@ from fxtrio.markdown import prefers_markdown
 from fxtrio.plugins.auth.service import get_auth
 from fxtrio.plugins.auth.settings import AuthSettings
 from fxtrio.routes import MatchedRoute, route_of
+from fxtrio.serve.request.response.translated import failure_response
 
 _SIGNED_OUT = "You are not signed in."
 
@@ -41,7 +42,7 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
     if user is not None:
         return None
     if not _shows_a_page(connection.scope, route):
-        return JSONResponse({"ok": False, "error": _SIGNED_OUT}, 401)
+        return failure_response(_SIGNED_OUT, 401)
     scope, login = connection.scope, _base_path() + service.settings.login_path
     # A page that replaces the login page would be redirected to itself.
     if _is_agent(connection, route) or scope["path"] == root_of(scope) + login:

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import attrs
-from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.asgi_extensions import SAME_FOR_ALL, root_of
 from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Rejection, SignedIn, rejection_of
 from fxtrio.plugins.auth.service import AuthService
+from fxtrio.serve.request.response.translated import failure_response, translated
 
 SIGNED_IN = "fx.auth"
 """Key of the ASGI scope that holds the `SignedIn` of a request, for the plugin itself."""
@@ -69,9 +70,8 @@ def _unavailable(scope: Scope, rejection: Rejection) -> Response:
     """Respond to a visitor whose session cannot be checked now, instead of as signed out."""
     headers = {"cache-control": "no-store", "retry-after": str(int(rejection.retry_after or 1))}
     if "/api/" in scope["path"]:
-        values = {"ok": False, "error": rejection.message, "code": rejection.code}
-        return JSONResponse(values, rejection.status, headers)
-    return PlainTextResponse(rejection.message + "\n", rejection.status, headers)
+        return failure_response(rejection.message, rejection.status, headers, code=rejection.code)
+    return PlainTextResponse(translated(rejection.message) + "\n", rejection.status, headers)
 
 
 def _personal(send: Send, scope: Scope, cookie: bytes | None) -> Send:

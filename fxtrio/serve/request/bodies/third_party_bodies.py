@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from starlette.exceptions import HTTPException
-from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.errors import ActionError, BadBody
 from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, media_type, options_of
+from fxtrio.serve.request.response.translated import failure_response
 from fxtrio.serve.request.response.unwrap import require_status
 from fxtrio.server.header_fields import Header
 
@@ -65,5 +65,4 @@ class PlainOnly:
                 return
             message = error.message if isinstance(error, ActionError) else error.detail
             status = require_status(error.status_code, "middleware")
-            answer = JSONResponse({"ok": False, "error": message}, status)
-            await answer(scope, receive, send)
+            await failure_response(message, status)(scope, receive, send)

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Callable, Mapping
 
 from starlette.requests import HTTPConnection
+from starlette.responses import JSONResponse
 
 from fxtrio.application_errors import application_error
 from fxtrio.context import current
@@ -68,6 +69,13 @@ def translated(message: str) -> str:
         return found
     log.error("'translate' returned %r for %r. Return a str.", found, message)
     return message
+
+
+def failure_response(
+    message: str, status: int, headers: Mapping[str, str] | None = None, **more: object
+) -> JSONResponse:
+    """Return ``{ok: false, error}`` as a response of Starlette, as the visitor reads it."""
+    return JSONResponse({"ok": False, "error": translated(message), **more}, status, headers)
 
 
 def translated_fields(fields: Mapping[str, list[str]]) -> dict[str, list[str]]:
