@@ -49,6 +49,13 @@ ALLOWED = frozenset(
 )
 """Variables that programs get which look at a project without running its code."""
 
+ALLOCATOR = {"MIMALLOC_ALLOW_THP": "0"}
+"""Variables of each Node that bundles or parses.
+
+Their allocator would ask for huge pages: the kernel zeroes 2 MB where the bundler uses a part. That
+is a quarter of the CPU time of a small build, and a third of its memory.
+"""
+
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 _ANSWER_TIME = 20.0  # Seconds for `node --version`, which takes 5 ms on an idle machine.
 
@@ -83,11 +90,12 @@ def tool_environment() -> dict[str, str]:
 
     ``NODE_OPTIONS``, and whatever else would make it load some, is not in it.
     """
-    return {
+    inherited = {
         name: value
         for name, value in os.environ.items()
         if name.upper() in ALLOWED or name.startswith("LC_")
     }
+    return {**inherited, **ALLOCATOR}
 
 
 def find_node() -> Node:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.node import NodeMissing, find_node, tool_environment
+from fxtrio.node import ALLOCATOR, NodeMissing, find_node, tool_environment
 
 
 def make_program(path: Path, prints: str) -> Path:
@@ -108,3 +108,4 @@ def test_tools_get_what_bounds_their_memory_and_nothing_that_loads_code(
     given = tool_environment()
     assert given.keys() & {"GOGC", "GOMEMLIMIT"} == {"GOGC", "GOMEMLIMIT"}
     assert not given.keys() & {"GODEBUG", "NODE_OPTIONS", "LD_PRELOAD"}
+    assert given.items() >= ALLOCATOR.items()

@@ -12,7 +12,7 @@ import pytest
 from fxtrio.config import Config
 from fxtrio.develop.processes import launch
 from fxtrio.develop.processes.early_node import EarlyNode, starting_early
-from fxtrio.node import Node, NodeMissing
+from fxtrio.node import ALLOCATOR, Node, NodeMissing
 
 
 @pytest.fixture
@@ -99,7 +99,11 @@ def test_variables_for_browsers_may_come_later(
         taken = early.take(node, tmp_path)
     assert taken is not None
     with taken:
-        assert b"FX_PUBLIC_NAME" not in Path(f"/proc/{taken.pid}/environ").read_bytes()
+        given = Path(f"/proc/{taken.pid}/environ").read_bytes()
+        assert b"FX_PUBLIC_NAME" not in given
+        assert {f"{name}={value}".encode() for name, value in ALLOCATOR.items()} <= {
+            *given.split(b"\0")
+        }
         taken.kill()
 
 

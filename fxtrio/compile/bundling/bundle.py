@@ -24,7 +24,7 @@ from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.errors import shown_path
 from fxtrio.manifest import ScriptsMode, ViewKind
-from fxtrio.node import find_node
+from fxtrio.node import ALLOCATOR, find_node
 
 log = logging.getLogger("fx.build")
 
@@ -193,7 +193,7 @@ async def bundle(plan: BundlePlan, *, toolchain: Path) -> BundleResult:
         capture_stderr=True,
         check=False,
         cwd=plan.root,
-        env={**os.environ, "NO_COLOR": "1"},
+        env={**os.environ, "NO_COLOR": "1", **ALLOCATOR},
         deliver_cancel=_kill,
     )
     printed = done.stderr.decode("utf-8", "replace")
