@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import attrs
 
@@ -24,8 +24,12 @@ class _Queues:
     name: str
     bodies: Bodies
     streams: OpenStreams
+    open_streams: Collection[object]
+    """That of ``streams``, which is cheaper to ask; the same of ``names``."""
+
     tasks: TaskQueue
     topics: Topics
+    names: Collection[str]
     taken: int = 0
     """How many jobs the queue had taken at the last look: only another one makes it longer."""
 
@@ -47,14 +51,14 @@ class Bounds:
                 held = self._queues.get(process)
                 if held is None:
                     held = self._queues[process] = _queues_of(process)
-                bodies, streams = held.bodies, held.streams
+                bodies, streams = held.bodies, held.open_streams
                 if bodies.used > bodies.capacity:
                     self._note(held, "the bytes of bodies", bodies.used, bodies.capacity)
-                if len(streams) > streams.capacity:
-                    self._note(held, "the open streams", len(streams), streams.capacity)
+                if streams and len(streams) > held.streams.capacity:
+                    self._note(held, "the open streams", len(streams), held.streams.capacity)
                 if held.tasks.taken != held.taken:
                     self._compare_jobs(held)
-                if len(held.topics):
+                if held.names:
                     self._compare_outboxes(held)
 
     def _compare_jobs(self, held: _Queues) -> None:
@@ -80,4 +84,8 @@ def _queues_of(process: Process) -> _Queues:
     running, handle = process.running, process.handle
     assert running is not None
     topics: Topics = getattr(handle.broker, "_topics", _NO_TOPICS)
-    return _Queues(process.name, running.bodies, running.streams, handle.tasks, topics)
+    streams = running.streams
+    return _Queues(
+        *(process.name, running.bodies, streams, streams._open),
+        *(handle.tasks, topics, topics._topics),
+    )

@@ -33,10 +33,9 @@ _LOOK = 5.0
 def replaced(store: MessageStore | None, modules: Callable[[], Iterable[object]]) -> Iterator[None]:
     """Replace what goes by the machine for the block.
 
-    Processes cannot see each other, connections to a database are listed by process, garbage is
-    not collected (finalizers would run at steps of their own), and messages go over ``store``.
-    What attrs and cattrs write for the same class again is not compiled again. ``modules`` returns
-    those in which jobs may be.
+    Processes cannot see each other, connections to a database are listed by process, and messages
+    go over ``store``. What attrs and cattrs write for the same class again is not compiled again.
+    ``modules`` returns those in which jobs may be.
     """
     configured = sqlite_engine._configured
 
@@ -61,7 +60,6 @@ def replaced(store: MessageStore | None, modules: Callable[[], Iterable[object]]
         for module in (attr._make, cattrs.gen):
             stack.enter_context(_attribute(module, "compile", _compiled))
         stack.enter_context(recording())
-        stack.enter_context(_without_collections())
         yield
 
 
@@ -86,7 +84,8 @@ def _attribute(module: Any, name: str, value: object) -> Iterator[None]:
 
 
 @contextmanager
-def _without_collections() -> Iterator[None]:
+def without_collections() -> Iterator[None]:
+    """Collect no garbage in the block: finalizers would run at steps of their own."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -21,11 +21,15 @@ from fxtrio.simulation.engine.rejections import NotSimulated, rejecting
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.engine.strategies import ByPriority, Shuffled, Strategy, StrategyName
 from fxtrio.simulation.engine.threads import Threads
-from fxtrio.simulation.engine.trio_internals import ordered_by, polled_when_needed, threads_by
+from fxtrio.simulation.engine.trio_internals import (
+    ordered_by,
+    polled_when_needed,
+    virtual_clock,
+)
 from fxtrio.simulation.failures.chance import Chance
 from fxtrio.simulation.failures.trace import Trace
 from fxtrio.simulation.faults import Fault, FaultPlan, Faults
-from fxtrio.simulation.replaced import recorded_log, replaced
+from fxtrio.simulation.replaced import recorded_log, replaced, without_collections
 from fxtrio.simulation.servers.prepared_app import PreparedApp
 from fxtrio.simulation.servers.processes import Servers
 from fxtrio.simulation.servers.store import MessageStore
@@ -128,11 +132,14 @@ class Runner:
         ``watched``, which needs ``traced``, looks for chance that the seed does not decide. With
         ``keep`` the following runs begin with its database.
         """
-        variant = variant or Variant()
+        with without_collections():
+            return self._run(seed, variant or Variant(), traced, watched, keep)
+
+    def _run(self, seed: int, variant: Variant, traced: bool, watched: bool, keep: bool) -> Run:
         folder = self.app.new_folder()
         plan = FaultPlan(self.options.faults, str(seed), variant.without)
         scheduler = Scheduler(self._strategy(seed, variant), limit=variant.ordered_from)
-        clock, trace = MockClock(autojump_threshold=0), Trace(scheduler) if traced else None
+        clock, trace = virtual_clock(), Trace(scheduler) if traced else None
         visitors, rejections = list[str](), list[NotSimulated]()
         error: BaseException | None = None
         threads = Threads(plan.delay, scheduler.begin_late)
@@ -142,7 +149,7 @@ class Runner:
             log = enter(recorded_log())
             enter(seeded(str(seed)))
             enter(ordered_by(scheduler))
-            enter(threads_by(threads.start, threads.send))
+            enter(threads.in_turn())
             enter(polled_when_needed())
             shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
             enter(replaced(shared, self.app.modules))

@@ -147,7 +147,9 @@ class TaskQueue:
     _scope: trio.CancelScope = attrs.field(init=False, factory=trio.CancelScope)
     _ended: trio.Event = attrs.field(init=False, factory=trio.Event)
     _open: bool = attrs.field(init=False, default=True)
-    _taken: int = attrs.field(init=False, default=0)
+    taken: int = attrs.field(init=False, default=0)
+    """How many jobs it has taken so far."""
+
     _completed: int = attrs.field(init=False, default=0)
     _failed: int = attrs.field(init=False, default=0)
     _cancelled: int = attrs.field(init=False, default=0)
@@ -213,12 +215,7 @@ class TaskQueue:
             raise TaskQueueFull(name_of(job[1]), self.capacity) from None
         except trio.ClosedResourceError:
             raise TaskQueueNotRunning(name_of(job[1])) from None
-        self._taken += 1
-
-    @property
-    def taken(self) -> int:
-        """How many jobs it has taken so far."""
-        return self._taken
+        self.taken += 1
 
     @property
     def waiting(self) -> int:
@@ -233,7 +230,7 @@ class TaskQueue:
             capacity=self.capacity,
             workers=self.workers,
             waiting=waiting,
-            running=self._taken - waiting - ended,
+            running=self.taken - waiting - ended,
             completed=self._completed,
             failed=self._failed,
             cancelled=self._cancelled,

@@ -13,20 +13,20 @@ import threading
 import time
 import uuid
 from collections.abc import Awaitable, Callable
+from contextvars import ContextVar
 from datetime import UTC, datetime
 from math import ceil, log, log1p
 from random import Random
 
 import pytest
 import trio
-from trio.testing import MockClock
 
 from fxtrio.simulation.engine.randomness import START, open_calendar, seeded
 from fxtrio.simulation.engine.rejections import NotSimulated, rejecting
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.engine.strategies import ByPriority, InOrder, Shuffled, Strategy
 from fxtrio.simulation.engine.threads import Threads
-from fxtrio.simulation.engine.trio_internals import ordered_by, threads_by
+from fxtrio.simulation.engine.trio_internals import ordered_by, virtual_clock
 from fxtrio.simulation.faults import FaultPlan, Faults
 
 
@@ -34,8 +34,8 @@ def run(main: Callable[[], Awaitable[object]], strategy: Strategy) -> tuple[obje
     """Run a function under a strategy."""
     scheduler = Scheduler(strategy)
     threads = Threads(lambda: (0, 0.0, False))
-    with ordered_by(scheduler), threads_by(threads.start, threads.send):
-        return trio.run(main, clock=MockClock(autojump_threshold=0)), scheduler
+    with ordered_by(scheduler), threads.in_turn():
+        return trio.run(main, clock=virtual_clock()), scheduler
 
 
 async def letters() -> str:
@@ -165,7 +165,7 @@ def test_nothing_can_happen_any_more_is_seen() -> None:
             await trio.sleep_forever()
 
     with ordered_by(scheduler):
-        trio.run(main, clock=MockClock(autojump_threshold=0))
+        trio.run(main, clock=virtual_clock())
 
 
 def test_calls_happen_between_two_steps() -> None:
@@ -179,7 +179,7 @@ def test_calls_happen_between_two_steps() -> None:
                 nursery.start_soon(trio.lowlevel.checkpoint)
 
     with ordered_by(scheduler):
-        trio.run(main, clock=MockClock(autojump_threshold=0))
+        trio.run(main, clock=virtual_clock())
     assert len(steps) == 1
 
 
@@ -202,7 +202,7 @@ def test_a_late_task_begins_after_its_turns_or_when_nothing_else_can_run() -> No
             await trio.sleep(1)  # before which the second one does, as nothing else can run
 
     with ordered_by(scheduler):
-        trio.run(main, clock=MockClock(autojump_threshold=0))
+        trio.run(main, clock=virtual_clock())
     assert [(name, time) for name, _, time in begun] == [("first", 0.0), ("second", 0.0)]
 
 
@@ -253,8 +253,39 @@ def test_what_the_framework_reads_is_late_or_was_read_before(late: bool, found: 
             return await trio.to_thread.run_sync(read), trio.current_time()
         raise AssertionError
 
-    with ordered_by(scheduler), threads_by(threads.start, threads.send):
-        assert trio.run(main, clock=MockClock(autojump_threshold=0)) == (found, 5.0)
+    with ordered_by(scheduler), threads.in_turn():
+        assert trio.run(main, clock=virtual_clock()) == (found, 5.0)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_call_of_the_framework_ends_also_when_its_task_is_cancelled(late: bool) -> None:
+    found: list[object] = []
+    name: ContextVar[str] = ContextVar("name")
+
+    def read() -> None:
+        try:
+            trio.from_thread.check_cancelled()
+        except trio.Cancelled:
+            found.append("cancelled")
+        found.append(name.get())
+        name.set("another")
+
+    read.__module__ = "fxtrio.db.reading"
+    scheduler, limiters = Scheduler(InOrder()), list[trio.CapacityLimiter]()
+    threads = Threads(lambda: (2, 5.0, late), scheduler.begin_late)
+
+    async def main() -> None:
+        limiters.append(trio.CapacityLimiter(1))
+        name.set("one")
+        with trio.move_on_after(1):
+            await trio.to_thread.run_sync(read, limiter=limiters[0])
+            found.append(trio.current_time())
+            await trio.sleep_forever()
+        found.extend([name.get(), limiters[0].borrowed_tokens])
+
+    with ordered_by(scheduler), threads.in_turn():
+        trio.run(main, clock=virtual_clock())
+    assert found == [*([] if late else ["cancelled"]), "one", 5.0, "one", 0]
 
 
 def test_what_a_thread_does_while_it_is_being_started_is_refused() -> None:

@@ -7,6 +7,7 @@ import queue
 import socket
 from typing import Any
 
+import pytest
 import trio
 import trio._core._run
 import trio._threads
@@ -97,33 +98,37 @@ def test_a_call_in_a_thread_is_started_and_sent_by_the_functions_that_are_replac
     assert isinstance(message.queue, queue.SimpleQueue)
 
 
-def test_the_function_of_a_call_in_a_thread_is_known() -> None:
-    found: list[object] = []
+@pytest.mark.parametrize("is_cancelled", [True, False])
+def test_a_call_as_in_a_thread_is_in_no_task_and_may_be_cancelled(is_cancelled: bool) -> None:
+    def in_thread() -> str:
+        with pytest.raises(RuntimeError):
+            trio.lowlevel.current_task()
+        try:
+            trio.from_thread.check_cancelled()
+        except trio.Cancelled:
+            return "cancelled"
+        return "not cancelled"
 
-    def start(work: Any, deliver: Any, name: str | None = None) -> None:
-        found.append(trio_internals.function_of(work))
-        trio_internals.start_thread(work, deliver, name)
+    async def main() -> str:
+        found: str = trio_internals.call_as_thread(in_thread, is_cancelled=is_cancelled)
+        assert trio.lowlevel.current_task()
+        with pytest.raises(RuntimeError):  # it is over
+            trio.from_thread.check_cancelled()
+        return found
 
-    async def main() -> None:
-        with trio_internals.threads_by(start, trio_internals.send_message):
-            await trio.to_thread.run_sync(int, "3")
-
-    trio.run(main)
-    assert found == [int]
+    assert trio.run(main) == ("cancelled" if is_cancelled else "not cancelled")
 
 
-def test_what_brings_a_result_to_its_task_is_known() -> None:
-    found: list[str] = []
+def test_time_passes_only_when_every_task_waits() -> None:
+    async def main() -> list[float]:
+        times = [trio.current_time()]
+        times.append(trio.current_time() - times[0])
+        await trio.sleep(5)
+        times.append(trio.current_time())
+        clock.jump(2)
+        with trio.move_on_after(3):
+            await trio.sleep_forever()
+        return [*times, trio.current_time()]
 
-    def start(work: Any, deliver: Any, name: str | None = None) -> None:
-        report = trio_internals.report_of(deliver)
-        found.append(report.__name__)
-        trio_internals.start_thread(work, deliver, name)
-
-    async def main() -> None:
-        with trio_internals.threads_by(start, trio_internals.send_message):
-            assert await trio.to_thread.run_sync(int, "3") == 3
-
-    trio.run(main)
-    assert found == ["report_back_in_trio_thread_fn"]
-    assert trio_internals.report_of(print) is print
+    clock = trio_internals.virtual_clock()
+    assert trio.run(main, clock=clock) == [0, 0, 5, 10]

@@ -128,7 +128,12 @@ class Scheduler:
         strategy = self._strategy
         if self._limit is not None and self.steps >= self._limit:
             strategy = InOrder()
-        everyone = tasks if len(tasks) == 1 else list(tasks)
+        if len(tasks) == 1:  # as in most turns
+            chosen = strategy.choose(tasks)
+            self.steps += 1
+            self._turns.append(chosen[0].name)
+            return chosen
+        everyone = list(tasks)
         chosen = strategy.choose(tasks)
         if self._due:
             chosen = chosen[: max(self._due[0][0] - self.steps, 1)]

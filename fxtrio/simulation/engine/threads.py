@@ -4,16 +4,18 @@ A thread begins at a step that the seed chooses, or what it brings arrives at on
 the event loop stands still; when it calls into the loop by `trio.from_thread`, it stands still
 until it has its answer. Threads with code of the application are real ones, since that is what it
 relies on (thread locals, no current task). What the framework itself does in threads runs within
-the event loop's: a switch of threads waits for the machine.
+the task that waits for it: a switch of threads waits for the machine, and one of tasks for a turn.
 """
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
+from math import inf
 from typing import Any
 
 import attrs
@@ -62,22 +64,10 @@ class _Worker:
     name: str | None
     owner: Threads
     place: str
-    """Where the application began it; "" for what runs within the event loop's thread."""
+    """Where the application began it."""
 
     _turns: tuple[threading.Semaphore, threading.Semaphore] | None = None
     """What the thread waits for, and what the event loop does; None before it has begun."""
-
-    def begin(self) -> Callable[[], object] | None:
-        """Run the call until it ends, or waits for the event loop. Called by the loop.
-
-        Return what brings its result to its task; None where the thread itself does.
-        """
-        if self.place:
-            self.resume()
-            return None
-        with trio_internals.outside_of_run():
-            result = outcome.capture(self.work)
-        return partial(trio_internals.report_of(self.deliver), result)
 
     def resume(self) -> None:
         """Run the thread until it ends, or waits for the event loop. Called by the loop."""
@@ -132,7 +122,7 @@ class _Reply:
 
 @attrs.define(eq=False)
 class Threads:
-    """Runs worker threads one at a time. See `trio_internals.threads_by`."""
+    """Runs worker threads one at a time, for the block of `in_turn`."""
 
     _delay: Delay
     begin_late: Callable[[trio.lowlevel.Task, int], None] = lambda task, turns: None
@@ -145,21 +135,65 @@ class Threads:
         """Whether the running code starts a thread: what that one does already is not meant."""
         return self.starting_in == threading.get_ident()
 
+    @contextmanager
+    def in_turn(self) -> Iterator[None]:
+        """Let this run what the block gives to `trio.to_thread`."""
+        module: Any = trio.to_thread
+        before = module.run_sync
+        module.run_sync = self._run_sync
+        try:
+            with trio_internals.threads_by(self.start, self.send):
+                yield
+        finally:
+            module.run_sync = before
+
+    async def _run_sync(self, function: Callable[..., Any], *args: Any, **options: Any) -> Any:
+        """Stand in for `trio.to_thread.run_sync`."""
+        module = getattr(getattr(function, "func", function), "__module__", None) or ""
+        if options.get("abandon_on_cancel") or not module.startswith(_WITHIN_LOOP):
+            return await trio_internals.run_in_thread(function, *args, **options)
+        return await self._run_within(partial(function, *args), options.get("limiter"))
+
+    async def _run_within(
+        self, work: Callable[[], Any], limiter: trio.CapacityLimiter | None
+    ) -> Any:
+        """Run a call of the framework in the current task, with the waits that a thread brings."""
+        await trio.lowlevel.checkpoint_if_cancelled()
+        limiter = limiter or trio.to_thread.current_default_thread_limiter()
+        borrower = object()
+        await limiter.acquire_on_behalf_of(borrower)
+        try:
+            turns, seconds, late = self._delay()
+            if not late and (turns or seconds):
+                await self._pass(turns, seconds)
+            is_cancelled = trio.current_effective_deadline() == -inf
+            call = partial(trio_internals.call_as_thread, work, is_cancelled=is_cancelled)
+            result = outcome.capture(copy_context().run, call)
+            await (self._pass(turns, seconds) if late else self._pass(0, 0.0))
+            return result.unwrap()
+        finally:
+            limiter.release_on_behalf_of(borrower)
+
+    async def _pass(self, turns: int, seconds: float) -> None:
+        """Let so many turns more than one pass, and a time; a thread is waited for also then."""
+        if turns:
+            self.begin_late(trio.lowlevel.current_task(), turns)
+        if seconds:
+            with trio.CancelScope(shield=True):
+                await trio.sleep(seconds)
+        else:
+            await trio.lowlevel.cancel_shielded_checkpoint()
+
     def start(
         self, work: Callable[[], Any], deliver: Callable[[Any], object], name: str | None = None
     ) -> None:
         """Begin a call in a thread, in a while."""
-        function = trio_internals.function_of(work)
-        module = getattr(getattr(function, "func", function), "__module__", None) or ""
-        within = module.startswith(_WITHIN_LOOP)
-        worker = _Worker(work, deliver, name, self, "" if within else place_of(sys._getframe()))
-        turns, seconds, late = self._delay()
-        late = late and within  # a thread of its own brings its result itself
-        run = partial(_run_late if late else _run, worker, turns, seconds)
+        worker = _Worker(work, deliver, name, self, place_of(sys._getframe()))
+        turns, seconds, _ = self._delay()  # it brings its result itself, when it has it
+        run = partial(_run, worker, seconds)
         # The context says to which process the thread belongs.
         task = trio.lowlevel.spawn_system_task(run, name="thread", context=copy_context())
-        if not late:
-            self.begin_late(task, turns)
+        self.begin_late(task, turns)
 
     def send(self, token: Any, message: Any) -> Any:
         """Carry a call of `trio.from_thread` to the event loop."""
@@ -172,23 +206,10 @@ class Threads:
 _current = threading.local()
 
 
-async def _run(worker: _Worker, turns: int, seconds: float) -> None:
-    """Run a call that begins late: its task itself does so ``turns`` later."""
+async def _run(worker: _Worker, seconds: float) -> None:
+    """Run a call that begins late."""
     if seconds:
         # A system task is cancelled at the end of the run; a thread ends also then.
         with trio.CancelScope(shield=True):
             await trio.sleep(seconds)
-    report = worker.begin()
-    if report is not None:
-        report()
-
-
-async def _run_late(worker: _Worker, turns: int, seconds: float) -> None:
-    """Run a call whose result arrives late."""
-    report = worker.begin()
-    assert report is not None
-    if turns or seconds:
-        with trio.CancelScope(shield=True):
-            worker.owner.begin_late(trio.lowlevel.current_task(), turns)
-            await trio.sleep(seconds)
-    report()
+    worker.resume()

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from operator import attrgetter
 from typing import Any, Protocol
 
 import trio._core._run
 import trio._threads
 from trio.lowlevel import Task
+from trio.testing import MockClock
 
 _run: Any = trio._core._run
 _threads: Any = trio._threads
@@ -24,6 +27,7 @@ SendMessage = Callable[[Any, Any], Any]
 """``_send_message_to_trio(token, message)``: what `trio.from_thread` calls."""
 
 start_thread: StartThread = _threads.start_thread_soon
+run_in_thread: Callable[..., Any] = _threads.to_thread_run_sync
 send_message: SendMessage = _threads._send_message_to_trio
 
 
@@ -57,11 +61,19 @@ def polled_when_needed() -> Iterator[None]:
     A turn of the event loop is short enough here that the question is a twentieth of it.
     """
     manager: Any = _run.TheIOManager
-    get_events = manager.get_events
+    get_events, context = manager.get_events, _run.GLOBAL_RUN_CONTEXT
+    wakeups: dict[Any, int] = {}  # descriptors by which threads call into a run
 
     def get_needed(self: Any, timeout: float) -> Any:
-        if not timeout and _is_unwatched(self):
-            return ()
+        if not timeout:
+            queue = context.runner.entry_queue
+            waiting = getattr(self, "_registered", None)  # by descriptor; Windows has no such table
+            if waiting is not None and not (queue.queue or queue.idempotent_queue):
+                wakeup = wakeups.get(self)
+                if wakeup is None:
+                    wakeup = wakeups[self] = queue.wakeup.wakeup_sock.fileno()
+                if not waiting or (len(waiting) == 1 and wakeup in waiting):
+                    return ()
         return get_events(self, timeout)
 
     manager.get_events = get_needed
@@ -71,13 +83,14 @@ def polled_when_needed() -> Iterator[None]:
         manager.get_events = get_events
 
 
-def _is_unwatched(manager: Any) -> bool:
-    """Whether only other threads could wake the event loop, and none has."""
-    queue = _run.GLOBAL_RUN_CONTEXT.runner.entry_queue
-    waiting = getattr(manager, "_registered", None)  # by descriptor; Windows has no such table
-    if waiting is None or queue.queue or queue.idempotent_queue:
-        return False
-    return not waiting or (len(waiting) == 1 and queue.wakeup.wakeup_sock.fileno() in waiting)
+def virtual_clock() -> MockClock:
+    """Return a clock that jumps to the next deadline as soon as every task waits.
+
+    A run asks for the time three times a turn, and no time passes beside the jumps.
+    """
+    clock = MockClock(autojump_threshold=0)
+    vars(clock)["current_time"] = partial(attrgetter("_virtual_base"), clock)
+    return clock
 
 
 def requeue(tasks: Iterable[Task]) -> None:
@@ -91,39 +104,25 @@ def is_stuck() -> bool:
     return bool(runner.deadlines.next_deadline() == float("inf") and not runner.waiting_for_idle)
 
 
-def function_of(work: Callable[[], Any]) -> object:
-    """Return what a call of `trio.to_thread.run_sync` was given, of what it gives to a thread."""
-    names = work.__code__.co_freevars
-    if work.__closure__ is None or "sync_fn" not in names:
-        return None
-    return work.__closure__[names.index("sync_fn")].cell_contents
+def call_as_thread(call: Callable[[], Any], *, is_cancelled: bool) -> Any:
+    """Call a function as if in another thread than the event loop's.
 
-
-def report_of(deliver: Callable[[Any], object]) -> Callable[[Any], object]:
-    """Return what a thread's result reaches its task by, once it is back in the event loop.
-
-    ``deliver`` brings it there over a socket, for which the loop has to be woken.
+    ``is_cancelled`` is what `trio.from_thread.check_cancelled` goes by there.
     """
-    made_by: Any = deliver
-    names = made_by.__code__.co_freevars if hasattr(made_by, "__code__") else ()
-    if "report_back_in_trio_thread_fn" not in names:
-        return deliver
-    cell = made_by.__closure__[names.index("report_back_in_trio_thread_fn")]
-    report: Callable[[Any], object] = cell.cell_contents
-    return report
-
-
-@contextmanager
-def outside_of_run() -> Iterator[None]:
-    """Let the block look as if it ran in another thread than the event loop's."""
-    here = vars(_run.GLOBAL_RUN_CONTEXT)
+    here, parent = vars(_run.GLOBAL_RUN_CONTEXT), _threads.PARENT_TASK_DATA
     before = dict(here)
     here.clear()
+    parent.cancel_register = [_raise_cancelled if is_cancelled else None]
     try:
-        yield
+        return call()
     finally:
-        here.clear()
+        del parent.cancel_register
         here.update(before)
+
+
+def _raise_cancelled() -> None:
+    error: Any = trio.Cancelled
+    raise error._create()
 
 
 @contextmanager
