@@ -1,4 +1,7 @@
-"""Files that others may read at any moment: they find the old text or the new."""
+"""Files that others may read at any moment: they find the old text or the new.
+
+Linux exchanges two files or folders in one step.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,33 @@ from typing import IO
 
 from fxtrio.build_folder import make_folder
 
+_RENAME_EXCHANGE = 2  # linux/fs.h
+_AT_FDCWD = -100  # fcntl.h: paths are relative to the working folder
 
-def write_whole(path: Path, data: bytes) -> bool:
-    """Write a file in one step, with its folders; return whether it was another one before."""
+
+def write_whole(path: Path, data: bytes, *, lasting: bool = True) -> bool:
+    """Write a file in one step, with its folders; return whether it was another one before.
+
+    One that is not ``lasting`` may be empty after the machine has crashed: file systems write to
+    the disk first what takes the place of another file, which takes some milliseconds.
+    """
+    is_there = True
     try:
         if path.read_bytes() == data:
             return False
-    except OSError:  # there is none
+    except OSError:
+        is_there = False
         make_folder(path.parent)
-    with replacement(path) as file:
+    with replacement(path, exchanged=is_there and not lasting) as file:
         file.write(data)
     return True
 
 
 @contextmanager
-def replacement(path: Path) -> Iterator[IO[bytes]]:
+def replacement(path: Path, *, exchanged: bool = False) -> Iterator[IO[bytes]]:
     """Have a file in the same folder that takes the place of ``path`` when the block ends.
 
-    It does not when the block raises.
+    It does not when the block raises. ``exchanged`` is for a file that is there, and need not last.
     """
     # Another process or thread may write the same: two `fx dev` of one project.
     writer = f"{os.getpid()}-{threading.get_ident()}"
@@ -37,6 +49,19 @@ def replacement(path: Path) -> Iterator[IO[bytes]]:
         part.unlink(missing_ok=True)  # a link that waits under this name is not written through
         with part.open("xb") as file:
             yield file
-        part.replace(path)
+        if not (exchanged and exchange(part, path)):
+            part.replace(path)
     finally:
         part.unlink(missing_ok=True)
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Exchange two files or folders in one step; False where the system cannot."""
+    # Heavy, and mostly not needed.
+    import ctypes
+
+    renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
+    if renameat2 is None:
+        return False
+    done = renameat2(_AT_FDCWD, bytes(one), _AT_FDCWD, bytes(other), _RENAME_EXCHANGE)
+    return bool(done == 0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -45,13 +46,14 @@ def planned_site(project: CheckedProject, before: PlannedSite | None = None) -> 
 
 
 def write_halves(pages: Iterable[CheckedPage], folder: Path) -> None:
-    """Write both halves of ``pages`` into a build folder."""
+    """Write both halves of ``pages`` into a build folder; a build makes it anew."""
+    write = partial(write_whole, lasting=False)
     for page in pages:
         if page.module.code is not None:
-            write_whole(folder / page.module.code, page.python.encode())
-        write_whole(folder / "ui" / f"{page.module.source}.tsx", page.ui.encode())
+            write(folder / page.module.code, page.python.encode())
+        write(folder / "ui" / f"{page.module.source}.tsx", page.ui.encode())
         if page.module.source.endswith(MARKDOWN_SUFFIX):
-            write_whole(folder / MARKDOWN / page.module.source, page.markdown.encode())
+            write(folder / MARKDOWN / page.module.source, page.markdown.encode())
 
 
 def remove_halves(sources: Iterable[str], folder: Path) -> None:

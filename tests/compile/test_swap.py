@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from fxtrio.atomic_write import exchange
 from fxtrio.compile.publish import replace_folder
 from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
 
@@ -36,7 +37,7 @@ def put(target: Path, content: str) -> None:
 @pytest.fixture(params=["in one step", "in two steps"])
 def target(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     if request.param == "in two steps":
-        monkeypatch.setattr(replace_folder, "_exchange", lambda one, other: False)
+        monkeypatch.setattr(replace_folder, "exchange", lambda one, other: False)
     return tmp_path / ".fx" / "build"
 
 
@@ -60,7 +61,7 @@ def test_a_failure_leaves_the_folder_before_as_it_was(
             raise OSError("no")
         return real(self, other)
 
-    monkeypatch.setattr(replace_folder, "_exchange", lambda one, other: False)
+    monkeypatch.setattr(replace_folder, "exchange", lambda one, other: False)
     monkeypatch.setattr(Path, "replace", fail)
     with pytest.raises(OSError, match="no"):
         put(target, "second")
@@ -71,9 +72,9 @@ def test_a_failure_leaves_the_folder_before_as_it_was(
 def test_linux_exchanges_folders_in_one_step(tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / name / name).mkdir(parents=True)
-    exchanged = replace_folder._exchange(tmp_path / "a", tmp_path / "b")
+    exchanged = exchange(tmp_path / "a", tmp_path / "b")
     assert names_in(tmp_path / "a") == (["b"] if exchanged else ["a"])
-    assert replace_folder._exchange(tmp_path / "a", tmp_path / "missing") is False
+    assert exchange(tmp_path / "a", tmp_path / "missing") is False
 
 
 def test_what_a_killed_process_has_staged_is_removed_by_the_next_one(tmp_path: Path) -> None:

@@ -15,12 +15,15 @@ from fxtrio.config import Config
 from tests.trees import write_tree
 
 
-def test_a_file_is_replaced_in_one_step_and_only_by_another_text(tmp_path: Path) -> None:
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_file_is_replaced_in_one_step_and_only_by_another_text(
+    tmp_path: Path, lasting: bool
+) -> None:
     file = tmp_path / "a/b.tsx"
-    assert write_whole(file, b"one")
+    assert write_whole(file, b"one", lasting=lasting)
     with file.open("rb") as reading:
-        assert not write_whole(file, b"one")
-        assert write_whole(file, b"two")
+        assert not write_whole(file, b"one", lasting=lasting)
+        assert write_whole(file, b"two", lasting=lasting)
         assert reading.read() == b"one"  # who has begun to read it goes on
 
     assert file.read_bytes() == b"two"

@@ -6,17 +6,13 @@ there are two renames with a moment between them in which the place is empty.
 
 from __future__ import annotations
 
-import ctypes
-import os
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fxtrio.atomic_write import exchange
 from fxtrio.temporary_folders import open_temporary_folder
-
-_RENAME_EXCHANGE = 2  # linux/fs.h
-_AT_FDCWD = -100  # fcntl.h: paths are relative to the working folder
 
 
 @contextmanager
@@ -38,7 +34,7 @@ def put_in_place(staging: Path, target: Path) -> None:
     staging.chmod(0o755)  # it keeps others out at first; a server may run as another user
     if not target.exists():
         staging.replace(target)
-    elif _exchange(staging, target):
+    elif exchange(staging, target):
         shutil.rmtree(staging, ignore_errors=True)
     else:
         with open_temporary_folder(_prefix(target), target.parent) as room:
@@ -54,12 +50,3 @@ def put_in_place(staging: Path, target: Path) -> None:
 def _prefix(target: Path) -> str:
     """Return what the names of the folders begin with: nobody else's, since they are removed."""
     return f".{target.name}.fx-new-"
-
-
-def _exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; False where the system cannot."""
-    renameat2 = getattr(ctypes.CDLL(None), "renameat2", None) if os.name == "posix" else None
-    if renameat2 is None:
-        return False
-    done = renameat2(_AT_FDCWD, bytes(one), _AT_FDCWD, bytes(other), _RENAME_EXCHANGE)
-    return bool(done == 0)
