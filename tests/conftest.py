@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Generator, Iterator
-from contextlib import nullcontext, suppress
-from functools import partial
+from collections.abc import Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import trio
@@ -16,9 +15,9 @@ from hypothesis import HealthCheck, settings
 
 from fxtrio.server.supervise.options import count_cores
 from tests import forked
-from tests.first_alone import first_alone
 from tests.in_turn import in_turn, kind_of
 from tests.short import LONG, SHORT, amount, few_cases
+from tests.workers import Workers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -42,38 +41,29 @@ settings.register_profile(
 settings.load_profile("of the run")
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """Run two files more than there are cores: tests wait a lot, for processes and clocks.
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option of the runs that take all tests."""
+    parser.addoption("--workers", help="how many files run beside each other, or auto")
 
-    Each process collects all tests and starts a browser and stores: some 20 seconds of a core.
-    The variable is that of xdist; with 0 the tests run in this process.
+
+def _count_workers(option: str | None) -> int:
+    """Return how many files shall run beside each other.
+
+    Two more than there are cores: tests wait a lot, for processes and clocks. Each process starts
+    a browser and stores: some 10 seconds of a core.
     """
-    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS") or count_cores() + 2)
+    if option != "auto":
+        return int(option or 1)
+    return int(os.environ.get("FXTRIO_TESTS_WORKERS") or count_cores() + 2)
 
 
-def pytest_configure() -> None:
-    """Let processes of fxtrio be forked, those without mark ``own_interpreter``."""
+def pytest_configure(config: pytest.Config) -> None:
+    """Let processes of fxtrio be forked, those without mark ``own_interpreter``, and tests too."""
     forked.install()
+    workers = _count_workers(config.option.workers)
+    if workers > 1 and hasattr(os, "fork"):
+        config.pluginmanager.register(Workers(workers), "workers")
     os.environ.setdefault("GOGC", "400")  # for TypeScript: a seventh less work
-
-
-def pytest_sessionstart(session: pytest.Session) -> None:
-    """Let a process of xdist send of a test that passes no more than is printed.
-
-    Its begin, its setup and its teardown are messages as well, and six of them for each test are
-    more work than most tests.
-    """
-    for plugin in session.config.pluginmanager.get_plugins():
-        if type(plugin).__name__ == "WorkerInteractor" and session.config.option.verbose <= 0:
-            plugin.sendevent = partial(_send_some, plugin.sendevent)
-
-
-def _send_some(send: Callable[..., None], name: str, **contents: Any) -> None:
-    report = contents.get("data", {})
-    passed = report.get("outcome") == "passed" and report.get("when") in ("setup", "teardown")
-    if name != "logstart" and not (name == "testreport" and passed):
-        send(name, **contents)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -89,13 +79,11 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+def pytest_collection() -> Generator[None, object, object]:
     """Leave the modules and tests, which all stay, to no garbage collection: each would look."""
-    run = getattr(session.config, "workerinput", {}).get("testrunuid")
     gc.disable()
     try:
-        with nullcontext() if run is None else first_alone(run):
-            return (yield)
+        return (yield)
     finally:
         gc.enable()
         gc.freeze()
@@ -111,7 +99,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         chosen &= few_cases(items)
     config.hook.pytest_deselected(items=[each for each in items if each not in chosen])
     items[:] = [each for each in items if each in chosen]
-    if "PYTEST_XDIST_WORKER" not in os.environ:
+    if not config.pluginmanager.has_plugin("workers"):
         return
     marks: dict[Path, set[str]] = {}
     for item in items:

@@ -18,10 +18,10 @@ ROOT = Path(__file__).parents[2]
 MEMORY, ROOM = Path("/dev/shm"), 2 << 30
 """A folder in memory, and what must be free there for files of tests (bytes; a tenth is used)."""
 
-PARALLEL = ("-n", "auto", "--dist", "loadfile", "--no-loadscope-reorder")
-"""Tests of one file share servers and builds, so they stay together.
+PARALLEL = ("--workers", "auto")
+"""Test files run beside each other: `tests/conftest.py` says how many, and in which order.
 
-`tests/conftest.py` says how many run beside each other, and in which order.
+Tests of one file share servers and builds, so they stay together.
 """
 
 MOST_AGAIN = 16

@@ -156,7 +156,7 @@ def contributing(reader: Reader) -> None:
     The tests of which he runs some are also a part of this run: here each has few cases, in one
     process.
     """
-    reader.env |= {"FXTRIO_TESTS": "short", "PYTEST_XDIST_AUTO_NUM_WORKERS": "0"}
+    reader.env |= {"FXTRIO_TESTS": "short", "FXTRIO_TESTS_WORKERS": "1"}
     reader.replaced["/tmp/shop"] = str(reader.folder / "shop")
     reader.open("CONTRIBUTING.md")
     reader.run(2)
