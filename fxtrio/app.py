@@ -22,7 +22,7 @@ import msgspec
 import trio
 from msgspec.structs import asdict, replace
 from starlette.applications import Starlette
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.app_handle import App
 from fxtrio.asgi_entry import Entrance, compression_of, prepare_server
@@ -30,6 +30,7 @@ from fxtrio.asyncio_portal import open_portal
 from fxtrio.compression.precompressed import Compressed, find_assets, find_public
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
+from fxtrio.db.startup_errors import telling_shortly
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports, resolve
 from fxtrio.log_limit import open_log_limit
@@ -50,7 +51,7 @@ from fxtrio.serve.cache.stored_renderer import StoredRenderer
 from fxtrio.serve.csp_report import CspReports
 from fxtrio.serve.dispatch import Dispatcher
 from fxtrio.serve.event_streams.open_streams import OpenStreams
-from fxtrio.serve.middleware import ErrorResponses
+from fxtrio.serve.middleware import ErrorResponses, make_around
 from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
 from fxtrio.serve.openapi.answer import DocumentFile, OpenApiSource
@@ -123,9 +124,28 @@ class Application(Starlette):
         self.job_clock: JobClock | None = None
         """What jobs go by; None for a clock that follows the database. `open_app` sets it."""
         self._replaceable: Replaceable | None = None
+        self._unmade: Exception | None = None
+        """Why there is no middleware, and so nothing to serve."""
         super().__init__(lifespan=Application._run)
         self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
         self.router.routes.extend(plugin_routes(plugins, base_url=site.config.base_url))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection, or run the lifespan, which fails if middleware cannot be made.
+
+        To servers an app that merely raises is one without a lifespan, which they serve.
+        """
+        scope["app"] = self
+        if self.middleware_stack is None:
+            try:
+                self.middleware_stack = self.build_middleware_stack()
+            except Exception as error:  # application code
+                if scope["type"] != "lifespan":
+                    raise
+                self._unmade = error
+                await self.router(scope, receive, telling_shortly(send))
+                return
+        await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the dispatcher inside the application's, the config's and the plugins' middleware."""
@@ -135,10 +155,10 @@ class Application(Starlette):
             inner = self._replaceable = Replaceable(dispatcher)
         app = inner
         for name in reversed(self.site.config.middleware):
-            app = resolve(name)(app)
+            app = make_around(app, resolve(name), name, self._root)
         app = wrap_in_middleware(self.plugins, app)
         for cls, args, kwargs in reversed(self.user_middleware):
-            app = cls(app, *args, **kwargs)
+            app = make_around(app, partial(cls, *args, **kwargs), cls.__name__, self._root)
         # Not in development: its server adds to pages, and there is no way to shorten.
         compression = None if self.site.development else compression_of(self.site.config)
         if app is not inner:  # without middleware the dispatcher comes first
@@ -188,8 +208,7 @@ class Application(Starlette):
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[None]:
         """Open everything the app needs; what was opened last is closed first."""
-        if not trio.lowlevel.in_trio_run():
-            raise TrioMissing
+        self._require_startable()
         site, config, state = self.site, self.site.config, self.state
         async with AsyncExitStack() as stack:
             enter = stack.enter_async_context
@@ -246,6 +265,12 @@ class Application(Starlette):
                     self.lifetime.ready = False
                     # Plugins and the pool outlive the work that may use them.
                     await self._drain(state.fx_tasks, background, *([jobs] if jobs else []))
+
+    def _require_startable(self) -> None:
+        if self._unmade is not None:
+            raise self._unmade
+        if not trio.lowlevel.in_trio_run():
+            raise TrioMissing
 
     async def _drain(self, *works: Drained) -> None:
         limit = self.site.config.tasks.drain_timeout
@@ -432,7 +457,13 @@ def put_together(
     plugins: tuple[Plugin[Any], ...],
     before: Site | None = None,
 ) -> Site:
-    """Return the site of a build whose modules have been imported; see `make_site`."""
+    """Return the site of a build whose modules have been imported; see `make_site`.
+
+    What the settings name is imported here. Raises what that raises.
+    """
+    translate_of(config.translate, resolve)
+    for name in config.middleware:
+        resolve(name)
     return make_site(
         config,
         manifest,

@@ -219,14 +219,24 @@ def _forget_bytecode(module: ModuleType) -> None:
 def resolve(name: str) -> Any:
     """Return what a dotted name of the config stands for: ``module:attribute``.
 
-    ``module.attribute`` works too. Raises DottedNameUnknown when there is no such thing.
+    ``module.attribute`` works too. Raises DottedNameUnknown when there is no such thing, and what
+    the module raises.
     """
     module, attribute = split_name(name)
     try:
         found: Any = import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            raise  # the module is there, and one that it imports is not
+        raise DottedNameUnknown(name, str(error)) from error
+    except ValueError as error:
+        if module:
+            raise
+        raise DottedNameUnknown(name, str(error)) from error
+    try:
         for part in attribute.split("."):
             found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
+    except AttributeError as error:
         raise DottedNameUnknown(name, str(error)) from error
     return found
 

@@ -42,6 +42,9 @@ log = logging.getLogger("fx.serve")
 STANDALONE = "fxtrio.cli.default_app:make_app"
 """The app of a project that has none of its own."""
 
+_EXPLAIN = "fxtrio.cli.import_check.import_failure:start_failed"
+"""Says why an app cannot be imported, in the process that tries it."""
+
 
 class SecretMissing(FxtrioError):
     """`fx serve` was started without a key to sign with."""
@@ -282,6 +285,7 @@ def serve_options(
         app=app or STANDALONE,
         factory=factory or not app,
         app_dir=str(root),
+        explain=_EXPLAIN,
         bind=bind or (f"{host_text}:{port}",),
         workers=count_cores() if workers == "auto" else workers,
         watched=workers == "auto",

@@ -1,8 +1,13 @@
-"""The outermost layer around middleware: it responds to failures, which never stop the server."""
+"""Middleware around the app: how it is made, and the outermost layer around it.
+
+That layer responds to failures, which never stop the server.
+"""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Callable
+from pathlib import Path
 
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect
@@ -10,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.application_errors import application_error, leave_to_server
-from fxtrio.errors import ClientDisconnected
+from fxtrio.errors import ClientDisconnected, FxtrioError
 from fxtrio.serve.pages.html.document import error_document
 from fxtrio.serve.request.bodies.third_party_bodies import PlainOnly
 from fxtrio.serve.request.client_protocol import NAVIGATION
@@ -18,9 +23,29 @@ from fxtrio.serve.request.response.error_response import UNEXPECTED
 from fxtrio.serve.request.response.response import with_cookies_private
 from fxtrio.serve.request.response.translated import failure_response
 from fxtrio.serve.request.response.unwrap import require_status
-from fxtrio.tracebacks import trimmed
+from fxtrio.tracebacks import place_in_application, trimmed
 
 log = logging.getLogger("fx.serve")
+
+
+class MiddlewareFailed(FxtrioError):
+    """Middleware raises when the app starts, so that nothing can be served."""
+
+    def __init__(self, name: str, error: Exception, root: Path) -> None:
+        """``root`` is the project folder."""
+        place = place_in_application(error, root) or "middleware"
+        super().__init__(
+            f"{place}: {name!r} cannot be made: {type(error).__name__}: {error}. "
+            "Correct what it does when it is called with the app."
+        )
+
+
+def make_around(app: ASGIApp, make: Callable[[ASGIApp], ASGIApp], name: str, root: Path) -> ASGIApp:
+    """Return ``app`` inside middleware. Raises MiddlewareFailed."""
+    try:
+        return make(app)
+    except Exception as error:  # application code
+        raise MiddlewareFailed(name, error, root) from None
 
 
 class ErrorResponses:

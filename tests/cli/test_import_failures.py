@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
+from fxtrio.app import create_app
 from fxtrio.cli import main
+from fxtrio.cli.output import find_app
+from fxtrio.cli.serve import serve_options
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
+from fxtrio.server.supervise.application.lifespan import Lifespan, StartFailed
+from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.options import ServeOptions
+from fxtrio.server.supervise.server_process import ParentInterface, serve_here
 from tests.trees import page, write_tree
 
 CORRECT = "Fix this line: the app cannot start while it fails."
@@ -65,6 +74,55 @@ def test_the_place_the_cause_and_the_remedy_are_printed(
     result = work(tmp_path, files, monkeypatch)
     assert result.exit_code == 1
     assert result.output == f"error {message}\nSee 'fx docs ImportFailed'.\n"
+
+
+NAMED = {
+    "middleware": {"middleware": ["named:Own"]},
+    "a hook": {"routeMiddleware": {"pages": ["named:own"]}},
+    "a translation": {"translate": "named:own"},
+}
+
+
+@pytest.mark.parametrize("kind", [*FAILING, *NAMED, "an app file"])
+def test_a_server_prints_the_same(
+    kind: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    files, message = FAILING.get(kind, ({"pages/index.fxl": page("x = 1")}, ""))
+    if not message:
+        name = "app.py" if kind == "an app file" else "named.py"
+        files = {**files, name: "x = 1\nimport nosuch\n"}
+        message = f"{name}:2: {FAILING['a page'][1].partition(': ')[2]}"
+    settings = json.dumps(NAMED.get(kind, {}))
+    root = write_tree(tmp_path, {"fx.config.json": settings, **files})
+    build = root / ".fx" / "build"
+    build.mkdir(parents=True)
+    config = load_config(root)
+    compile_server(root, config, build, mode="production")
+    monkeypatch.chdir(root)
+    monkeypatch.setenv("FX_PROJECT", str(root))
+    given: dict[str, Any] = {"workers": 1, "access_log": None, "log_level": "info", "bind": ()}
+    options = serve_options(config, root, find_app(root, None), host="", port=0, **given)
+
+    assert serve_here(options, [], ParentInterface(ready=print)) == 1
+    assert capsys.readouterr().err == f"{message}\n"
+
+
+async def test_a_server_starts_no_app_whose_middleware_cannot_be_made(tmp_path: Path) -> None:
+    made = "class Own:\n    def __init__(self, app):\n        {}['key']\n"
+    settings = json.dumps({"middleware": ["unmade:Own"]})
+    files = {"fx.config.json": settings, "unmade.py": made, "pages/index.fxl": page("x = 1")}
+    root = write_tree(tmp_path, files)
+    build = root / ".fx" / "build"
+    build.mkdir(parents=True)
+    compile_server(root, load_config(root), build, mode="production")
+    app = create_app(root)
+
+    lifespan = Lifespan(app, make_config(ServeOptions(app="")), {})
+    with pytest.raises(StartFailed, match=r"^.*unmade.py:3 __init__: 'unmade:Own' .*'key'\. Corr"):
+        await lifespan.run()
 
 
 def test_a_defect_keeps_its_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

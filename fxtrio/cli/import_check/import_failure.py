@@ -1,6 +1,7 @@
 """`import_failed`: what a file of the project has raised while a command imported it.
 
-Called for commands that import the project in their own process, such as `fx export`.
+Called for commands that import the project in their own process, such as `fx export`, and by the
+processes of `fx serve`.
 """
 
 from __future__ import annotations
@@ -29,13 +30,22 @@ def import_failed(error: BaseException) -> ImportFailed | None:
 
     None for any other error, which may be a defect.
     """
-    frames = traceback.extract_tb(error.__traceback__)
-    files = [frame.filename for frame in frames]
-    if imports.__file__ not in files:
-        return None
+    files = [frame.filename for frame in traceback.extract_tb(error.__traceback__)]
+    return _explained(error, files.index(imports.__file__)) if imports.__file__ in files else None
+
+
+def start_failed(error: BaseException) -> ImportFailed | None:
+    """Return what to print in place of an error that importing the app to serve has raised.
+
+    None for one that no code of the application is to blame for.
+    """
+    return _explained(error, 0)
+
+
+def _explained(error: BaseException, first: int) -> ImportFailed | None:
     own = [
         (frame.filename, frame.lineno or 1)
-        for frame in frames[files.index(imports.__file__) :]
+        for frame in traceback.extract_tb(error.__traceback__)[first:]
         if is_application(frame.filename)
     ]
     if isinstance(error, SyntaxError) and error.filename and is_application(error.filename):

@@ -34,6 +34,10 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
     app_dir: str = "."
     """The folder that modules are imported from first."""
 
+    explain: str = ""
+    """``module:name`` of a function that returns what to print in place of an error that importing
+    the application has raised, None for a defect. "" prints the lines of the application."""
+
     bind: tuple[str, ...] = ("127.0.0.1:8000",)
     """``host:port``, ``unix:path``, ``fd://number`` or ``systemd``; TLS with ``certfile``."""
 

@@ -21,7 +21,11 @@ from fxtrio.context import processes
 from fxtrio.errors import FxtrioError, leaves
 from fxtrio.log import open_log
 from fxtrio.log_limit import SERVER
-from fxtrio.server.supervise.application.importer import load_application, own_lines
+from fxtrio.server.supervise.application.importer import (
+    explain_failure,
+    load_application,
+    own_lines,
+)
 from fxtrio.server.supervise.application.lifespan import StartFailed
 from fxtrio.server.supervise.application.prefix import StrippedPrefix
 from fxtrio.server.supervise.application.proxy_headers import ProxyHeaders
@@ -74,10 +78,12 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: ParentInter
         config = make_config(options)
     except FxtrioError as error:
         return report_failure(options, str(error), plain=plain)
-    except Exception as error:
-        return report_failure(
-            options, f"{options.app}: it cannot be imported.", cause=error, plain=plain
-        )
+    except (Exception, SystemExit) as error:
+        explained = explain_failure(options, error)
+        if explained:
+            return report_failure(options, explained, plain=plain)
+        text = f"{options.app}: it cannot be imported."
+        return report_failure(options, text, cause=error, plain=plain)
     open_log(options.log_format, options.log_level)
     processes.set(options.workers)
     if options.root_path_stripped:
@@ -92,7 +98,7 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: ParentInter
 
 
 def report_failure(
-    options: ServeOptions, text: str, *, cause: Exception | None = None, plain: bool
+    options: ServeOptions, text: str, *, cause: BaseException | None = None, plain: bool
 ) -> int:
     """Report why the server failed, and return the exit code.
 

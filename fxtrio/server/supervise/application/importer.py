@@ -84,6 +84,18 @@ def _takes(signature: inspect.Signature, number: int) -> bool:
     return True
 
 
+def explain_failure(options: ServeOptions, error: BaseException) -> str:
+    """Return what to report in place of an error that `load_application` raised; "" for nothing.
+
+    ``options.explain`` knows it, of what an application's own code is to blame for.
+    """
+    module, _, name = options.explain.partition(":")
+    if not module:
+        return ""
+    explained = getattr(importlib.import_module(module), name)(error)
+    return "" if explained is None else str(explained)
+
+
 def own_lines(error: BaseException) -> list[str]:
     """Return the traceback of an application's error, without the frames of its import."""
     return traceback.format_exception(trimmed(error))
