@@ -174,8 +174,8 @@ class _Export:
     lost: dict[str, Finding] = attrs.field(factory=dict)
     """The same by path."""
 
-    not_found: Page | None = None
-    """The app's own page for all other URLs."""
+    not_found: dict[str, Page] = attrs.field(factory=dict)
+    """The app's own pages for other URLs, by path: of the whole site, and below folders."""
 
     dangling: list[Finding] = attrs.field(factory=list)
     """Links to what is left out."""
@@ -199,6 +199,8 @@ class _Export:
         for api in self.plan.endpoints:
             await self._add_endpoint(api)
         await self._add_not_found()
+        for folder in self._folders_with_not_found():
+            await self._add_not_found_below(folder)
         await self._add_llms()
         self._add_for_hosts()
         self.findings += self.files.folder_conflicts()
@@ -273,8 +275,32 @@ class _Export:
             home = self.place.url("/") if "/" in self.pages else ""
             html = error_document(404, message, home=home)
         else:
-            self.not_found = Page(_NOT_FOUND, self._sources(view), _document(html))
+            self.not_found[_NOT_FOUND] = Page(_NOT_FOUND, self._sources(view), _document(html))
         self.files.add_missing(_NOT_FOUND[1:], self._secured(html), owner=source)
+
+    def _folders_with_not_found(self) -> list[str]:
+        """Return the paths of folders that have a `not-found.fxl`, and pages in the export."""
+        router = Router((one, one) for one in self.manifest.not_found if one != "/")
+        folders = {
+            path[:end]
+            for path in self.pages
+            for end in (*(at for at, sign in enumerate(path) if sign == "/" and at), len(path))
+        }
+        return sorted(one for one in folders if router.match(one) is not None)
+
+    async def _add_not_found_below(self, folder: str) -> None:
+        """Add what hosts answer for other URLs below a folder, such as that of a language."""
+        path = folder + _NOT_FOUND
+        found = self.app.site.not_found.match(path)
+        assert found is not None  # the folder itself, or one around it
+        sources = self._sources(found[0])
+        answer = await capture(self.app, self.place, path, "html", source=sources[0])
+        if answer.status != 404:  # a page has all URLs of the folder
+            return
+        self.left_out += answer.findings
+        if not answer.findings:
+            self.not_found[path] = Page(path, sources, _document(answer.body))
+            self.files.add_missing(path[1:], self._secured(answer.body), owner=sources[0])
 
     async def _add_llms(self) -> None:
         markdown = self.app.site.markdown
@@ -308,12 +334,13 @@ class _Export:
         fixed = standard_headers(csp="off", base_url="").fixed
         headers = [(name.decode().title(), value.decode()) for name, value in fixed]
         place, moved = self.place, self.moved
+        folders = [path.removesuffix(_NOT_FOUND) for path in self.not_found if path != _NOT_FOUND]
         written = {
             "sitemap.xml": site_files.sitemap(place, listed),
-            "_redirects": site_files.netlify_redirects(place, moved),
+            "_redirects": site_files.netlify_redirects(place, moved, folders),
             "_headers": site_files.netlify_headers(place, headers),
-            "_hosts/nginx.conf": site_files.nginx_config(place, moved, headers),
-            "_hosts/Caddyfile": site_files.caddy_config(place, moved, headers),
+            "_hosts/nginx.conf": site_files.nginx_config(place, moved, folders, headers),
+            "_hosts/Caddyfile": site_files.caddy_config(place, moved, folders, headers),
         }
         if not place.base_url:  # nobody looks for it elsewhere
             written["robots.txt"] = site_files.robots(place)
@@ -327,8 +354,7 @@ class _Export:
             )
             for path, page in self.pages.items()
         }
-        if self.not_found is not None:
-            pages[_NOT_FOUND] = self.not_found
+        pages |= self.not_found
         routes: dict[str, str] = {
             pattern: pattern for pattern in self.plan.missing if pattern.startswith("/")
         }

@@ -63,10 +63,15 @@ def moved_page(moved: Moved, *, lang: str) -> bytes:
     ).encode()
 
 
-def netlify_redirects(place: Place, moved: Sequence[Moved]) -> bytes:
-    """Return `_redirects`, which Netlify and Cloudflare Pages read."""
+def netlify_redirects(place: Place, moved: Sequence[Moved], folders: Sequence[str]) -> bytes:
+    """Return `_redirects`, which Netlify and Cloudflare Pages read.
+
+    ``folders`` have a page for URLs that are not found below them; innermost folders are first.
+    Cloudflare Pages finds these pages by itself.
+    """
     lines = [f"# {_MADE}"]
     lines += [f"{place.url(one.path)} {one.location} {one.status}" for one in moved]
+    lines += [f"{place.url(one)}/* {place.url(one)}/404.html 404" for one in _innermost(folders)]
     return "\n".join([*lines, ""]).encode()
 
 
@@ -78,12 +83,22 @@ def netlify_headers(place: Place, headers: Sequence[tuple[str, str]]) -> bytes:
     return "\n".join(lines).encode()
 
 
-def nginx_config(place: Place, moved: Sequence[Moved], headers: Sequence[tuple[str, str]]) -> bytes:
+def _innermost(folders: Sequence[str]) -> list[str]:
+    return sorted(folders, key=lambda folder: (-folder.count("/"), folder))
+
+
+def nginx_config(
+    place: Place,
+    moved: Sequence[Moved],
+    folders: Sequence[str],
+    headers: Sequence[tuple[str, str]],
+) -> bytes:
     """Return what nginx includes in the `server` block of the site.
 
     A block with an `add_header` of its own has none of those around it, so each has all.
     """
     base = _nginx(place.base_url)[1:-1]
+    served = "try_files $uri $uri/index.html =404;"
     shared = [f"add_header {name} {_nginx(value)} always;" for name, value in headers]
 
     def block(match: str, lines: Iterable[str]) -> list[str]:
@@ -96,13 +111,16 @@ def nginx_config(place: Place, moved: Sequence[Moved], headers: Sequence[tuple[s
         "index index.html;",
         "gzip_static on;",
         f'error_page 404 "{base}/404.html";',
-        *block(f'"{base}/"', [*shared, "try_files $uri $uri/index.html =404;"]),
+        *block(f'"{base}/"', [*shared, served]),
         *block(f'"{base}/_fx/"', [*shared, f'add_header Cache-Control "{_IMMUTABLE}" always;']),
         *block(
             r"~ \.md$",
             [*shared, "types { }", 'default_type "text/markdown; charset=utf-8";'],
         ),
     ]
+    for folder in folders:
+        below = _nginx(place.base_url + folder)[1:-1]
+        lines += block(f'"{below}/"', [f'error_page 404 "{below}/404.html";', *shared, served])
     for one in moved:
         path = _nginx(place.base_url + one.path)
         lines += block(f"= {path}", [f"return {one.status} {_nginx(one.location)};"])
@@ -114,7 +132,12 @@ def _nginx(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("$", "%24") + '"'
 
 
-def caddy_config(place: Place, moved: Sequence[Moved], headers: Sequence[tuple[str, str]]) -> bytes:
+def caddy_config(
+    place: Place,
+    moved: Sequence[Moved],
+    folders: Sequence[str],
+    headers: Sequence[tuple[str, str]],
+) -> bytes:
     """Return what Caddy imports in the block of the site."""
     base = place.url("")
     lines = [
@@ -128,8 +151,13 @@ def caddy_config(place: Place, moved: Sequence[Moved], headers: Sequence[tuple[s
         "    precompressed br zstd gzip",
         "}",
         "handle_errors {",
-        f"    rewrite * {base}/404.html",
-        "    file_server",
+        *(
+            f"    handle {path}* {{\n        rewrite * {path}404.html\n        file_server\n    }}"
+            for path in (f"{place.url(folder)}/" for folder in _innermost(folders))
+        ),
+        f"    handle {{\n        rewrite * {base}/404.html\n        file_server\n    }}"
+        if folders
+        else f"    rewrite * {base}/404.html\n    file_server",
         "}",
     ]
     return "\n".join([*lines, ""]).encode()

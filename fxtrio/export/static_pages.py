@@ -37,6 +37,7 @@ from fxtrio.export.known_paths import known_paths
 from fxtrio.export.place import Place
 from fxtrio.export.plan import Text, placed
 from fxtrio.manifest import Manifest, PageRoute
+from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.routes.router import Router
 from fxtrio.secret_key import project_key
 from fxtrio.serve.cache.anonymous_request import AnonymousRequest
@@ -235,7 +236,11 @@ class _Rendering:
             view = manifest.views[number]
             if any(manifest.modules[one].loader for one in (*view.layouts, view.module)):
                 continue
-            audience = await self._ask(f"{folder.rstrip('/')}/{_MISSING}", (b"accept", b"*/*"))
+            parts = [
+                one.text if one.kind is Kind.LITERAL else _MISSING for one in parse_pattern(folder)
+            ]
+            path = "/".join(("", *parts, _MISSING))
+            audience = await self._ask(path, (b"accept", b"*/*"))
             if number not in recorder.last or audience.reads.found:
                 continue
             rendered, payload = recorder.last[number]

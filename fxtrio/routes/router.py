@@ -129,6 +129,10 @@ class Router(Generic[T]):
         setattr(node, name, leaf)
 
 
+BELOW = "fx-below"
+"""The name of what `folder_router` finds behind a folder; no page has such a parameter."""
+
+
 def folder_router(folders: Mapping[str, T]) -> Router[T]:
     """Return a router that finds the innermost folder a path lies in.
 
@@ -138,7 +142,7 @@ def folder_router(folders: Mapping[str, T]) -> Router[T]:
     for pattern, value in folders.items():
         segments = parse_pattern(pattern)
         if not segments or segments[-1].kind < Kind.REST:
-            below = "[[...fx-below]]"
+            below = f"[[...{BELOW}]]"
             pattern = f"/{below}" if pattern == "/" else f"{pattern}/{below}"
         routes.append((pattern, value))
     return Router(routes)

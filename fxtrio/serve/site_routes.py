@@ -16,6 +16,7 @@ from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.markdown.paths import markdown_path, page_path
 from fxtrio.routes.matched import SCOPE_KEY, MatchedRoute
+from fxtrio.routes.router import BELOW
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.endpoints import answer_api
 from fxtrio.serve.pages.error_response import NOT_FOUND, plain_problem
@@ -298,11 +299,12 @@ class SiteRoutes:
             return error_reply(ErrorResponse("Not found", 404))
         if found is None or not asks_for_page:
             return plain_problem(site, event, NOT_FOUND)
-        event.scope["path_params"] = {}
+        params = {name: value for name, value in found[1].items() if name != BELOW}
+        event.scope["path_params"] = params
         plan = site.plans[found[0]]
         source = plan.view.module
         event.scope[SCOPE_KEY] = MatchedRoute(kind="not-found", pattern=None, source=source)
-        target = Target(plan, b"null", {})
+        target = Target(plan, b"null", params)
         page = PageEvent(site, running, event, target, event.request)
         return await respond(page, NOT_FOUND_PAGE, cache=None) or NOTHING
 

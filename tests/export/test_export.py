@@ -10,7 +10,7 @@ import pytest
 from fxtrio.export import ExportFailed, ExportFolderInvalid
 from fxtrio.export.folder import require_replaceable
 from tests.export.exporting import contents, export, shown
-from tests.trees import PAGE
+from tests.trees import LAYOUT, PAGE, page
 
 HOME = shown('<a href="/docs/a">A</a> <a href="/docs/b/c#part">C</a> <a href="/file.txt">f</a>')
 DOCS = """
@@ -227,6 +227,32 @@ async def test_middleware_that_sends_nothing_is_an_error_of_the_page(tmp_path: P
     [found] = await failures(tmp_path, files, middleware=["silent:Silent"])
 
     assert found.startswith("pages/shop.fxl: /shop has no response, since a middleware")
+
+
+async def test_each_language_has_its_own_not_found_page(tmp_path: Path) -> None:
+    paths = "async def paths():\n    return [{'lang': 'de'}, {'lang': 'fr'}]\n"
+    said = """
+        @server
+        async def load(request):
+            return {"html": f"<p>nothing in {request.path_params['lang']}</p>"}
+        """
+    files = {
+        "pages/index.fxl": PAGE,
+        "pages/[lang]/layout.fxl": page(said, LAYOUT),
+        "pages/[lang]/index.fxl": page(paths),
+        "pages/[lang]/not-found.fxl": page(said),
+        "pages/en/index.fxl": PAGE,
+        "pages/en/not-found.fxl": shown("<p>nothing in English</p>"),
+    }
+    await export(tmp_path, files, base_url="/sub")
+
+    written = contents(tmp_path / "out")
+    for name, text in {"de": "nothing in de", "fr": "nothing in fr", "en": "in English"}.items():
+        assert text.encode() in written[f"{name}/404.html"]
+        assert f"/sub/{name}/* /sub/{name}/404.html 404\n".encode() in written["_redirects"]
+    assert b'error_page 404 "/sub/de/404.html";' in written["_hosts/nginx.conf"]
+    assert b"handle /sub/de/* {\n" in written["_hosts/Caddyfile"]
+    assert b"This page could not be found." in written["404.html"]
 
 
 async def test_a_not_found_page_for_one_visitor_is_an_error_and_may_be_left_out(

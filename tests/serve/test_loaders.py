@@ -642,3 +642,26 @@ async def test_what_a_loader_may_ask_of_the_request(tmp_path: Path) -> None:
         "url": "http://testserver/é?q=2",
         "method": "GET",
     }
+
+
+async def test_an_unmatched_url_has_the_parameters_of_the_folder_that_answers(
+    tmp_path: Path,
+) -> None:
+    layout = """
+        @server
+        async def load(request):
+            return {"params": request.path_params}
+        """
+    files = {
+        "pages/[lang]/layout.fxl": page(layout.replace("params}", "params['lang']}"), LAYOUT),
+        "pages/[lang]/not-found.fxl": page(layout),
+        "pages/[lang]/index.fxl": page(""),
+        "pages/not-found.fxl": page(layout),
+    }
+    async with open_app(write_tree(tmp_path, files)) as client:
+        below = await client.load_page("/de/no/such%20page")
+        above = await client.load_page("/")
+
+    assert (below.status, above.status) == (404, 404)
+    assert below.data == {"params": {"lang": "de"}}
+    assert above.data == {"params": {}}
