@@ -9,7 +9,7 @@ from pathlib import Path
 
 import attrs
 import griffe
-from build import REPOSITORY, front_matter
+from build import REPOSITORY
 
 _WIDTH = 76
 """Characters of a line of code that fit beside the navigation."""
@@ -25,7 +25,9 @@ class Module:
     """`fx.tasks`."""
 
     summary: str
-    page: str
+    text: str
+    source: str
+    """Its file, from the top of the repository."""
 
 
 @cache
@@ -42,10 +44,9 @@ def modules(root: Path) -> tuple[Module, ...]:
             text = _text(module)
             ordered = sorted(exports, key=lambda export: _is_error(module[export]))
             page = "".join(_member(module[export], export, root) for export in ordered)
-            source = _relative(module, root)
-            head = front_matter(f"fx.{name}", text.partition("\n")[0], source)
-            whole = f"{head}# fx.{name}\n\n{text}\n\n{page}"
-            found.append(Module(f"fx.{name}", text.partition("\n")[0], whole))
+            whole = f"# fx.{name}\n\n{text}\n\n{page}"
+            summary = text.partition("\n")[0]
+            found.append(Module(f"fx.{name}", summary, whole, _relative(module, root)))
     return tuple(found)
 
 
@@ -55,8 +56,6 @@ def overview(root: Path) -> str:
         f"| [`{module.name}`]({module.name.removeprefix('fx.')}.md) | {module.summary} |"
         for module in modules(root)
     ]
-    description = "The public Python modules, from their docstrings."
-    head = front_matter("API of the Python modules", description, "fx/__init__.py")
     lines = [
         "# API of the Python modules",
         "",
@@ -67,7 +66,7 @@ def overview(root: Path) -> str:
         "|---|---|",
         *rows,
     ]
-    return head + "\n".join(lines) + "\n"
+    return "\n".join(lines) + "\n"
 
 
 def _exports(module: griffe.Object, known: griffe.ModulesCollection) -> Iterator[str]:

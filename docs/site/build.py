@@ -16,12 +16,14 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from html import escape
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
 from types import MappingProxyType
 
+import attrs
+from split import FENCE, Page, split
 from versions import OWN, Version, listed, module_of, others_kept, written_list
 
 SITE = Path(__file__).resolve().parent
@@ -33,9 +35,8 @@ EXPORTED = ROOT / ".nox" / "site-files"
 """Not `.nox/site`, which is the environment of the session `site`."""
 
 _TEMPLATE = ("fx.config.json", "pages", "public", "styles")
-_FENCE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)$\n?", re.MULTILINE | re.DOTALL)
 _OPENING = re.compile(r"^```(\w+) ([\w./\[\]()@-]+)$", re.MULTILINE)
-_TARGET = re.compile(r"(?<=\]\()([^)#\s]+)([^)\s]*)(?=\))")
+_TARGET = re.compile(r"(?<=\]\()([^)#\s]*)([^)\s]*)(?=\))")
 _SOURCE = re.compile(r'(?<= src=")([^"]+)(?=")')
 _DRAWING = re.compile(r"!\[([^\]]*)\]\([./]*pictures/([\w-]+\.svg)\)")
 _VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
@@ -85,25 +86,30 @@ def prepare(
         project.mkdir(parents=True, exist_ok=True)
         copy(source, project / name)
     _write(project / "versions.js", module_of(versions or [Version(OWN, "/")]))
-    pages = project / "pages" / "docs"
     chosen = [DOCS / name for name in only] or documents()
-    for document in chosen:
-        target = pages / document.relative_to(DOCS)
-        _write(target, _with_examples(page_of(document, chosen), examples))
-    shutil.copytree(DOCS / "screenshots", pages / "screenshots")
+    parts_of = {file: split(file.read_text("utf-8")) for file in chosen}
+    for document, parts in parts_of.items():
+        path = document.relative_to(ROOT).as_posix()
+        linked = [attrs.evolve(part, text=_with_links(part, document, parts_of)) for part in parts]
+        for file, text in _files(path.removesuffix(".md"), linked, path):
+            _write(project / "pages" / file, _with_examples(text, examples))
+    shutil.copytree(DOCS / "screenshots", project / "pages/docs/screenshots")
     for folder in ("pictures", "screenshots"):
         shutil.copytree(DOCS / folder, project / "public" / folder)
     _write(project / "navigation.js", navigation())
     _write(project / "examples.js", shown_examples())
-    for name, text in parts().items():
+    for name, text in parts_of_home_page().items():
         _write(project / "parts" / f"{name}.md", text)
     if only:
         return
     from api import modules, overview  # griffe, which only this folder needs
 
     for module in modules(ROOT):
-        _write(pages / "modules" / f"{module.name.removeprefix('fx.')}.md", module.page)
-    _write(pages / "modules" / "index.md", overview(ROOT))
+        name = f"docs/modules/{module.name.removeprefix('fx.')}"
+        for file, text in _files(name, split(module.text), module.source):
+            _write(project / "pages" / file, text)
+    [(_, text)] = _files("docs/modules/index", split(overview(ROOT)), "fx/__init__.py")
+    _write(project / "pages/docs/modules/index.md", text)
 
 
 def documents() -> list[Path]:
@@ -111,24 +117,56 @@ def documents() -> list[Path]:
     return sorted(file for file in DOCS.rglob("*.md") if SITE not in file.parents)
 
 
-def page_of(document: Path, pages: Collection[Path]) -> str:
-    """Return the page of a file: with front matter, names above code, and links of the site.
+def _files(name: str, parts: Sequence[Page], source: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of a document's parts, and their text with front matter.
 
-    Links to files that are not among `pages` lead to GitHub.
+    ``name`` is where the document is below the pages, ``source`` what readers may edit.
     """
-    text = document.read_text("utf-8")
-    source = document.relative_to(ROOT)
-    title, description = _described(text)
-    folder = PurePosixPath(source.parent.as_posix())
-    outside = _DRAWING.sub(_drawing, _linked(text, lambda path: _outside(folder, path, pages)))
-    return front_matter(title, description, source.as_posix()) + _named(outside)
+    url = _url(name)
+    listed = [{"title": part.label, "url": f"{url}/{part.slug}".rstrip("/")} for part in parts]
+    for part in parts:
+        title, description = _described(part.text, part.label)
+        values = {
+            "title": f"{part.label} · {title.partition(', ')[0]}" if part.slug else title,
+            "description": description,
+            "source": source,
+            "parts": listed if len(parts) > 1 else [],
+        }
+        # JSON is YAML.
+        lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
+        front_matter = "\n".join(["---", *lines, "---", "", ""])
+        file = f"docs{url.removeprefix('/docs')}/{part.slug}" if part.slug else name
+        yield f"{file}.md", front_matter + _named(part.text)
 
 
-def front_matter(title: str, description: str, source: str) -> str:
-    """Return the front matter of a page. JSON is YAML."""
-    values = {"title": title, "description": description, "source": source}
-    lines = [f"{name}: {json.dumps(value)}" for name, value in values.items()]
-    return "\n".join(["---", *lines, "---", "", ""])
+def _with_links(part: Page, document: Path, parts_of: Mapping[Path, Sequence[Page]]) -> str:
+    """Return the text of a part whose links lead to pages of the site, or to GitHub."""
+    folder = PurePosixPath(document.parent.relative_to(ROOT).as_posix())
+
+    def place(path: str, anchor: str) -> str:
+        if "://" in path or path.startswith("/"):
+            return path + anchor
+        target = normpath(folder / path) if path else document.relative_to(ROOT).as_posix()
+        if target.endswith((".svg", ".png")):
+            return f"../{path}" if part.slug else path
+        if ROOT / target not in parts_of:
+            return _on_github(target) + anchor
+        slug = next((one.slug for one in parts_of[ROOT / target] if anchor[1:] in one.anchors), "")
+        return f"{_url(target.removesuffix('.md'))}/{slug}".rstrip("/") + anchor
+
+    return _DRAWING.sub(_drawing, _linked(part.text, place))
+
+
+def _url_of(file: str, anchor: str, parts: Iterable[Page]) -> str:
+    """Return the URL of a heading of a file of `docs/`."""
+    slug = next((part.slug for part in parts if anchor[1:] in part.anchors), "")
+    place = "" if anchor == f"#{slug}" else anchor  # a part begins with what names it
+    return f"{_url(file.removesuffix('.md'))}/{slug}".rstrip("/") + place
+
+
+def _url(name: str) -> str:
+    """Return the URL of the page `docs/guides/data`, for instance."""
+    return "/" + name.removesuffix("/index")
 
 
 def _drawing(found: re.Match[str]) -> str:
@@ -169,10 +207,10 @@ def navigation() -> str:
     return f"export const groups = {json.dumps(groups, indent=1, ensure_ascii=False)};\n"
 
 
-def parts() -> dict[str, str]:
+def parts_of_home_page() -> dict[str, str]:
     """Return the Markdown of the parts of the home page, which are in the README."""
     text = (ROOT / "README.md").read_text("utf-8")
-    code = _FENCE.search(text)
+    code = FENCE.search(text)
     assert code is not None
     found = {"code": code[0]}
     for name, title in _PARTS.items():
@@ -182,7 +220,7 @@ def parts() -> dict[str, str]:
         assert section is not None, title
         found[name] = f"## {title}\n{section[1]}"
     for name in ("start", "performance"):
-        commands = _FENCE.search(found[name])
+        commands = FENCE.search(found[name])
         assert commands is not None
         found[name] = found[name][: commands.end()]
     for name, dropped in _DROPPED.items():
@@ -199,46 +237,35 @@ def shown_examples() -> str:
     return f"export const examples = {json.dumps(examples, indent=1, ensure_ascii=False)};\n"
 
 
-def _described(text: str) -> tuple[str, str]:
-    """Return the title of a page, and its first sentence."""
+def _described(text: str, otherwise: str) -> tuple[str, str]:
+    """Return the title of a page, and its first sentence, or `otherwise` where it has none."""
     title = text.partition("\n")[0].removeprefix("# ").replace("`", "")
-    prose = (line for line in _FENCE.sub("", text).splitlines()[1:] if line.strip())
-    first = next((line for line in prose if re.match(r"[A-Z`*\[]", line)), title)
+    prose = (line for line in FENCE.sub("", text).splitlines()[1:] if line.strip())
+    first = next((line for line in prose if re.match(r"[A-Z`*\[]", line)), otherwise)
     return title, re.sub(r"\[([^\]]*)\]\([^)]*\)|[`*]", r"\1", first)
 
 
-def _linked(text: str, place: Callable[[str], str]) -> str:
+def _linked(text: str, place: Callable[[str, str], str]) -> str:
     """Return Markdown whose relative links lead to where `place` says; not those in code."""
     done, at = [], 0
-    for code in [*_FENCE.finditer(text), None]:
+    for code in [*FENCE.finditer(text), None]:
         prose = text[at : code.start() if code else len(text)]
-        prose = _TARGET.sub(lambda found: place(found[1]) + found[2], prose)
-        done.append(_SOURCE.sub(lambda found: place(found[1]), prose))
+        prose = _TARGET.sub(lambda found: place(found[1], found[2]), prose)
+        done.append(_SOURCE.sub(lambda found: place(found[1], ""), prose))
         if code:
             done.append(code[0])
             at = code.end()
     return "".join(done)
 
 
-def _outside(folder: PurePosixPath, path: str, pages: Collection[Path]) -> str:
-    """Return the link of a page of `docs/`: files of the repository are on GitHub."""
-    if "://" in path or path.startswith("/"):
-        return path
-    target = normpath(folder / path)
-    if target.startswith("docs/") and (ROOT / target).is_file():
-        is_here = target.endswith((".svg", ".png")) or ROOT / target in pages
-        return path if is_here else _on_github(target)
-    return _on_github(target)
-
-
-def _of_readme(path: str) -> str:
-    if "://" in path:
-        return path
+def _of_readme(path: str, anchor: str) -> str:
+    if "://" in path or not path:
+        return path + anchor
     if path.startswith("docs/") and path.endswith(".md"):
-        return "/" + path.removesuffix(".md").removesuffix("/index")
+        return _url_of(path, anchor, split((ROOT / path).read_text("utf-8")))
     if path.startswith(("docs/pictures/", "docs/screenshots/")):
         return "/" + path.removeprefix("docs/")
-    return _on_github(path)
+    return _on_github(path) + anchor
 
 
 def _on_github(path: str) -> str:

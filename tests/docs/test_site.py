@@ -13,9 +13,11 @@ import pytest
 
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
-from tests.docs.pages import DOCS, documents
+from tests.docs.pages import DOCS, anchors, documents
 
 BUILD = DOCS / "site" / "build.py"
+
+_REPEATED = re.compile(r"\A# .*\n|^#+ .*, (?:continued|part \d+)\n\n", re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +28,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         runpy.run_path(str(BUILD))["prepare"](folder)
     finally:
         sys.path.remove(str(BUILD.parent))
-        for name in ("api", "build", "versions"):
+        for name in ("api", "build", "split", "versions"):
             sys.modules.pop(name, None)
     return folder
 
@@ -42,6 +44,29 @@ def test_each_file_of_the_documentation_is_a_page(project: Path) -> None:
     files = {path.relative_to(DOCS) for path in documents() if DOCS in path.parents}
 
     assert files <= pages
+
+
+def test_documents_are_split_without_a_loss() -> None:
+    """A part repeats the title and may repeat a heading; the rest is there once, in order."""
+    splitter = runpy.run_path(str(BUILD.with_name("split.py")))
+    for document in sorted(DOCS.rglob("*.md")):
+        text = document.read_text("utf-8")
+        parts = splitter["split"](text, 900)
+        body = "".join(_REPEATED.sub("", part.text) for part in parts)
+        ids = [anchor for part in parts for anchor in part.anchors]
+
+        assert _lines(body) == _lines(text.partition("\n")[2]), document
+        assert len({part.slug for part in parts}) == len(parts), document
+        for part in parts:
+            assert len(re.findall(r"^```", part.text, re.MULTILINE)) % 2 == 0, document
+            for name in ("div", "details"):
+                assert part.text.count(f"\n<{name}") == part.text.count(f"\n</{name}>"), document
+        assert anchors(document) <= {*ids, splitter["anchor"](text.partition("\n")[0][2:])}
+
+
+def _lines(text: str) -> list[str]:
+    """Return lines of text, but not those at which blocks of code are cut."""
+    return [line for line in text.splitlines() if not re.fullmatch(r"-{5,}|```text|```|", line)]
 
 
 def test_the_navigation_leads_to_pages_and_has_each_guide(project: Path) -> None:
@@ -60,8 +85,8 @@ def test_the_navigation_leads_to_pages_and_has_each_guide(project: Path) -> None
 
 def test_each_public_name_is_in_the_reference(project: Path) -> None:
     text = (project / "pages/docs/modules/tasks.md").read_text("utf-8")
-
-    tests = (project / "pages/docs/modules/testing.md").read_text("utf-8")
+    modules = project / "pages/docs/modules"
+    tests = "".join(file.read_text("utf-8") for file in modules.rglob("testing/*.md"))
 
     assert "## open_app\n\n```python\ndef open_app(\n    root: str | Path,\n" in tests
     assert "## enqueue\n\n```python\ndef enqueue(\n    func: Callable[P, object],\n" in text

@@ -9,12 +9,8 @@ from playwright.sync_api import Browser, Response
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import visit
 
-SHORT = 5000
-"""Most that the HTML of a page has (bytes of gzip), unless its text is long."""
-
-AROUND, MARKED_UP = 2000, 1.5
-"""What a page with a long text has besides it (bytes of gzip), and how much larger than its
-Markdown the text may be, both compressed."""
+LARGEST = 5000
+"""Most that the HTML of a page has (bytes of gzip)."""
 
 SHIFT = """
 window.shift = 0;
@@ -25,11 +21,6 @@ new PerformanceObserver((all) => all.getEntries().forEach(({ value }) => (window
 
 def zipped(body: bytes) -> int:
     return len(gzip.compress(body, 9))
-
-
-def budget(markdown: bytes) -> float:
-    """Return how large the HTML of a page may be (bytes of gzip)."""
-    return max(SHORT, AROUND + MARKED_UP * zipped(markdown)) if markdown else SHORT
 
 
 def assert_light(browser: Browser, url: str) -> None:
