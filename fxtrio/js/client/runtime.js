@@ -53,7 +53,7 @@ export function createRuntime({ window, state, base, rendered, importModule, vis
     keepScroll: () => browser.keepScroll(),
     push: (url) => browser.push(url),
     replace: (url) => browser.replace(url),
-    leave: (url) => browser.leave(url),
+    leave: (url, replace) => browser.leave(url, replace),
     reload: () => browser.reload(),
     stay: () => browser.stay(),
     load: (page) => modules.load(page),

@@ -74,11 +74,12 @@ export class Browser {
 
   /**
    * @param {URL} url
+   * @param {boolean} [replace] the entry of the history
    * @throws {TypeError} for a URL that is no place, such as `javascript:`
    */
-  leave(url) {
+  leave(url, replace) {
     if (!LEAVABLE.has(url.protocol)) throw new TypeError(`navigate: ${url.href} is not a page.`);
-    this.#window.location.assign(url.href);
+    this.#window.location[replace ? 'replace' : 'assign'](url.href);
   }
 
   reload() {

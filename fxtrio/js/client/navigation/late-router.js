@@ -89,7 +89,7 @@ export class LateRouter {
     const isPlace = url !== null && url.hash !== '' && keyOf(url) === keyOf(here);
     const { replace = false, scroll = true, fresh = false } = options;
     const leave = () => {
-      this.#stage.leave(url ?? new URL(href, here));
+      this.#stage.leave(url ?? new URL(href, here), replace);
       if (isPlace && fresh) this.#stage.reload(); // the browser has only moved to the place
     };
     if (url === null || (isPlace && !replace && scroll && !fresh && this.#isQuiet())) {

@@ -45,7 +45,7 @@ function browserAt(href = 'https://app.test/shop') {
     },
     stage: {
       url: () => new URL(href),
-      leave: (url) => void done.push(`leave ${url.href}`),
+      leave: (url, replace) => void done.push(`leave ${url.href}${replace ? ' replacing' : ''}`),
       stay: () => void done.push('stay'),
       reload: () => void done.push('reload'),
     },
@@ -184,4 +184,21 @@ test('there is nothing to forget before the code is there', async () => {
   late.payloads.invalidate();
   late.payloads.invalidateTag('a');
   assert.deepEqual(done, ['forget', 'invalidate ', 'invalidateTag a']);
+});
+
+test('what replaces an entry of the history does so without the code', async (context) => {
+  context.mock.method(console, 'error', () => {});
+  const { late, done, loads } = browserAt();
+  for (const [at, to] of ['#part', '/b'].entries()) {
+    const going = late.navigate(to, { replace: true });
+    loads[at].reject(new TypeError('gone'));
+    await going;
+  }
+  await late.navigate('https://other.test/', { replace: true });
+
+  assert.deepEqual(done, [
+    'leave https://app.test/shop#part replacing',
+    'leave https://app.test/shop/b replacing',
+    'leave https://other.test/ replacing',
+  ]);
 });

@@ -37,7 +37,8 @@ class FakeBrowser {
       this.log.push(`replace ${url.href}`);
       this.href = url.href;
     },
-    leave: (/** @type {URL} */ url) => void this.log.push(`leave ${url.href}`),
+    leave: (/** @type {URL} */ url, /** @type {boolean} */ replace = false) =>
+      void this.log.push(`leave ${url.href}${replace ? ' replacing' : ''}`),
     reload: () => void this.log.push('reload'),
     load: (/** @type {any} */ page) => this.load(page),
     preload: (/** @type {any} */ page) => void this.log.push(`preload ${page.module}`),
@@ -247,6 +248,29 @@ test('what is no payload is loaded as a document', async () => {
   await browser.router().navigate('/file.pdf');
   assert.deepEqual(browser.log, ['leave https://app.test/file.pdf']);
   assert.deepEqual(browser.shown, []);
+});
+
+test('a document takes the place of the entry that the page would have taken', async (context) => {
+  context.mock.method(console, 'error', () => {});
+  /** @type {Record<string, any>} */
+  const answers = {
+    '/file.pdf': { kind: 'document' },
+    '/away': { kind: 'redirect', url: 'https://other.test/' },
+    '/circle': { kind: 'redirect', url: '/circle' },
+  };
+  const browser = new FakeBrowser();
+  browser.answer = (path) => answers[path];
+  for (const path of Object.keys(answers)) {
+    await browser.router().navigate(path, { replace: true });
+  }
+  await browser.router().navigate('mailto:a@b.c', { replace: true });
+
+  assert.deepEqual(browser.log, [
+    'leave https://app.test/file.pdf replacing',
+    'leave https://other.test/ replacing',
+    'leave https://app.test/circle replacing',
+    'leave mailto:a@b.c replacing',
+  ]);
 });
 
 test('code that cannot be loaded means the document too', async (context) => {

@@ -34,7 +34,7 @@ const MOST_REDIRECTS = 10;
  * @property {() => void} keepScroll remember the position of the entry that is left
  * @property {(url: URL) => void} push
  * @property {(url: URL) => void} replace
- * @property {(url: URL) => void} leave load a document
+ * @property {(url: URL, replace?: boolean) => void} leave load a document
  * @property {() => void} reload load the document of the shown URL
  * @property {(page: PageInfo) => Promise<import('../../types.js').Parts>} load the code of a page
  * @property {(page: PageInfo) => void} preload begin to load it
@@ -49,6 +49,7 @@ const MOST_REDIRECTS = 10;
 /**
  * @typedef {object} How
  * @property {(url: URL) => void} record writes the history
+ * @property {boolean} replace whether a document takes the place of the entry, too
  * @property {'top' | 'restore' | 'keep'} scroll
  * @property {boolean} [fresh]
  * @property {readonly string[]} [only] names of the values that are loaded
@@ -116,7 +117,7 @@ export class Router {
   async navigate(href, { replace = false, scroll = true, fresh = false } = {}) {
     const url = this.resolve(href);
     if (url === null) {
-      this.#stage.leave(new URL(href, this.#stage.url()));
+      this.#stage.leave(new URL(href, this.#stage.url()), replace);
       return;
     }
     const here = this.#stage.url();
@@ -129,6 +130,7 @@ export class Router {
     }
     await this.#go(url, {
       record: (to) => this.#record(to, replace || again),
+      replace: replace || again,
       scroll: scroll ? 'top' : 'keep',
       fresh,
     });
@@ -147,6 +149,7 @@ export class Router {
       record: (to) => {
         if (to.href !== url.href) this.#stage.replace(to);
       },
+      replace: true,
       scroll: 'restore',
     });
   }
@@ -168,6 +171,7 @@ export class Router {
       record: (to) => {
         if (to.href !== url.href) this.#stage.replace(to);
       },
+      replace: true,
       scroll: 'keep',
       fresh: true,
       only: names ?? undefined,
@@ -214,12 +218,12 @@ export class Router {
    * @param {How} how
    * @param {() => void} held
    */
-  async #visit(target, { record, scroll, fresh = false, only }, held) {
+  async #visit(target, { record, replace, scroll, fresh = false, only }, held) {
     const current = this.#begin(target);
     this.#names = only ?? null;
     const { signal } = current;
     try {
-      const visit = await this.#follow(target, { signal, fresh, only });
+      const visit = await this.#follow(target, { signal, replace, fresh, only });
       if (signal.aborted || visit === null) return;
       const parts = await this.#stage.load(visit.state.page);
       if (signal.aborted) return;
@@ -232,7 +236,7 @@ export class Router {
     } catch (error) {
       if (signal.aborted) return;
       console.error(error);
-      this.#leave(target); // the browser says best what is wrong, or gets it right
+      this.#leave(target, replace); // the browser says best what is wrong, or gets it right
     } finally {
       this.#end(current);
     }
@@ -242,7 +246,7 @@ export class Router {
    * Ask for a page and for what it redirects to.
    *
    * @param {URL} target
-   * @param {{ signal: AbortSignal, fresh: boolean, only?: readonly string[] }} options
+   * @param {{ signal: AbortSignal, replace: boolean, fresh: boolean, only?: readonly string[] }} options
    * @returns {Promise<{ state: State, url: URL } | null>} null when the
    *   browser leaves for a document
    */
@@ -252,7 +256,7 @@ export class Router {
       const visit = await this.#payloads.take(url, options);
       if (options.signal.aborted) return null;
       if (visit.kind === 'document') {
-        this.#leave(url);
+        this.#leave(url, options.replace);
         return null;
       }
       const to = new URL(
@@ -271,7 +275,7 @@ export class Router {
       options = { ...options, only: undefined };
       const next = this.resolve(to.href);
       if (next === null) {
-        this.#stage.leave(to);
+        this.#stage.leave(to, options.replace);
         return null;
       }
       url = next;
@@ -279,10 +283,13 @@ export class Router {
     throw new Error(`${target.pathname}: redirects more than ${MOST_REDIRECTS} times.`);
   }
 
-  /** @param {URL} url */
-  #leave(url) {
+  /**
+   * @param {URL} url
+   * @param {boolean} replace
+   */
+  #leave(url, replace) {
     if (url.href === this.#stage.url().href) this.#stage.reload();
-    else this.#stage.leave(url);
+    else this.#stage.leave(url, replace);
   }
 
   /**
