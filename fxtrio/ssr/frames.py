@@ -2,7 +2,7 @@
 
 A frame is ``u32 length | u32 id | u16 page | u8 type | u8 flags | payload``, little
 endian; ``length`` counts everything after itself (docs/wire.md, "Frames"). The
-other half is `fxtrio/js/worker/frames.js`; both are tested with
+other half is `fxtrio/js/worker/frames.cjs`; both are tested with
 `tests/wire/frames.json`. Used by `fxtrio.ssr.render_worker`.
 """
 

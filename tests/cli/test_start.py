@@ -176,7 +176,7 @@ def nodes(parent: int) -> list[int]:
     return [
         pid
         for pid in pids
-        if read_status(pid)[1] == parent and is_running(pid) and b"worker.mjs" in read_command(pid)
+        if read_status(pid)[1] == parent and is_running(pid) and b"worker.cjs" in read_command(pid)
     ]
 
 

@@ -269,6 +269,6 @@ def nodes_of(pid: int) -> list[int]:
     found = []
     for child in psutil.Process(pid).children(recursive=True):
         with suppress(psutil.NoSuchProcess):  # it has ended since
-            if child.name().startswith("node") or "worker.mjs" in " ".join(child.cmdline()):
+            if child.name().startswith("node") or "worker.cjs" in " ".join(child.cmdline()):
                 found.append(child.pid)
     return found

@@ -28,7 +28,7 @@ def node_processes() -> set[int]:
     """Return the SSR workers that this process has started and that still run."""
     pids = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
     children = {pid for pid in pids if read_status(pid)[1] == os.getpid() and is_running(pid)}
-    return {pid for pid in children if b"worker.mjs" in read_command(pid)}
+    return {pid for pid in children if b"worker.cjs" in read_command(pid)}
 
 
 def read_command(pid: int) -> bytes:

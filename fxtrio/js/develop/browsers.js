@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createInterface } from 'node:readline';
 
-import { Level, writeLog } from '../worker/log.js';
+import { Level, writeLog } from '../worker/log.cjs';
 
 /** @typedef {import('./settings.js').Shown} Shown */
 /** @typedef {import('node:net').Socket} Socket */

@@ -1,10 +1,10 @@
 /** Renders for one server process, over one connection: the frames of docs/wire.md. */
 
-import { FrameReader, Type } from '../worker/frames.js';
-import { Level, writeLog } from '../worker/log.js';
-import { Outbox } from '../worker/outbox.js';
-import { Renderer } from '../worker/renderer.js';
-import { Stacks } from '../worker/stacks.js';
+import { FrameReader, Type } from '../worker/frames.cjs';
+import { Level, writeLog } from '../worker/log.cjs';
+import { Outbox } from '../worker/outbox.cjs';
+import { Renderer } from '../worker/renderer.cjs';
+import { Stacks } from '../worker/stacks.cjs';
 
 /**
  * @param {import('node:net').Socket} socket

@@ -14,8 +14,8 @@ import net from 'node:net';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 
-import { Level, replaceConsole, writeLog } from '../worker/log.js';
-import { refuseSignals } from '../worker/signals.js';
+import { Level, replaceConsole, writeLog } from '../worker/log.cjs';
+import { refuseSignals } from '../worker/signals.cjs';
 import { Access } from './access.js';
 import { Browsers } from './browsers.js';
 import { Changes } from './updates/changes.js';
@@ -31,7 +31,7 @@ import { makeServer } from './server.js';
 import { Site } from './site.js';
 import { pagesThatNeed } from './updates/users.js';
 import { Views } from './views.js';
-import { Stacks } from '../worker/stacks.js';
+import { Stacks } from '../worker/stacks.cjs';
 
 /** @typedef {import('./packages/discovery.js').Packages} Packages */
 /** @typedef {import('./settings.js').Settings} Settings */

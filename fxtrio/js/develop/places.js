@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { SourceMap } from 'node:module';
 
 import { pageFileOf } from '../vite/page-file.js';
-import { Level, writeLog } from '../worker/log.js';
+import { Level, writeLog } from '../worker/log.cjs';
 import { mismatchOf } from './browser/mismatch.js';
 import { frameOf } from './updates/frame.js';
 

@@ -30,7 +30,7 @@ from fxtrio.ssr.process.sandbox import (
     worker_environment,
 )
 
-WORKER: Final = Path(__file__).parents[2] / "js" / "worker" / "worker.mjs"
+WORKER: Final = Path(__file__).parents[2] / "js" / "worker" / "worker.cjs"
 
 SOCKET_BUFFER: Final = 1024 * 1024
 """The kernel's buffer of either direction (bytes), so that batches pass in one call."""

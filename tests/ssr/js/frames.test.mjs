@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';
 
-import * as frames from '../../../fxtrio/js/worker/frames.js';
+import * as frames from '../../../fxtrio/js/worker/frames.cjs';
 
 const { FrameReader, FrameSizeInvalid, Type, encodeFrame, encodeRendered } = frames;
 const wire = JSON.parse(

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 
-import { FrameReader, Type } from '../../../fxtrio/js/worker/frames.js';
-import { Outbox } from '../../../fxtrio/js/worker/outbox.js';
+import { FrameReader, Type } from '../../../fxtrio/js/worker/frames.cjs';
+import { Outbox } from '../../../fxtrio/js/worker/outbox.cjs';
 
 /** A socket that keeps what is written; `writableLength` is what it has not sent. */
 class FakeSocket {

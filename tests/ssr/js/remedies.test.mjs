@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 
-import { remedyFor } from "../../../fxtrio/js/worker/remedies.js";
-import { Stacks } from "../../../fxtrio/js/worker/stacks.js";
+import { remedyFor } from "../../../fxtrio/js/worker/remedies.cjs";
+import { Stacks } from "../../../fxtrio/js/worker/stacks.cjs";
 
 const CHILD =
   "Objects are not valid as a React child (found: object with keys {id, title}).";

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
-import { Stacks } from '../../../fxtrio/js/worker/stacks.js';
+import { Stacks } from '../../../fxtrio/js/worker/stacks.cjs';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'fx stacks (1) '));
 after(() => fs.rmSync(folder, { recursive: true }));

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { test } from 'node:test';
 
-import { HAS_HEAD, STREAM_WINDOW, Type } from '../../../fxtrio/js/worker/frames.js';
-import { Stream } from '../../../fxtrio/js/worker/streams.js';
+import { HAS_HEAD, STREAM_WINDOW, Type } from '../../../fxtrio/js/worker/frames.cjs';
+import { Stream } from '../../../fxtrio/js/worker/streams.cjs';
 
 /** Start a stream; `render` gets `(options, destination)` after the shell is ready. */
 function open(pipe, { shell = (options) => options.onShellReady('<title>') } = {}) {

@@ -5,7 +5,7 @@
 
 import { loadTools } from '../../check/checker.js';
 import { Proof } from '../../scripts/proof.js';
-import { Level, writeLog } from '../../worker/log.js';
+import { Level, writeLog } from '../../worker/log.cjs';
 
 /** @typedef {import('../../vite/plan.js').Plan} Plan */
 

@@ -9,8 +9,8 @@
 import { EventEmitter } from 'node:events';
 import { text } from 'node:stream/consumers';
 
-import { replaceConsole } from '../../worker/log.js';
-import { refuseSignals } from '../../worker/signals.js';
+import { replaceConsole } from '../../worker/log.cjs';
+import { refuseSignals } from '../../worker/signals.cjs';
 import { Browsers } from '../browsers.js';
 import { registerPackages, waitBundled } from './discovery.js';
 import { makeServer } from '../server.js';

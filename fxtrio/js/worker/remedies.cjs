@@ -1,5 +1,7 @@
 /** What to do about errors of renders whose own messages do not say it. Pure. */
 
+'use strict';
+
 const BROWSER_ONLY =
   /^(window|document|localStorage|sessionStorage|location|history|matchMedia|screen|alert) is not defined$/;
 
@@ -20,7 +22,7 @@ const MOST_LOOKED_AT = 10_000; // values of a state
  * @param {string} message
  * @param {any} [state] what was rendered
  */
-export function remedyFor(name, message, state) {
+function remedyFor(name, message, state) {
   if (name === 'ReferenceError' && BROWSER_ONLY.test(message)) {
     return 'It exists only in browsers: use it in an effect, or in a function in <ClientOnly>.';
   }
@@ -84,3 +86,5 @@ function placeOf(keys, props) {
   }
   return undefined;
 }
+
+exports.remedyFor = remedyFor;

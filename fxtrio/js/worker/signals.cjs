@@ -3,13 +3,15 @@
  * other processes of its user.
  */
 
-import process from 'node:process';
+'use strict';
+
+const process = require('node:process');
 
 /** What sends a signal. `_debugProcess` sends SIGUSR1, which ends what is no Node. */
 const SENDERS = ['kill', '_kill', '_debugProcess'];
 
 /** Let this process signal itself alone. */
-export function refuseSignals() {
+function refuseSignals() {
   const target = /** @type {any} */ (process);
   for (const name of SENDERS) {
     const send = target[name];
@@ -22,3 +24,5 @@ export function refuseSignals() {
     Object.defineProperty(target, name, { value: guarded, writable: false, configurable: false });
   }
 }
+
+exports.refuseSignals = refuseSignals;

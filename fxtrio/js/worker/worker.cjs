@@ -1,7 +1,7 @@
 /**
  * An SSR worker: renders the pages of a bundle for the server that started it.
  *
- *     node worker.mjs BUNDLE FD [MARK_FD [WATCHED_PARENT]]
+ *     node worker.cjs BUNDLE FD [MARK_FD [WATCHED_PARENT]]
  *
  * FD is one end of a Unix socket pair (docs/wire.md). MARK_FD is a file whose first four
  * bytes say which request is being worked on, so that the server knows what a dead or hung
@@ -9,23 +9,28 @@
  * where the kernel does not see to it.
  */
 
-import net from 'node:net';
-import { pathToFileURL } from 'node:url';
+'use strict';
 
-import { FrameReader, Type } from './frames.js';
-import { Level, replaceConsole, writeLog } from './log.js';
-import { Outbox } from './outbox.js';
-import { Renderer } from './renderer.js';
-import { refuseSignals } from './signals.js';
-import { Stacks } from './stacks.js';
+require('./options.cjs'); // first: what is loaded after it is not compiled anew
+
+const net = require('node:net');
+const path = require('node:path');
+
+const { FrameReader, Type } = require('./frames.cjs');
+const { Level, replaceConsole, writeLog } = require('./log.cjs');
+const { Outbox } = require('./outbox.cjs');
+const { Renderer } = require('./renderer.cjs');
+const { load } = require('./script.cjs');
+const { refuseSignals } = require('./signals.cjs');
+const { Stacks } = require('./stacks.cjs');
 
 /** Size of the buffer that the socket is read into (bytes). */
 const READ_SIZE = 256 * 1024;
 
 /** @param {number} parent process id */
-async function watchParent(parent) {
-  const { Worker } = await import('node:worker_threads');
-  const thread = new Worker(new URL('./parent-death.cjs', import.meta.url), {
+function watchParent(parent) {
+  const { Worker } = require('node:worker_threads');
+  const thread = new Worker(path.join(__dirname, 'parent-death.cjs'), {
     workerData: parent,
     resourceLimits: { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1 },
   });
@@ -70,7 +75,7 @@ function serve(fd, makeRenderer) {
 
 async function main() {
   const [bundle, fd, markFile, parent] = process.argv.slice(2);
-  if (parent !== undefined) await watchParent(Number(parent));
+  if (parent !== undefined) watchParent(Number(parent));
   replaceConsole();
   refuseSignals();
   const stacks = new Stacks();
@@ -82,7 +87,7 @@ async function main() {
     writeLog(Level.ERROR, `Uncaught exception: ${stacks.text(error)}`);
   });
   try {
-    const app = await import(pathToFileURL(bundle).href);
+    const app = await load(bundle);
     const mark = markFile === undefined ? null : Number(markFile);
     const outbox = serve(Number(fd), (out) => new Renderer(app, out, stacks, mark));
     const { pages, buildId } = app;
@@ -94,4 +99,4 @@ async function main() {
   }
 }
 
-await main();
+void main();

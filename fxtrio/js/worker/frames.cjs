@@ -6,16 +6,18 @@
  * half is `fxtrio/ssr/frames.py`; both are tested with `tests/wire/frames.json`.
  */
 
+'use strict';
+
 /** Bytes before the payload. */
-export const HEADER_SIZE = 12;
+const HEADER_SIZE = 12;
 
 /** Largest length of a frame, both ways (bytes). */
-export const FRAME_LIMIT = 64 * 1024 * 1024;
+const FRAME_LIMIT = 64 * 1024 * 1024;
 
 /** Bytes of a stream that may be on their way without having been taken by its reader. */
-export const STREAM_WINDOW = 262144;
+const STREAM_WINDOW = 262144;
 
-export const Type = Object.freeze({
+const Type = Object.freeze({
   RENDER: 0,
   STREAM: 1,
   RESOLVE: 2,
@@ -31,15 +33,15 @@ export const Type = Object.freeze({
 });
 
 /** Flag of a CHUNK: the payload has the shape of an HTML payload. */
-export const HAS_HEAD = 1;
+const HAS_HEAD = 1;
 
 /** Flag of a RESOLVE: the value is the reason of a rejection. */
-export const REJECTED = 1;
+const REJECTED = 1;
 
 const LEAST = HEADER_SIZE - 4; // the length of a frame without a payload
 
 /** A frame whose length cannot be; the connection is of no use after it. */
-export class FrameSizeInvalid extends Error {
+class FrameSizeInvalid extends Error {
   /**
    * @param {number} length
    * @param {number} limit
@@ -68,7 +70,7 @@ export class FrameSizeInvalid extends Error {
  */
 
 /** Cuts the bytes of a socket into frames. Holds at most one unfinished frame. */
-export class FrameReader {
+class FrameReader {
   #onFrame;
   #limit;
   /** @type {Buffer[]} */
@@ -141,7 +143,7 @@ export class FrameReader {
  * @param {number} page
  * @param {number} size bytes of the payload
  */
-export function writeHeader(target, at, type, id, flags, page, size) {
+function writeHeader(target, at, type, id, flags, page, size) {
   target.writeUInt32LE(LEAST + size, at);
   target.writeUInt32LE(id, at + 4);
   target.writeUInt16LE(page, at + 8);
@@ -159,7 +161,7 @@ export function writeHeader(target, at, type, id, flags, page, size) {
  * @returns {Buffer}
  * @throws {FrameSizeInvalid} when the payload is too large for the other side
  */
-export function encodeFrame(type, id, payload, { flags = 0, page = 0 } = {}) {
+function encodeFrame(type, id, payload, { flags = 0, page = 0 } = {}) {
   const body = typeof payload === 'string' ? Buffer.from(payload, 'utf8') : payload;
   if (LEAST + body.length > FRAME_LIMIT) {
     throw new FrameSizeInvalid(LEAST + body.length, FRAME_LIMIT);
@@ -178,7 +180,7 @@ export function encodeFrame(type, id, payload, { flags = 0, page = 0 } = {}) {
  * @param {Uint8Array} html
  * @returns {Buffer}
  */
-export function encodeRendered(head, html) {
+function encodeRendered(head, html) {
   const headSize = Buffer.byteLength(head);
   const payload = Buffer.allocUnsafe(4 + headSize + html.length);
   payload.writeUInt32LE(headSize, 0);
@@ -186,3 +188,15 @@ export function encodeRendered(head, html) {
   payload.set(html, 4 + headSize);
   return payload;
 }
+
+exports.HEADER_SIZE = HEADER_SIZE;
+exports.FRAME_LIMIT = FRAME_LIMIT;
+exports.STREAM_WINDOW = STREAM_WINDOW;
+exports.Type = Type;
+exports.HAS_HEAD = HAS_HEAD;
+exports.REJECTED = REJECTED;
+exports.FrameSizeInvalid = FrameSizeInvalid;
+exports.FrameReader = FrameReader;
+exports.writeHeader = writeHeader;
+exports.encodeFrame = encodeFrame;
+exports.encodeRendered = encodeRendered;

@@ -5,12 +5,15 @@
  * `--enable-source-maps` would parse them at the start.
  */
 
-import fs from 'node:fs';
-import { SourceMap } from 'node:module';
-import { fileURLToPath } from 'node:url';
+'use strict';
 
-import { RENDERER } from './library.js';
-import { remedyFor } from './remedies.js';
+const fs = require('node:fs');
+const { SourceMap } = require('node:module');
+const path = require('node:path');
+const { fileURLToPath, pathToFileURL } = require('node:url');
+
+const { renderer } = require('./library.json');
+const { remedyFor } = require('./remedies.cjs');
 
 const MESSAGE_LIMIT = 4096; // characters
 const STACK_LIMIT = 32768; // characters
@@ -20,10 +23,16 @@ const CAUSES = 3; // errors of a `cause` chain that are shown below an error
 const PLACE = /(file:\/\/\S+?):(\d+):(\d+)/g;
 
 /**
- * The URLs of the folders of the worker and of `fx dev`: their own frames tell an application
- * nothing.
+ * The folders of the worker and of `fx dev`, as paths and as URLs: their own frames tell an
+ * application nothing.
  */
-const OWN = ['.', '../develop/'].map((folder) => new URL(folder, import.meta.url).href);
+const OWN = ['.', '../develop'].flatMap((folder) => {
+  const whole = path.join(__dirname, folder, path.sep);
+  return [whole, pathToFileURL(whole).href];
+});
+
+/** A frame of React's renderer in a stack. */
+const RENDERER = new RegExp(`^\\s+at .*/node_modules/${renderer}/`);
 
 /** Frames of what loads modules in `fx dev`, which tell an application nothing either. */
 const LOADER = /[( ]node:\w|\/node_modules\/(?:vite|rolldown)\//;
@@ -40,7 +49,7 @@ const FRAME = /^\s+at /;
 const COLOURS = /\x1b\[[0-9;]*m/g;
 
 /** Describes errors. Keeps the source maps of the modules it has met. */
-export class Stacks {
+class Stacks {
   /** @type {Map<string, SourceMap | null>} */
   #maps = new Map();
 
@@ -136,7 +145,7 @@ export class Stacks {
 
 /** @param {string} line a frame */
 function isOurs(line) {
-  return OWN.some((url) => line.includes(url)) || LOADER.test(line) || PLACELESS.test(line);
+  return OWN.some((folder) => line.includes(folder)) || LOADER.test(line) || PLACELESS.test(line);
 }
 
 /**
@@ -170,3 +179,5 @@ function shorten(text, limit) {
   const short = text.length <= limit ? text : `${text.slice(0, limit)}…`;
   return short.toWellFormed(); // a lone surrogate cannot be sent
 }
+
+exports.Stacks = Stacks;

@@ -1,13 +1,15 @@
 /** Replies on their way to the server: gathered in one buffer, sent in one write. */
 
-import {
+'use strict';
+
+const {
   encodeFrame,
   FRAME_LIMIT,
   FrameSizeInvalid,
   HEADER_SIZE,
   Type,
   writeHeader,
-} from './frames.js';
+} = require('./frames.cjs');
 
 /** Size of the buffer that replies are gathered in (bytes). */
 const BATCH_SIZE = 256 * 1024;
@@ -19,7 +21,7 @@ const LONGEST_HOLD_MS = 0.5;
 const STEPS_PER_MS = 100;
 
 /** Gathers frames for a socket. Whoever adds frames calls `flush` before waiting. */
-export class Outbox {
+class Outbox {
   #socket;
   #batch = Buffer.allocUnsafeSlow(BATCH_SIZE);
   #used = 0;
@@ -119,3 +121,5 @@ export class Outbox {
     return Buffer.allocUnsafe(HEADER_SIZE + size);
   }
 }
+
+exports.Outbox = Outbox;

@@ -1,8 +1,10 @@
 /** Pages that are sent in parts: a shell first, the rest as its data arrives. */
 
-import { Writable } from 'node:stream';
+'use strict';
 
-import { encodeRendered, HAS_HEAD, STREAM_WINDOW, Type } from './frames.js';
+const { Writable } = require('node:stream');
+
+const { encodeRendered, HAS_HEAD, STREAM_WINDOW, Type } = require('./frames.cjs');
 
 /**
  * One streamed page. Ends with exactly one END or ERROR frame, after which it does nothing.
@@ -10,7 +12,7 @@ import { encodeRendered, HAS_HEAD, STREAM_WINDOW, Type } from './frames.js';
  * At most STREAM_WINDOW bytes, and the write that goes beyond it, are on their way without
  * having been taken by the reader; after that the destination is held until a CREDIT frame.
  */
-export class Stream {
+class Stream {
   #id;
   #outbox;
   #onEnd;
@@ -39,7 +41,7 @@ export class Stream {
 
   /**
    * @param {number} id
-   * @param {import('./outbox.js').Outbox} outbox
+   * @param {import('./outbox.cjs').Outbox} outbox
    * @param {{
    *   onEnd: (id: number) => void,
    *   onError: (error: unknown) => void,
@@ -194,3 +196,5 @@ class Deferred {
     this.promise.catch(() => {});
   }
 }
+
+exports.Stream = Stream;

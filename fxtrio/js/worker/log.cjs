@@ -6,13 +6,15 @@
  * ends, and page code that prints without end is noticed before memory is full of it.
  */
 
-import { Console } from 'node:console';
-import fs from 'node:fs';
-import { Writable } from 'node:stream';
-import { format } from 'node:util';
+'use strict';
+
+const { Console } = require('node:console');
+const fs = require('node:fs');
+const { Writable } = require('node:stream');
+const { format } = require('node:util');
 
 /** The levels of syslog that are used. */
-export const Level = Object.freeze({ ERROR: 3, WARNING: 4, INFO: 6, DEBUG: 7 });
+const Level = Object.freeze({ ERROR: 3, WARNING: 4, INFO: 6, DEBUG: 7 });
 
 const STDERR = 2;
 
@@ -27,7 +29,7 @@ const clock = new Int32Array(new SharedArrayBuffer(4)); // only to wait on
  * @param {number} level
  * @param {string} text
  */
-export function writeLog(level, text) {
+function writeLog(level, text) {
   const lines = Buffer.from(`<${level}>${text.replaceAll('\n', `\n<${level}>`)}\n`);
   let written = 0;
   while (written < lines.length) {
@@ -41,7 +43,7 @@ export function writeLog(level, text) {
 }
 
 /** Let the global `console` write to stderr, with levels. */
-export function replaceConsole() {
+function replaceConsole() {
   const console = new Console(streamOf(Level.INFO), streamOf(Level.WARNING));
   console.debug = (...args) => writeLog(Level.DEBUG, format(...args));
   console.error = (...args) => writeLog(Level.ERROR, format(...args));
@@ -61,3 +63,7 @@ function streamOf(level) {
     },
   });
 }
+
+exports.Level = Level;
+exports.writeLog = writeLog;
+exports.replaceConsole = replaceConsole;

@@ -1,16 +1,18 @@
 /** What a worker does with frames: renders are begun, streams are fed, replies gathered. */
 
-import fs from 'node:fs';
+'use strict';
 
-import { REJECTED, Type } from './frames.js';
-import { Level, writeLog } from './log.js';
-import { Stream } from './streams.js';
+const fs = require('node:fs');
+
+const { REJECTED, Type } = require('./frames.cjs');
+const { Level, writeLog } = require('./log.cjs');
+const { Stream } = require('./streams.cjs');
 
 const WRONG_RESULT =
   'render() of the bundle must return {head, html}, both of them strings, or a promise of it';
 
 /** Answers requests in the order in which they come. */
-export class Renderer {
+class Renderer {
   /** @type {Map<number, Stream>} */
   #streams = new Map();
   #mark = new Uint32Array(1);
@@ -21,8 +23,8 @@ export class Renderer {
 
   /**
    * @param {any} app the bundle
-   * @param {import('./outbox.js').Outbox} outbox
-   * @param {import('./stacks.js').Stacks} stacks
+   * @param {import('./outbox.cjs').Outbox} outbox
+   * @param {import('./stacks.cjs').Stacks} stacks
    * @param {number | null} markFile
    */
   constructor(app, outbox, stacks, markFile) {
@@ -32,7 +34,7 @@ export class Renderer {
     this.#markFile = markFile;
   }
 
-  /** @type {import('./frames.js').OnFrame} */
+  /** @type {import('./frames.cjs').OnFrame} */
   handle = (type, id, flags, page, bytes, start, end) => {
     if (type === Type.RENDER) this.#render(id, page, bytes, start, end);
     else if (type === Type.STREAM) this.#stream(id, page, bytes, start, end);
@@ -152,3 +154,5 @@ export class Renderer {
     fs.writeSync(this.#markFile, this.#mark, 0, 4, 0);
   }
 }
+
+exports.Renderer = Renderer;
