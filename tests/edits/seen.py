@@ -22,8 +22,10 @@ _BADGE = "document.querySelector('fx-badge')"
 READY = "performance.getEntriesByName('fx:ready').length > 0"
 
 # What is another one in each answer, or in each place that a project is copied to. The numbers of
-# views are, too: those that were there keep theirs while pages come.
+# views are, too: those that were there keep theirs while pages come. Documents name what pages
+# import, as soon as a browser has asked for these.
 _PASSING = re.compile(
+    r'<link rel="modulepreload" href="/_fx/(?:pages|parts)/[^"]+\.(?:jsx|css)(?:\?t=\d+)?">|'
     r'[?&]t=\d+|"nonce":"[^"]*"|nonce="[^"]*"|"pid":\d+|[0-9a-f]{32}|(?<=\.tsx",)"id":\d+'
 )
 

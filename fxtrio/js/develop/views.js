@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 import { explainedConfiguration } from '../vite/problems.js';
 import { importedPackages } from './packages/discovery.js';
+import { importedUrls } from './updates/graph.js';
 
 /** @typedef {import('vite').EnvironmentModuleNode} Node */
 
@@ -27,7 +28,7 @@ export class Views {
   #parts = [];
   /** @type {Map<number, string>} sources of the pages that are loaded, by slot, last used last */
   #loaded = new Map();
-  /** @type {string[]} by slot: its stylesheets as elements */
+  /** @type {string[]} by slot: elements for its stylesheets, and the modules that it needs */
   #styles = [];
   #renderers;
   #settings;
@@ -116,7 +117,8 @@ export class Views {
       Promise.all(layouts.map(([source]) => load(source))),
       loading === null ? null : load(loading),
     ]);
-    this.#styles[slot] = await this.#stylesOf([...layouts.map(([source]) => source), module]);
+    const sources = [...layouts.map(([source]) => source), module];
+    this.#styles[slot] = (await this.#stylesOf(sources)) + this.#linksOf(sources);
     this.#parts[slot] = { page, layouts: around, loading: fallback };
     this.#loaded.delete(slot);
     this.#loaded.set(slot, module);
@@ -239,6 +241,20 @@ export class Views {
     for (const source of sources) visit(graph.getModuleById(this.#site.idOf(source)));
     const texts = await Promise.all(found.map((node) => this.#styleOf(node)));
     return texts.join('');
+  }
+
+  /**
+   * Return elements that name the modules which page files import, for browsers to load at once.
+   *
+   * @param {readonly string[]} sources
+   */
+  #linksOf(sources) {
+    const { client, ssr } = this.#server.environments;
+    const pages = sources.map((source) => ssr.moduleGraph.getModuleById(this.#site.idOf(source)));
+    const base = baseOf(/** @type {any} */ (this.#settings));
+    return importedUrls(pages, client.moduleGraph, this.#settings.root)
+      .map((url) => `<link rel="modulepreload" href="${base}/_fx${url}">`)
+      .join('');
   }
 
   /** @param {Node} node */

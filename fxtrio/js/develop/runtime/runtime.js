@@ -12,7 +12,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 
 import { ownRuntime } from '../../vite/library/packages.js';
-import { LIBRARY, OF_LIBRARY } from '../../worker/library.js';
+import { isOfLibrary, LIBRARY, OF_LIBRARY } from '../../worker/library.js';
 
 const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));
 const RENDER = fileURLToPath(new URL('../../render', import.meta.url));
@@ -32,6 +32,19 @@ const INPUT = {
   latest: `${BROWSER}/latest.js`,
   socket: `${BROWSER}/socket.js`,
 };
+
+/**
+ * What several of these need: two files, since browsers take longer for one more than for its text.
+ * React's modules do nothing until they are used, so that what must come before them may do so.
+ */
+const GROUPS = [
+  { name: 'react', test: isOfLibrary },
+  {
+    name: 'client',
+    test: (/** @type {string} */ id) => id.startsWith(`${CLIENT}/`),
+    minShareCount: 2,
+  },
+];
 
 const RENDERS = 'renders.cjs';
 
@@ -89,7 +102,7 @@ export async function bundleRuntime(require, home, parent) {
     external: ['/@react-refresh'],
     plugins: [wrappedPlugin(home, native)],
     input: { ...INPUT, ...Object.fromEntries(modules) },
-    output: { dir: part, format: 'esm', ...names },
+    output: { dir: part, format: 'esm', ...names, codeSplitting: { groups: GROUPS } },
   });
   await build({
     ...shared,

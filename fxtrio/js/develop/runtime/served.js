@@ -28,7 +28,7 @@ export class RuntimeFiles {
    * @param {import('../settings.js').Settings} settings
    * @param {string} runtime folder of the bundle, which is named after its content
    */
-  constructor({ root, base }, runtime) {
+  constructor({ root, base, toolchain }, runtime) {
     const folder = `${base}${path.relative(root, runtime).split(path.sep).join('/')}/`;
     const refresh = JSON.stringify(`${base}${REFRESH}`);
     for (const name of fs.readdirSync(runtime).filter((one) => one.endsWith('.js'))) {
@@ -36,7 +36,8 @@ export class RuntimeFiles {
       this.#texts.set(folder + name, text);
       if (ALWAYS.test(name) || SHARED.test(name)) this.preload.push(folder + name);
     }
-    this.preload.push(`${base}@vite/client`, `${base}${REFRESH}`);
+    const environment = `${base}@fs${toolchain}/node_modules/vite/dist/client/env.mjs`;
+    this.preload.push(`${base}@vite/client`, environment, `${base}${REFRESH}`);
   }
 
   /**

@@ -1,6 +1,14 @@
 /** What Vite knows of the modules of a file. */
 
 /** @typedef {import('vite').ViteDevServer} Server */
+/** @typedef {import('vite').EnvironmentModuleNode} Node */
+/** @typedef {import('vite').EnvironmentModuleGraph} Graph */
+
+/** Modules that a document names at most. */
+const MOST_NAMED = 100;
+
+/** Modules whose URL is the path of their file. */
+const PLAIN = /^[\w./@-]+\.(m?[jt]sx?|css|s[ac]ss|less|styl|stylus|pcss|postcss)$/;
 
 /**
  * Let the modules of a file be made anew when they are asked for.
@@ -26,4 +34,35 @@ export function invalidateFile({ environments }, file) {
 export function isForgotten({ environments }, file) {
   const modules = environments.client.moduleGraph.getModulesByFile(file);
   return modules !== undefined && [...modules].every(({ importers }) => importers.size === 0);
+}
+
+/**
+ * Return the URLs of the files below `root` that modules import, one from the other, as browsers
+ * ask for them. They would learn of each from the one before. Those that no module of a browser
+ * is known to import are left out: they may not load them yet.
+ *
+ * @param {readonly (Node | undefined)[]} modules of renders
+ * @param {Pick<Graph, 'urlToModuleMap'>} client
+ * @param {string} root
+ */
+export function importedUrls(modules, client, root) {
+  /** @type {Set<Node>} */
+  const found = new Set();
+  const visit = (/** @type {Node} */ module) => {
+    const imported = new Set(module.transformResult?.deps); // none that is imported later
+    for (const next of module.importedModules) {
+      const { id, file, url } = next;
+      const isOwn = id === file && id?.startsWith(`${root}/`) && !id.includes('/node_modules/');
+      if (!isOwn || !imported.has(url) || !PLAIN.test(url)) continue;
+      if (found.has(next) || found.size >= MOST_NAMED) continue;
+      found.add(next);
+      visit(next);
+    }
+  };
+  for (const module of modules) if (module !== undefined) visit(module);
+  return [...found].flatMap(({ url }) => {
+    const known = client.urlToModuleMap.get(url);
+    if (!known?.importers.size) return [];
+    return known.lastHMRTimestamp > 0 ? [`${url}?t=${known.lastHMRTimestamp}`] : [url];
+  });
 }

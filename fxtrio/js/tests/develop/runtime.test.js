@@ -70,6 +70,16 @@ test('React is bundled with the runtime, and packages share it', async (context)
     assert.doesNotMatch(code, /from ?"react/, 'nothing is left to be bundled');
   }
 
+  const files = fs.readdirSync(runtime);
+  assert.ok(files.filter((name) => name.startsWith('shared-')).length <= 4, 'each takes its time');
+  for (const name of ['prepare.js', 'socket.js', 'latest.js']) {
+    const own = `${fs.readFileSync(path.join(runtime, name), 'utf8')}`;
+    for (const [, shared] of own.matchAll(/from "\.\/(shared-[^"]+)"/g)) {
+      const text = fs.readFileSync(path.join(runtime, shared), 'utf8');
+      assert.doesNotMatch(text, /react/i, `${name} comes before React`);
+    }
+  }
+
   const { config } = bundledPlugin(home);
   const { plugins } = /** @type {any} */ (config)().optimizeDeps.rolldownOptions;
   const file = path.join(folder, 'package.js');
@@ -102,7 +112,7 @@ test('files of the runtime are sent as they are, and named for pages to load at 
   for (const [name, text] of Object.entries(texts)) {
     fs.writeFileSync(path.join(runtime, name), text);
   }
-  const settings = /** @type {any} */ ({ root, base: '/base/_fx/' });
+  const settings = /** @type {any} */ ({ root, base: '/base/_fx/', toolchain: '/tools' });
   const files = new RuntimeFiles(settings, runtime);
   const textAt = (/** @type {string} */ url) => {
     let sent = '';
@@ -121,6 +131,10 @@ test('files of the runtime are sent as they are, and named for pages to load at 
   }
   assert.deepEqual(files.preload, [
     ...['develop.js', 'shared-x.js'].map((name) => FOLDER + name),
-    ...['@vite/client', '@react-refresh'].map((name) => `/base/_fx/${name}`),
+    ...[
+      '@vite/client',
+      '@fs/tools/node_modules/vite/dist/client/env.mjs', // which that one imports
+      '@react-refresh',
+    ].map((name) => `/base/_fx/${name}`),
   ]);
 });

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { importedUrls } from '../../develop/updates/graph.js';
 import { Views } from '../../develop/views.js';
 
 /**
@@ -41,7 +42,9 @@ function viewsOf(load) {
     /** @type {any} */ ({
       vite: { createServerModuleRunnerTransport: () => null },
       runner,
-      server: { environments: { ssr: { hot: null, depsOptimizer, moduleGraph } } },
+      server: {
+        environments: { client: {}, ssr: { hot: null, depsOptimizer, moduleGraph } },
+      },
       runtime: '/app/runtime',
       serverRuntime: {
         createRenderers: (/** @type {any} */ { views: parts }) => {
@@ -145,7 +148,7 @@ test('as many pages as are in use stay loaded, and others are loaded again when 
     /** @type {any} */ ({
       vite: { createServerModuleRunnerTransport: () => null, isCSSRequest: () => false },
       runner,
-      server: { environments: { ssr } },
+      server: { environments: { client: {}, ssr } },
       serverRuntime: {
         createRenderers: (/** @type {any} */ { views: made }) => {
           parts = made;
@@ -169,4 +172,35 @@ test('as many pages as are in use stay loaded, and others are loaded again when 
   const slot = await views.load(1, () => null);
   assert.equal(parts[slot].page, 'code of p1');
   assert.equal(held(), 40);
+});
+
+test('a document names what its page imports, as far as browsers may load it', () => {
+  const made = (/** @type {string} */ url, /** @type {any[]} */ imported = [], later = '') => ({
+    ...{ url, id: `/app${url}`, file: `/app${url}`, importedModules: new Set(imported) },
+    transformResult: { deps: imported.map((one) => one.url).filter((one) => one !== later) },
+  });
+  const deep = made('/pages/deep.css');
+  const part = made('/pages/part.jsx', [deep]);
+  const later = made('/pages/later.jsx', [made('/pages/of-later.jsx')]);
+  const strange = [
+    made('/pages/a b.jsx'),
+    made('/node_modules/x/index.js'),
+    { ...made('/pages/raw.js'), id: '/app/pages/raw.js?raw' },
+    { ...made('/@fs/else/x.js'), id: '/else/x.js', file: '/else/x.js' },
+    made('/pages/unknown.jsx'),
+  ];
+  const page = made('/pages/index.fxl.tsx', [part, later, deep, ...strange], later.url);
+  part.importedModules.add(page); // a circle
+  const all = [deep, part, later, ...strange.slice(0, -1)];
+  const known = (/** @type {any} */ { url }) =>
+    /** @type {[string, any]} */ ([
+      url,
+      { importers: new Set([page]), lastHMRTimestamp: url === part.url ? 7 : 0 },
+    ]);
+  const client = /** @type {any} */ ({ urlToModuleMap: new Map(all.map(known)) });
+
+  assert.deepEqual(importedUrls(/** @type {any} */ ([page, undefined]), client, '/app'), [
+    '/pages/part.jsx?t=7',
+    '/pages/deep.css',
+  ]);
 });
