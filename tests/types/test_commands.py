@@ -228,7 +228,7 @@ def test_the_app_is_declared_anew_only_where_its_types_or_what_halves_use_have_c
     assert write("useLoader") == 1
     assert (write("two"), write("DataOf")) == (1, 1)
     assert write("DataOf", others=["/admin/*"]) == 1
-    assert "/admin/" in (folder.path / "loose/client.d.ts").read_text()
+    assert '"admin": ' in (folder.path / "loose/routes.d.ts").read_text()
     assert write("DataOf", replace(types), ["/admin/*"]) == 1
 
 

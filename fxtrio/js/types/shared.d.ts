@@ -5,7 +5,8 @@
 import type { ReactElement, ReactNode } from 'react';
 
 import type * as base from 'fx/base';
-import type { At, PagePath } from 'fx/elsewhere';
+import type { ActingAt } from 'fx/elsewhere';
+import type { Href, PagePath } from 'fx/paths';
 
 /** Messages by the path of a field: of those that an action has. */
 export type Fields<Name extends string> = string extends Name
@@ -73,7 +74,7 @@ export interface Acting {
 }
 
 /** The actions of the page itself, or of the page at a path; those of modules are everywhere. */
-export type ActionsAt<Own extends Acting, Page> = [Page] extends [string] ? At<Page> : Own;
+export type ActionsAt<Own extends Acting, Page> = [Page] extends [string] ? ActingAt<Page> : Own;
 
 export type NameOf<Own extends Acting, Page> = Extract<
   keyof ActionsAt<Own, Page>['actions'],
@@ -102,35 +103,12 @@ type OwnFormProps<Name, Page, Of extends Known, D> = Omit<
     | ((state: State<Of, Reduced<Of>> & base.Expected<D> & { values: base.Values }) => ReactNode);
 };
 
-/** A form whose actions are known, and the paths that it may lead to. */
-export interface Form<Own extends Acting, Path extends string, D = any> {
+/** A form whose actions are known. */
+export interface Form<Own extends Acting, D = any> {
   <const To extends string | undefined = undefined>(
-    props: Omit<base.SearchFormProps, 'action'> & { action?: To & HrefOrNone<Path, To> },
+    props: Omit<base.SearchFormProps, 'action'> & { action?: To & Href<To> },
   ): ReactElement;
   <const Name extends NameOf<Own, Page>, const Page extends string | undefined = undefined>(
     props: OwnFormProps<Name, Page, ActionOf<Own, Name, Page>, D>,
   ): ReactElement;
 }
-
-export type HrefOrNone<Path extends string, To> = To extends string ? Href<Path, To> : To;
-
-type Tail = '' | `?${string}` | `#${string}`;
-export type Elsewhere =
-  '' | `${string}:${string}` | `//${string}` | `#${string}` | `?${string}` | `.${string}`;
-
-/** A path that the app answers, or what leads elsewhere. */
-export type Href<Path extends string, Text extends string> = string extends Text
-  ? Text
-  : Text extends `${Path}${Tail}` | Elsewhere
-    ? Text
-    : Path;
-
-/** A path without its query and fragment. */
-export type PathOf<Text extends string> = Text extends `${infer Path}?${string}`
-  ? PathOf<Path>
-  : Text extends `${infer Path}#${string}`
-    ? Path
-    : Text;
-
-/** What is no value of `[name]` in a path. */
-export type NoSegment = '' | `${string}/${string}`;

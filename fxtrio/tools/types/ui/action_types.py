@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 
 from fxtrio.tools.types.gather.page_types import ActionTypes, PageTypes
 from fxtrio.tools.types.python.shapes import Definition
-from fxtrio.tools.types.ui.path_lookup import lookup_types
-from fxtrio.tools.types.ui.paths import path_types
 from fxtrio.tools.types.ui.typescript import Printer
 
 
@@ -46,34 +44,22 @@ def elsewhere_module(pages: Sequence[PageTypes], *, loose: bool) -> str:
     for page in acting.values():
         definitions.update((one.name, one) for one in page.definitions)
     printer = Printer.of(definitions.values(), loose=loose)
-    names = {number: f"$Of{number}" for number in acting}
-    declared = [
-        printer.definitions(definitions.values(), prefix="export "),
-        *(_declared(number, page, printer) for number, page in acting.items()),
-        *lookup_types(pages, names, none="$Without", otherwise="$Beside<Path>"),
-    ]
-    own = "\n".join(declared)
-    paths = sorted({one for page in pages if page.pattern for one in path_types(page.pattern)})
-    return f"""import type {{ Known, NoSegment, PathOf }} from "fx/shared";
-type $Paths = {_union(paths)};
+    declared = printer.definitions(definitions.values(), prefix="export ")
+    known = "".join(f"  {number}: {_acting(page, printer)};\n" for number, page in acting.items())
+    return f"""import type {{ Known }} from "fx/shared";
+import type {{ At }} from "fx/paths";
 type $Some = {{ actions: Record<string, Known>; optional: string }};
 type $Without = {{ actions: {{}}; optional: never }};
-type $Beside<Path> = Path extends $Paths ? $Without : $Some;
-{own}
-export type At<Path extends string> = string extends Path ? $Some : $Page0<PathOf<Path>>;
-type $IsPage<Path extends string> =
-  PathOf<Path> extends $Paths ? true : Extract<$Paths, PathOf<Path>> extends never ? false : true;
-/** The path of a page, or the paths that there are. */
-export type PagePath<Path> = Path extends string
-  ? string extends Path ? Path : $IsPage<Path> extends true ? Path : $Paths
-  : Path;
+{declared}interface $Pages {{
+{known}}}
+type $Of<Page> =
+  Page extends keyof $Pages ? $Pages[Page] : Page extends number ? $Without : $Some;
+type $At<Page> = [Page] extends [never] ? $Some : $Of<Page>;
+/** The actions of the page at a path: any where there is none, which is reported by itself. */
+export type ActingAt<Path extends string> = Path extends string ? $At<At<Path>> : never;
 """
 
 
-def _declared(number: int, page: PageTypes, printer: Printer) -> str:
+def _acting(page: PageTypes, printer: Printer) -> str:
     known, optional = known_actions(page.actions, printer)
-    return f"type $Of{number} = {{ actions: {known}; optional: {optional} }};"
-
-
-def _union(types: Iterable[str]) -> str:
-    return " | ".join(types) or "never"
+    return f"{{ actions: {known}; optional: {optional} }}"

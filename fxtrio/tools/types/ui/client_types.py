@@ -20,43 +20,40 @@ Tier = Literal["loose", "strict", "blank"]
 """For halves without types, with types, and as if nothing were known of their data."""
 
 
+_LINKS = """import type * as base from "fx/base";
+import type { UseWebSocket } from "fx/sockets";
+import type { LoadedAt } from "fx/loaded";
+import type { Href } from "fx/paths";
+import type { ReactElement } from "react";
+type $Link<H extends string> = Omit<base.LinkProps, "href"> & { href: H & Href<H> };
+export function Link<const H extends string>(props: $Link<H>): ReactElement;
+type $To<H extends string> = H & Href<H>;
+type $Options = { replace?: boolean; scroll?: boolean };
+export function navigate<const H extends string>(href: $To<H>, options?: $Options): Promise<void>;
+export function prefetch<const H extends string>(href: $To<H>): Promise<void>;
+export function useLoader<const H extends string | null>(
+  path: H & Href<H>,
+): base.Loader<LoadedAt<Extract<H, string>>>;
+export const useWebSocket: UseWebSocket<any>;
+"""
+
+
 def module_name(number: int) -> str:
     """Return what the page with this number imports in place of ``fx/client``."""
     return f"fx/c{number:05d}"
 
 
 def app_module(
-    paths: Iterable[str],
-    tier: Tier,
-    data: Mapping[str, str] | None = None,
-    shared: Sequence[str] = (),
+    tier: Tier, data: Mapping[str, str] | None = None, shared: Sequence[str] = ()
 ) -> str:
-    """Return the declarations that all pages share: links to ``paths``, see `path_types`.
+    """Return the declarations that all pages share.
 
     ``data`` has the module of each page file whose data is known, see `module_name`; ``shared``
     are those of modules of actions.
     """
-    known = sorted(set(paths))
-    path = " | ".join(known) if known and tier != "blank" else "string"
-    socket = "typeof base.useWebSocket" if tier == "blank" else "UseWebSocket<any>"
+    links = "" if tier == "blank" else _LINKS
     return f"""export * from "fx/base";
-import type * as base from "fx/base";
-import type {{ UseWebSocket }} from "fx/sockets";
-import type {{ LoadedAt }} from "fx/loaded";
-import type {{ Href, HrefOrNone }} from "fx/shared";
-import type {{ ReactElement }} from "react";
-export type $Path = {path};
-type $Link<H extends string> = Omit<base.LinkProps, "href"> & {{ href: H & Href<$Path, H> }};
-export function Link<const H extends string>(props: $Link<H>): ReactElement;
-type $To<H extends string> = H & Href<$Path, H>;
-type $Options = {{ replace?: boolean; scroll?: boolean }};
-export function navigate<const H extends string>(href: $To<H>, options?: $Options): Promise<void>;
-export function prefetch<const H extends string>(href: $To<H>): Promise<void>;
-export function useLoader<const H extends string | null>(
-  path: H & HrefOrNone<$Path, H>,
-): base.Loader<LoadedAt<Extract<H, string>>>;
-export const useWebSocket: {socket};
-{_data_of(data or {})}{_shared_actions(shared, tier)}"""
+{links}{_data_of(data or {})}{_shared_actions(shared, tier)}"""
 
 
 def _data_of(modules: Mapping[str, str]) -> str:
@@ -100,10 +97,10 @@ def page_module(page: PageTypes, number: int, slots: Iterable[str] | None, tier:
     if page.kind == "page":
         lines += action_declarations(page.actions, printer)
         lines += [
-            'import type { $Path, $Shared, $SharedOptional } from "fx/client";',
-            'import type { At, PagePath } from "fx/elsewhere";',
+            'import type { $Shared, $SharedOptional } from "fx/client";',
+            'import type { PagePath } from "fx/paths";',
             *_calls_anywhere(tier),
-            "export const Form: shared.Form<$Own, $Path, $Data>;",
+            "export const Form: shared.Form<$Own, $Data>;",
         ]
         lines += _messages(page, number)
         lines += _streams(page, printer)

@@ -16,7 +16,7 @@ import fxtrio
 from fxtrio.compile.split.python_statements import parse_source
 from fxtrio.config import Config
 from fxtrio.config.plugin_names import BUILT_IN
-from fxtrio.tools.types.ui.paths import is_pattern
+from fxtrio.tools.types.ui.path_tree import is_pattern
 
 _MOST = 2000
 """Public files that are named; of more, their folders are (count)."""

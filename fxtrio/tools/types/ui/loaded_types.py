@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from fxtrio.tools.types.gather.page_types import PageTypes
 from fxtrio.tools.types.python.shapes import Definition
-from fxtrio.tools.types.ui.path_lookup import lookup_types
 from fxtrio.tools.types.ui.typescript import Printer
 
 
@@ -20,15 +19,12 @@ def loaded_module(pages: Sequence[PageTypes], *, loose: bool) -> str:
     for page in routed.values():
         definitions.update((one.name, one) for one in page.definitions)
     printer = Printer.of(definitions.values(), loose=loose)
-    names = {number: f"$Of{number}" for number in routed}
-    declared = [
-        printer.definitions(definitions.values(), prefix="export "),
-        *(f"type $Of{number} = {printer.type(page.data)};" for number, page in routed.items()),
-        *lookup_types(pages, names, none="{}", otherwise="any"),
-    ]
-    own = "\n".join(declared)
-    return f"""import type {{ NoSegment, PathOf }} from "fx/shared";
-{own}
-export type LoadedAt<Path extends string> =
-  string extends Path ? any : $Page0<PathOf<Path>>;
+    declared = printer.definitions(definitions.values(), prefix="export ")
+    data = "".join(f"  {number}: {printer.type(page.data)};\n" for number, page in routed.items())
+    return f"""import type {{ At }} from "fx/paths";
+{declared}interface $Pages {{
+{data}}}
+type $Of<Page> = Page extends keyof $Pages ? $Pages[Page] : any;
+type $At<Page> = [Page] extends [never] ? any : $Of<Page>;
+export type LoadedAt<Path extends string> = Path extends string ? $At<At<Path>> : never;
 """

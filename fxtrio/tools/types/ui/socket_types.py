@@ -18,8 +18,6 @@ from fxtrio.tools.types.python.shapes import (
     parts_of,
     union,
 )
-from fxtrio.tools.types.ui.path_lookup import lookup_types
-from fxtrio.tools.types.ui.paths import path_types
 from fxtrio.tools.types.ui.typescript import Printer
 
 _HOOK = """interface $Untold { readonly untold: unique symbol }
@@ -41,11 +39,8 @@ export interface UseWebSocket<Own> {
 """The second is for messages whose type is written down: so that unknown types can be reported."""
 
 
-def sockets_module(pages: Sequence[PageTypes], others: Iterable[str], *, loose: bool) -> str:
-    """Return the declarations of `useWebSocket` and of what each page's WebSocket sends.
-
-    ``others`` are the types of paths that something besides the pages answers.
-    """
+def sockets_module(pages: Sequence[PageTypes], *, loose: bool) -> str:
+    """Return the declarations of `useWebSocket` and of what each page's WebSocket sends."""
     serving = {number: one for number, one in enumerate(pages) if one.pattern and one.messages}
     definitions: dict[str, Definition] = {}
     for page in serving.values():
@@ -55,29 +50,25 @@ def sockets_module(pages: Sequence[PageTypes], others: Iterable[str], *, loose: 
         f"export type {message_name(number)} = {message_text(page, printer)};"
         for number, page in serving.items()
     ]
-    paths = sorted({one for page in serving.values() for one in path_types(page.pattern)})
     declared = [printer.definitions(definitions.values(), prefix="export "), *sent]
-    names = {number: message_name(number) for number in serving}
-    declared += lookup_types(pages, names, none="$None", otherwise="$None")
+    pages_sent = "; ".join(f"{number}: {message_name(number)}" for number in serving)
     own = "\n".join(declared)
     return f"""import type * as base from "fx/base";
-import type {{ Elsewhere, NoSegment, PathOf }} from "fx/shared";
+import type {{ At, Nowhere, Outside }} from "fx/paths";
 interface $None {{ readonly none: unique symbol }}
-type $Paths = {" | ".join(paths) or "never"};
-type $Others = {" | ".join(sorted(set(others))) or "never"};
 {own}
+interface $Pages {{ {pages_sent} }}
 type $IsAny<T> = 0 extends 1 & T ? true : false;
-type $Beside<Path> = Path extends $Others | Elsewhere ? any
-  : Path extends `/${{string}}` ? Extract<$Paths, Path> extends never ? $None : any : any;
-type $Found<Path, Page> = $IsAny<Page> extends true ? any
-  : [Page] extends [$None] ? $Beside<Path> : Page;
-type $On<Path extends string> = $Found<Path, $Page0<Path>>;
-type $At<Path extends string> = string extends Path ? any : $On<PathOf<Path>>;
+type $Beside<Path extends string> =
+  Path extends `/${{string}}` ? [Outside<Path>] extends [never] ? $None : any : any;
+type $Of<Path extends string, Page> = Page extends keyof $Pages ? $Pages[Page]
+  : Page extends number ? $Beside<Path> : any;
+type $Found<Path extends string, Page> = [Page] extends [never] ? $Beside<Path> : $Of<Path, Page>;
+type $At<Path extends string> = $Found<Path, At<Path>>;
 type $Sent<Path, Own> = Path extends string ? $At<Path> : Own;
 type $IsNone<T> = $IsAny<T> extends true ? false : [T] extends [$None] ? true : false;
-type $Unfit<Path> = Path extends $Paths ? never : $Paths;
 type $Known<Path> =
-  Path extends string ? ($IsNone<$At<Path>> extends true ? $Unfit<Path> : Path) : Path;
+  Path extends string ? ($IsNone<$At<Path>> extends true ? Nowhere : Path) : Path;
 type $Socket<Message> = ReturnType<typeof base.useWebSocket<Message>>;
 {_HOOK}"""
 

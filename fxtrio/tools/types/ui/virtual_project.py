@@ -29,7 +29,7 @@ from fxtrio.tools.types.ui.client_types import (
     shared_name,
 )
 from fxtrio.tools.types.ui.loaded_types import loaded_module
-from fxtrio.tools.types.ui.paths import path_types
+from fxtrio.tools.types.ui.path_tree import routes_module
 from fxtrio.tools.types.ui.slots import slot_names, slots_around
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.source.component_files import (
@@ -411,6 +411,8 @@ class TypesFolder:
                     "paths": {
                         "fx/base": [(JS / "client" / "index.d.ts").as_posix()],
                         "fx/shared": [(types / "shared.d.ts").as_posix()],
+                        "fx/paths": [(types / "paths.d.ts").as_posix()],
+                        "fx/routes": ["./routes.d.ts"],
                         "fx/client": ["./client.d.ts"],
                         "fx/sockets": ["./sockets.d.ts"],
                         "fx/elsewhere": ["./elsewhere.d.ts"],
@@ -434,7 +436,7 @@ class TypesFolder:
 def _declarations(tier: Tier, made_of: _DeclarationInput) -> dict[str, str]:
     types, data = made_of.types, dict(made_of.modules)
     pages = {page.pattern for page in types.pages if page.pattern}
-    beside = _types_of({*types.routes, *made_of.others} - pages)
+    beside = {*types.routes, *made_of.others} - pages
     loose = tier != "strict"
     texts: dict[str, str] = {}
     if data and made_of.names_data:
@@ -443,8 +445,9 @@ def _declarations(tier: Tier, made_of: _DeclarationInput) -> dict[str, str]:
             texts[_declared(named)] = page_module(page, number, None, tier)
     shared = [shared_name(number) for number in range(len(types.shared))]
     texts |= {
-        "client.d.ts": app_module([*_types_of(pages), *beside], tier, data, shared),
-        "sockets.d.ts": sockets_module(types.pages, beside, loose=loose),
+        "client.d.ts": app_module(tier, data, shared),
+        "routes.d.ts": routes_module(types.pages, beside),
+        "sockets.d.ts": sockets_module(types.pages, loose=loose),
         "elsewhere.d.ts": elsewhere_module(types.pages, loose=loose),
         "loaded.d.ts": loaded_module(types.pages if made_of.loads else (), loose=loose),
     }
@@ -463,10 +466,6 @@ def virtual_name(source: str, tier: Tier) -> str:
 def _declared(module: str) -> str:
     """Return the file that declares a module such as ``fx/c00001``."""
     return f"{module.removeprefix('fx/')}.d.ts"
-
-
-def _types_of(patterns: Iterable[str]) -> list[str]:
-    return [one for pattern in patterns for one in path_types(pattern)]
 
 
 def digest_of(text: str) -> str:
