@@ -83,7 +83,11 @@ class Imports:
     def _page(self, module: PageModule) -> Mapping[str, Any] | None:
         if module.code is None:
             return None
-        return self.page(module, (self._build / module.code).read_bytes())
+        return self.page(module, self._read(module.code))
+
+    def _read(self, code: str) -> bytes:
+        """Return the Python of a page, by its path in the build."""
+        return (self._build / code).read_bytes()
 
     def _run(
         self, source: str, text: bytes, path: Path, injected: Mapping[str, Any]

@@ -19,6 +19,7 @@ from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, env_files, load_config
 from fxtrio.config.brokers import broker_kind
 from fxtrio.errors import FxtrioError
+from fxtrio.import_path import put_on_path
 from fxtrio.imports import Imports, resolve
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.manifest import Manifest
@@ -51,16 +52,23 @@ class SettingNotSimulated(FxtrioError):
 
 
 class _CachedImports(Imports):
-    """Compiles each file once, and runs it for each process."""
+    """Reads and compiles each file once, and runs it for each process."""
 
-    def __init__(self, root: Path, build: Path, codes: dict[tuple[Path, bytes], CodeType]) -> None:
+    def __init__(self, root: Path, build: Path) -> None:
         super().__init__(root, build)
-        self._codes = codes
+        self.codes: dict[tuple[Path, bytes], CodeType] = {}
+        self._texts: dict[str, bytes] = {}
+
+    def _read(self, code: str) -> bytes:
+        text = self._texts.get(code)
+        if text is None:
+            text = self._texts[code] = super()._read(code)
+        return text
 
     def _compiled(self, text: bytes, path: Path) -> CodeType:
-        code = self._codes.get((path, text))
+        code = self.codes.get((path, text))
         if code is None:
-            code = self._codes[path, text] = super()._compiled(text, path)
+            code = self.codes[path, text] = super()._compiled(text, path)
         return code
 
 
@@ -72,8 +80,8 @@ class PreparedApp:
     config: Config
     manifest: Manifest
     folder: Path
+    _imports: _CachedImports
     _stack: ExitStack
-    _codes: dict[tuple[Path, bytes], CodeType] = attrs.field(factory=dict)
     _database: Path | None = None
     """A database in which all migrations have been run, once there is one."""
 
@@ -113,7 +121,7 @@ class PreparedApp:
 
     def sources(self) -> dict[str, str]:
         """Return the Python of all page files that were imported, by path."""
-        return {str(path): text.decode("utf-8") for path, text in self._codes}
+        return {str(path): text.decode("utf-8") for path, text in self._imports.codes}
 
     def make_app(self, folder: Path, *, shared: bool) -> Application:
         """Return the app as another process would import it, with its database in ``folder``.
@@ -127,9 +135,9 @@ class PreparedApp:
             url = f"sqlite:///{folder / 'app.db'}"
             database = replace(config.database, url=url, migrate="run")
             config = replace(config, database=database)
-        imports = _CachedImports(self.root, self.folder / "build", self._codes)
+        put_on_path(self.root)  # another project may have been there since
         self._forget_modules()
-        code = import_code(imports, config, self.manifest)
+        code = import_code(self._imports, config, self.manifest)
         plugins = load_plugins(config, root=self.root, resolve=resolve)
         app = Application(
             put_together(self.root, config, self.manifest, code, plugins),
@@ -194,7 +202,8 @@ def prepare(root: Path, settings: Mapping[str, Any]) -> PreparedApp:
         manifest = compile_server(root, config, folder / "build", mode="production")
         starlette_bodies.install()
         starlette_files.install()
-        return PreparedApp(root, config, manifest, folder, stack.pop_all())
+        imports = _CachedImports(root, folder / "build")
+        return PreparedApp(root, config, manifest, folder, imports, stack.pop_all())
     raise AssertionError  # an ExitStack suppresses nothing here
 
 

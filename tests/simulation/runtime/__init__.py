@@ -14,6 +14,9 @@ SEEDS = amount(200, short=20, long=500)
 `nox -s simulate` runs 100,000.
 """
 
+PATIENT = 0.125
+"""How often a test waits until every lease would have ended, though none has to (probability)."""
+
 
 @contextmanager
 def turned_away() -> Iterator[None]:

@@ -1,19 +1,15 @@
-"""Durable jobs: run after a crash, with effect once where they are atomic, and by schedule."""
+"""Durable jobs: run after a crash, with effect once where they are atomic."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import trio
 
 from fx.testing import Faults, World, simulate
-from tests.simulation.runtime import SEEDS
+from tests.simulation.runtime import PATIENT, SEEDS
 
 ROOT = Path(__file__).parents[1] / "apps" / "orders"
-PATIENT = 0.125
-"""How often a test waits until every lease would have ended, though all has run (probability)."""
-
 TWO = Faults(kill=0.4, shutdown=0.3, store=0, longest=5)
 
 
@@ -63,20 +59,3 @@ async def test_jobs_of_acknowledged_orders_run(world: World) -> None:
 @simulate(ROOT, seeds=SEEDS, processes=2, faults=TWO)
 async def test_jobs_run_on_another_process(world: World) -> None:
     await require_delivered(world)
-
-
-@simulate(ROOT, seeds=SEEDS, processes=2, faults=TWO)
-async def test_a_schedule_runs_once_each_time(world: World) -> None:
-    clock: Any = trio.lowlevel.current_clock()
-    clock.jump(55)  # almost to the next minute: each second costs more than all the rest
-    patient = world.random.random() < PATIENT
-    async with world.visitors():
-        await trio.sleep(12)
-    with trio.move_on_after(20):  # until the lease of a killed worker has ended
-        ticks: list[str] = []
-        while patient or not ticks:
-            await trio.sleep(2)
-            ticks = (await data(world))["ticks"]
-    await trio.sleep(2)  # in which nothing runs again
-    ticks = (await data(world))["ticks"]
-    assert 1 <= len(ticks) <= world.clock.monotonic() // 60
