@@ -11,6 +11,7 @@ from watchfiles import Change
 
 from fxtrio.config import load_config
 from fxtrio.config.errors import ConfigInvalid
+from fxtrio.develop.reload.file_snapshot import SeenFiles
 from fxtrio.develop.reload.ignored import Ignored
 from tests.trees import write_tree
 
@@ -97,6 +98,18 @@ def test_what_comes_with_a_folder_that_does_not_matter_is_not_looked_at(
     write_tree(tmp_path, {".gitignore": "made/\n", f"{folder}/x.js": ""})
 
     assert not Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / folder))
+
+
+def test_what_is_in_a_virtual_environment_is_not_looked_at(tmp_path: Path) -> None:
+    files = {"env/pyvenv.cfg": "", "env/lib/x.py": "", "env/lib/.gitignore": "/pages\n"}
+    write_tree(tmp_path, {"pyvenv.cfg": "", "pages/a.fxl": "", "x.py": "", **files})
+
+    assert passing(tmp_path, "pages/a.fxl", "x.py", *files) == ["pages/a.fxl", "x.py"]
+    assert not Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / "env"))
+    seen = SeenFiles(tmp_path)
+    (tmp_path / "env/lib/y.py").write_text("")
+    (tmp_path / "y.py").write_text("")
+    assert seen.looked_at_again() == [(Change.added, str(tmp_path / "y.py"))]
 
 
 def test_what_fx_dev_itself_writes_is_no_change(

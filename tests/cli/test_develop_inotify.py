@@ -121,6 +121,23 @@ async def test_folders_are_watched_from_when_they_come_until_they_go(tmp_path: P
         assert ("modified", "pages/deep/c.fxl") in (await told() or set())
 
 
+async def test_virtual_environments_are_not_watched_whatever_their_name(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"pyvenv.cfg": "", "env/pyvenv.cfg": "", "env/lib/a.py": "", "b.py": ""})
+    async with _watching(tmp_path) as told:
+        (tmp_path / "env/lib/a.py").write_text("x")
+        (tmp_path / "b.py").write_text("x")  # the project may be one itself
+        assert await told() == {("modified", "b.py")}
+
+        (tmp_path / "new/lib").mkdir(parents=True)
+        assert ("added", "new") in (await told() or set())
+        (tmp_path / "new/pyvenv.cfg").write_text("")
+        (tmp_path / "b.py").write_text("y")
+        assert ("modified", "b.py") in (await told() or set())
+        (tmp_path / "new/lib/c.py").write_text("")
+        (tmp_path / "b.py").write_text("z")
+        assert await told() == {("modified", "b.py")}
+
+
 async def test_links_to_folders_are_followed_but_not_round_in_a_circle(tmp_path: Path) -> None:
     root, other = tmp_path / "project", tmp_path / "shared"
     write_tree(root, {"pages/a.fxl": ""})

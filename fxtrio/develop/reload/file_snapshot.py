@@ -13,7 +13,7 @@ from pathlib import Path
 import attrs
 from watchfiles import Change
 
-from fxtrio.develop.reload.ignored import FOLDERS, INSTALLED
+from fxtrio.develop.reload.ignored import ENVIRONMENT, FOLDERS, INSTALLED
 
 _MOST = 50_000  # files: looking at them takes some tenths of a second
 
@@ -40,7 +40,7 @@ class SeenFiles:
 
     def _of_files(self, change: Change, path: str) -> list[tuple[Change, str]]:
         if change is not Change.deleted and Path(path).is_dir():
-            files = dict(_walk(path)) if change is Change.added else {}
+            files = dict(_walk(path, self.root)) if change is Change.added else {}
             self._files.update(files)
             return [(Change.added, file) for file in files]
         if change is not Change.deleted or Path(path).exists():
@@ -67,7 +67,7 @@ class SeenFiles:
         return [file for file in self._files if file.startswith(f"{folder}{os.sep}")]
 
     def _found(self) -> dict[str, Stamp]:
-        files = dict(_walk(str(self.root)))
+        files = dict(_walk(str(self.root), self.root))
         for name in INSTALLED:
             stamp = _stamp(str(self.root / name))
             if stamp is not None:
@@ -75,9 +75,12 @@ class SeenFiles:
         return files
 
 
-def _walk(top: str) -> Iterator[tuple[str, Stamp]]:
+def _walk(top: str, root: Path) -> Iterator[tuple[str, Stamp]]:
     number = 0
     for folder, folders, files in os.walk(top):
+        if ENVIRONMENT in files and folder != str(root):
+            folders.clear()
+            continue
         folders[:] = [name for name in folders if name not in FOLDERS]
         for name in files:
             number += 1

@@ -31,6 +31,9 @@ BUILT = f"{DEVELOPMENT['development']}/{FILE_NAME}"
 FOLDERS = frozenset((*DefaultFilter.ignore_dirs, ".fx", ".ruff_cache", ".nox", ".cache"))
 """Names of folders in which nothing ever matters, but for `INSTALLED`."""
 
+ENVIRONMENT = "pyvenv.cfg"
+"""A folder with this file in it is a virtual environment, and matters no more than `FOLDERS`."""
+
 _ALWAYS = (
     *(f"{folder}/" for folder in sorted(FOLDERS)),
     # What tools write that look at a project, and package managers.
@@ -127,7 +130,13 @@ class Ignored:
         if (found.st_dev, found.st_ino) in self._output:
             return False
         # A folder stands for the files in it.
-        return not self.covers(file, is_folder=stat.S_ISDIR(found.st_mode))
+        is_folder = stat.S_ISDIR(found.st_mode)
+        return not (self.covers(file, is_folder=is_folder) or self._is_installed(file))
+
+    def _is_installed(self, file: Path) -> bool:
+        """Whether a file is in a virtual environment; the project itself may be one."""
+        inside = file.parents[: len(file.parts) - len(self.root.parts)]
+        return any((one / ENVIRONMENT).exists() for one in (file, *inside) if one != self.root)
 
     def covers(self, file: Path, *, is_folder: bool = False) -> bool:
         """Return whether ``file``, an absolute path, is ignored."""
@@ -175,6 +184,7 @@ def _git_files(root: Path) -> Iterator[Path]:
     for folder in reversed(around[1 : top + 1]):
         yield folder / GIT_FILE
     for place, folders, files in os.walk(root):
-        folders[:] = sorted(set(folders) - FOLDERS)
+        is_environment = ENVIRONMENT in files and place != str(root)
+        folders[:] = [] if is_environment else sorted(set(folders) - FOLDERS)
         if GIT_FILE in files:
             yield Path(place) / GIT_FILE

@@ -16,7 +16,7 @@ import trio
 from inotify_simple import Event, INotify, flags
 from watchfiles import Change
 
-from fxtrio.develop.reload.ignored import BUILT, FOLDERS, INSTALLED
+from fxtrio.develop.reload.ignored import BUILT, ENVIRONMENT, FOLDERS, INSTALLED
 
 Told = frozenset[tuple[Change, str]]
 
@@ -114,6 +114,8 @@ class _Folders:
         if event.mask & _GONE:
             self._forget(path)
             yield Change.deleted, path
+        elif event.name == ENVIRONMENT and folder != str(self.root):
+            self._forget(folder)
         elif event.mask & _CAME and Path(path).is_dir():  # a link to one, too
             if path in self._shallow:
                 self._watch(path)
@@ -134,7 +136,11 @@ class _Folders:
             path, real, crossed = waiting.pop()
             if not self._add(path):
                 continue
-            for entry in _listed(path):
+            entries = _listed(path)
+            if path != str(self.root) and any(entry.name == ENVIRONMENT for entry in entries):
+                self._forget_path(path)
+                continue
+            for entry in entries:
                 inside = f"{real}{os.sep}{entry.name}"
                 if not entry.is_dir():
                     continue
