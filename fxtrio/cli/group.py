@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import errno
+import os
+import re
+import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -120,11 +124,43 @@ class Commands(click.Group):
         raise SystemExit(1)
 
 
+_REMEDIES = {
+    errno.ENOSPC: "Free some space, then run the command again",
+    errno.EDQUOT: "Free some space, then run the command again",
+    errno.EACCES: "Correct its permissions, or choose another folder",
+    errno.EPERM: "Correct its permissions, or choose another folder",
+    errno.EROFS: "Choose a folder that can be written",
+    errno.EMFILE: "Raise the limit of open files ('ulimit -n')",
+    errno.ENAMETOOLONG: "Choose shorter names",
+    errno.EIO: "Check the disk",
+}
+"""What to do about errors of the file system that are no defects of a program."""
+
+
+class FileAccessFailed(FxtrioError):
+    """A file could not be read or written: a full disk, or missing permissions."""
+
+    @classmethod
+    def of(cls, error: OSError) -> FileAccessFailed | None:
+        """Explain an error of the file system, if it is no defect."""
+        number, file = error.errno, error.filename
+        if isinstance(error, shutil.Error) and isinstance(error.args[0], list):  # of `copytree`
+            _source, file, cause = error.args[0][0]
+            found = re.match(r"\[Errno (\d+)\]", str(cause))
+            number = int(found[1]) if found else None
+        if number not in _REMEDIES:
+            return None
+        place = f"{os.fsdecode(file)}: " if isinstance(file, str | bytes | os.PathLike) else ""
+        return cls(f"{place}{os.strerror(number)}. {_REMEDIES[number]}.")
+
+
 def _explained(errors: Sequence[BaseException]) -> list[FxtrioError]:
     """Return the errors to print; none if one is a defect, or the end of a command."""
     explained = []
     for error in errors:
         known = error if isinstance(error, FxtrioError) else _import_failure(error)
+        if known is None and isinstance(error, OSError):
+            known = FileAccessFailed.of(error)
         if known is None:
             return []
         explained.append(known)

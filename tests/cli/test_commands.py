@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import secrets
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import click
 import pytest
@@ -47,6 +51,39 @@ def test_the_list_says_of_each_command_what_the_command_says_of_itself() -> None
         assert command is not None
         assert command.get_short_help_str(200) == summary
     assert SETTINGS_FILE == CONFIG_FILE
+
+
+FULL, DENIED = "No space left on device", "Permission denied"
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (OSError(errno.ENOSPC, FULL, "/srv/a"), f"error /srv/a: {FULL}. Free some space"),
+        (OSError(errno.ENOSPC, FULL), f"error {FULL}. Free some space"),
+        (PermissionError(errno.EACCES, DENIED, b"/srv"), f"error /srv: {DENIED}. Correct its"),
+        (
+            shutil.Error([("/a", "/srv/b", f"[Errno 28] {FULL}: '/srv/b'")]),
+            f"error /srv/b: {FULL}. Free some space",
+        ),
+    ],
+)
+def test_errors_of_the_file_system_are_explained(
+    monkeypatch: pytest.MonkeyPatch, error: OSError, expected: str
+) -> None:
+    monkeypatch.setattr(secrets, "token_urlsafe", Mock(side_effect=error))
+    result = fx("secret")
+
+    assert result.exit_code == 1
+    assert expected in " ".join(result.output.split())
+    assert "fx docs FileAccessFailed" in result.output
+
+
+def test_a_file_that_a_defect_looks_for_leaves_a_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    missing = FileNotFoundError(errno.ENOENT, "No such file or directory", "/srv/a")
+    monkeypatch.setattr(secrets, "token_urlsafe", Mock(side_effect=missing))
+
+    assert fx("secret").exception is missing
 
 
 def test_the_help_imports_no_command() -> None:

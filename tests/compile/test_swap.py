@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import shutil
 import signal
 import subprocess
 import sys
@@ -67,6 +69,63 @@ def test_a_failure_leaves_the_folder_before_as_it_was(
         put(target, "second")
     assert (target / "file").read_text() == "first"
     assert names_in(target.parent) == ["build"]
+
+
+@pytest.mark.parametrize("number", [errno.EXDEV, errno.EBUSY])
+def test_a_folder_that_cannot_be_renamed_gets_the_new_content(
+    number: int, target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a folder of a lower layer of an image, or where a volume is mounted."""
+    target.mkdir(parents=True)
+    (target / "folder").mkdir()
+    (target / "folder" / "old").touch()
+    (target / "file").write_text("first")
+    keep_in_place(target, number, monkeypatch)
+    place = target.stat().st_ino
+    put(target, "second")
+
+    assert target.stat().st_ino == place
+    assert (target / "file").read_text() == "second"
+    assert names_in(target) == ["file"]
+    assert names_in(target.parent) == ["build"]
+
+
+def test_a_failure_leaves_the_content_of_a_folder_that_cannot_be_renamed(
+    target: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (target / "folder").mkdir(parents=True)
+    (target / "folder" / "old").touch()
+    keep_in_place(target, errno.EXDEV, monkeypatch)
+    real = shutil.copy2
+
+    def fail(source: Path, place: Path, **options: bool) -> object:
+        if place == target / "file":
+            place.write_text("sec")
+            raise OSError(errno.ENOSPC, "no space")
+        return real(source, place, **options)
+
+    monkeypatch.setattr(shutil, "copy2", fail)
+    with pytest.raises(OSError, match="no space"):
+        put(target, "second")
+
+    assert (target / "folder" / "old").exists()
+    assert names_in(target) == ["folder"]
+    assert names_in(target.parent) == ["build"]
+
+
+def keep_in_place(target: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let renames of a folder fail, and those to and from another file system."""
+    real = Path.replace
+
+    def fail(self: Path, other: Path) -> Path:
+        if self == target:
+            raise OSError(number, "cannot be renamed")
+        if target in (self.parent, other.parent):
+            raise OSError(errno.EXDEV, "another file system")
+        return real(self, other)
+
+    monkeypatch.setattr(replace_folder, "exchange", lambda one, other: False)
+    monkeypatch.setattr(Path, "replace", fail)
 
 
 def test_linux_exchanges_folders_in_one_step(tmp_path: Path) -> None:
