@@ -13,6 +13,12 @@ import { ALL } from './module.js';
 
 const OTHERS = 'of an object that other renders may see';
 
+/** Methods that take a function, and behind it what that is called on: `list.map(table.get, table)`. */
+const TAKING_THIS = new Set([
+  ...['every', 'filter', 'find', 'findIndex', 'findLast', 'findLastIndex', 'flatMap', 'forEach'],
+  ...['map', 'some'],
+]);
+
 export class Changes {
   /** The functions around the current node, the innermost last. @type {{ node: Node, isBrief: boolean }[]} */
   #functions = [];
@@ -39,18 +45,33 @@ export class Changes {
    * @param {Node | null} parent
    * @returns {Reason[]}
    */
-  ofCall({ callee }, parent) {
-    const called = callee.type === 'ChainExpression' ? callee.expression : callee;
-    if (called.type !== 'MemberExpression' || called.computed) return [];
-    const { object, property } = called;
+  ofCall({ callee, arguments: given }, parent) {
+    const called = withoutBrackets(callee);
+    if (called.type !== 'MemberExpression') return [];
+    const { object, property, computed } = called;
+    const name = computed ? String(property.value) : property.name;
     const isStatic = this.#isGlobal(object);
-    if (MUTATING.has(property.name) && !this.#isOwn(object)) {
-      return [{ node: property, cause: `${property.name}() ${OTHERS}` }];
+    const self = given[this.#placeOfThis(object, name)];
+    if (self) return [{ node: self, cause: `an object that ${name}() calls a method of` }];
+    if (MUTATING.has(name) && !this.#isOwn(object)) {
+      return [{ node: property, cause: `${name}() ${OTHERS}` }];
     }
-    if (ITERATORS.has(property.name) && !isStatic && !isReadAtOnce(parent)) {
-      return [{ node: property, cause: `${property.name}() whose iterator is not read at once` }];
+    if (ITERATORS.has(name) && !isStatic && !isReadAtOnce(parent)) {
+      return [{ node: property, cause: `${name}() whose iterator is not read at once` }];
     }
     return [];
+  }
+
+  /**
+   * Return at which place a method takes what a function is called on; -1 if it takes no such thing.
+   *
+   * @param {Node} object
+   * @param {string} name of its method
+   */
+  #placeOfThis(object, name) {
+    if (name === 'from' && object.name === 'Array') return 2;
+    if (!TAKING_THIS.has(name) || this.#isNamespace(object)) return -1;
+    return this.module.nameInReact(object) === 'Children' ? 2 : 1;
   }
 
   /**
@@ -165,6 +186,12 @@ export class Changes {
     const meaning = this.module.meaningOf(node);
     return meaning.kind === 'import' && meaning.name === ALL;
   }
+}
+
+/** @param {Node} node @returns {Node} */
+function withoutBrackets(node) {
+  const isAround = node.type === 'ChainExpression' || node.type === 'ParenthesizedExpression';
+  return isAround ? withoutBrackets(node.expression) : node;
 }
 
 /** Whether what a call returns is read by what stands around it. @param {Node | null} parent */

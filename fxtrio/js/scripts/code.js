@@ -9,7 +9,7 @@
 import * as allowed from './allowed.js';
 import { Changes, ofExpression } from './changes.js';
 import { isConstantOfBuild, isNaming, isSetter, isSetterName, isSetterUsed } from './constants.js';
-import { ElementTypes } from './element-types.js';
+import { ElementTypes } from './element-types/element-types.js';
 import { elementReasons, textOf } from './elements.js';
 import { Functions } from './functions.js';
 import { partsOfIslands } from './island-parts.js';
@@ -30,10 +30,11 @@ const UNKNOWN_KEY = 'a property whose name is known only at run time';
  *
  * @param {Module} module
  * @param {(specifier: string, name: string) => Meaning} resolve what an import of the project means
+ * @param {() => ReadonlySet<string>} names of what may be an element in any module
  * @returns {Reason[]}
  */
-export function codeReasons(module, resolve) {
-  const looker = new Looker(module, resolve);
+export function codeReasons(module, resolve, names) {
+  const looker = new Looker(module, resolve, names);
   if (module.isUnread) looker.add(module.program, 'code that cannot be analyzed');
   // Elements are then calls of another function, of which nothing here is known.
   if (/@jsx/.test(module.text)) looker.add(module.program, 'a comment with @jsx');
@@ -49,12 +50,13 @@ class Looker {
   /**
    * @param {Module} module
    * @param {(specifier: string, name: string) => Meaning} resolve
+   * @param {() => ReadonlySet<string>} names
    */
-  constructor(module, resolve) {
+  constructor(module, resolve, names) {
     this.module = module;
     this.changes = new Changes(module);
     this.nesting = new Nesting();
-    this.elementTypes = new ElementTypes(module);
+    this.elementTypes = new ElementTypes(module, names);
     this.meanings = new Meanings(module, resolve);
     this.functions = new Functions(module, this.changes, (name) => this.meanings.of(name));
     const { sites } = islandsOf(module.program, (name) => module.importOf(name));

@@ -4,7 +4,7 @@
  */
 
 import { NO_FUNCTIONS } from './allowed.js';
-import { PROPERTIES } from './element-types.js';
+import { PROPERTIES } from './element-types/element-types.js';
 import { ALL } from './module.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */

@@ -12,6 +12,7 @@ import path from 'node:path';
 import { OF_LIBRARY } from '../worker/library.js';
 import { isPageFile } from '../vite/page-file.js';
 import { codeReasons } from './code.js';
+import { namesOfElements } from './element-types/names.js';
 import { islandReasons } from './island-code.js';
 import { islandsOf } from './islands.js';
 import { ALL, isLibrary, Module } from './module.js';
@@ -213,6 +214,15 @@ export class Proof {
     ];
   }
 
+  /** Found when it is needed first. @type {Set<string> | undefined} */
+  #elements;
+
+  #namesOfElements() {
+    const modules = [...this.#known.values()].flatMap((known) => known?.module ?? []);
+    this.#elements ??= namesOfElements(modules);
+    return this.#elements;
+  }
+
   /** @type {Map<string, Own[]>} */
   #looked = new Map();
 
@@ -224,7 +234,11 @@ export class Proof {
   #own(file, { module }) {
     const before = this.#looked.get(file);
     if (before !== undefined) return before;
-    const found = codeReasons(module, (specifier, name) => this.#meaning(file, specifier, name));
+    const found = codeReasons(
+      module,
+      (specifier, name) => this.#meaning(file, specifier, name),
+      () => this.#namesOfElements(),
+    );
     const reasons = found.map(({ node, cause, ofIslands = false }) => ({
       path: module.path,
       ...module.placeOf(node),

@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 import { loadTools } from '../../check/checker.js';
 import { codeReasons } from '../../scripts/code.js';
+import { namesOfElements } from '../../scripts/element-types/names.js';
 import { Module } from '../../scripts/module.js';
 
 const tools = await loadTools(fileURLToPath(new URL('../..', import.meta.url)));
@@ -14,7 +15,11 @@ const tools = await loadTools(fileURLToPath(new URL('../..', import.meta.url)));
 function reasonsOf(text) {
   const module = new Module(tools, { path: 'pages/index.fxl', text, lang: 'tsx' });
   const unknown = /** @type {const} */ ({ kind: 'unknown' });
-  return codeReasons(module, () => unknown).map(({ node, cause }) => {
+  return codeReasons(
+    module,
+    () => unknown,
+    () => namesOfElements([module]),
+  ).map(({ node, cause }) => {
     const { line } = module.placeOf(node);
     return `${line}: ${cause}`;
   });
@@ -231,6 +236,11 @@ const WAYS = {
     `let count = 0;\n${page('for (count of data.list); const value = count')}`,
     `const seen = [];\n${page('seen.push(1); const value = seen.length')}`,
     `const seen = [];\n${page('const all = seen; all.push(1); const value = all.length')}`,
+    `const seen = [];\n${page('seen["push"](1); const value = seen.length')}`,
+    `const seen = [];\n${page('(seen?.["push"])(1); const value = seen.length')}`,
+    `const seen = [];\n${page('[1].forEach(seen.push, seen); const value = seen.length')}`,
+    `const seen = new Set();\n${page('Array.from([1], seen.add, seen); const value = seen.size')}`,
+    `const all = [1]["values"]();\n${page('const value = [...all].length')}`,
     `const seen = {};\n${page('seen.count = 1; const value = seen.count')}`,
     `const seen = new Map();\n${page('seen.set(1, 2); const value = seen.size')}`,
     `const seen = [];\n${page('const box = { seen }; box.seen.push(1); const value = 1')}`,

@@ -109,3 +109,84 @@ test("React's renderer is a reason", async () => {
     ["pages/index.fxl:1: an import of 'react-dom'"],
   ]);
 });
+
+/** A component whose name and text are others in browsers. */
+const ICON = 'function Icon() { return <i>1</i>; }';
+
+/** What reads its text in another module than the one that has its element, by file. */
+const READ_ELSEWHERE = {
+  'an attribute': {
+    page: `import { Box } from '../b.jsx';\n${ICON}\nexport default () => <Box icon={<Icon />} />;`,
+    'b.jsx': 'export function Box({ icon }) { return <b>{`${icon.type}`}</b>; }',
+  },
+  'an attribute in a pattern': {
+    page: `import { Box } from '../b.jsx';\n${ICON}\nexport default () => <Box icon={<Icon />} />;`,
+    'b.jsx': 'export function Box({ icon: { type } }) { return <b>{String(type)}</b>; }',
+  },
+  'an attribute that is passed to a third module': {
+    page: `import { Box } from '../b.jsx';\n${ICON}\nexport default () => <Box icon={<Icon />} />;`,
+    'b.jsx':
+      "import { label } from './a.js';\nexport function Box(props) { return <b>{label(props.icon.type)}</b>; }",
+    'a.js': 'export function label(kind) { return kind.name; }',
+  },
+  'an argument': {
+    page: `import text from '../a.js';\n${ICON}\nexport default () => <b>{text(<Icon />)}</b>;`,
+    'a.js': 'export default function (node) { return String(node.type); }',
+  },
+  'an export': {
+    page: "import { icon } from '../a.jsx';\nexport default () => <b>{String(icon.type)}</b>;",
+    'a.jsx': `${ICON}\nexport const icon = <Icon />;`,
+  },
+  'an export under another name': {
+    page: "import { icon } from '../b.jsx';\nexport default () => <b>{String(icon.type)}</b>;",
+    'b.jsx': "export { one as icon } from './a.jsx';",
+    'a.jsx': `${ICON}\nexport const one = <Icon />;`,
+  },
+  'a list': {
+    page: "import { all } from '../a.jsx';\nexport default () => <b>{all.map((one) => String(one.type))}</b>;",
+    'a.jsx': `${ICON}\nexport const all = [<Icon key="a" />];`,
+  },
+  'rows of a list': {
+    page: "import { rows } from '../a.jsx';\nexport default () => <b>{rows.map(({ icon }) => String(icon.type))}</b>;",
+    'a.jsx': `${ICON}\nexport const rows = [{ icon: <Icon /> }];`,
+  },
+  'what a function returns': {
+    page: "import { make } from '../a.jsx';\nexport default () => <b>{String(make().type)}</b>;",
+    'a.jsx': `${ICON}\nexport function make() { const one = <Icon />; return one; }`,
+  },
+  'all of an export': {
+    page: "import { icon } from '../a.jsx';\nexport default () => <b>{Object.values(icon).map((one) => String(one))}</b>;",
+    'a.jsx': `${ICON}\nexport const icon = <Icon />;`,
+  },
+  'a component of memo': {
+    page: "import { A } from '../a.jsx';\nexport default () => <b>{String(A.type)}</b>;",
+    'a.jsx':
+      "import { memo } from 'react';\nexport const A = memo(function Inner() { return <i />; });",
+  },
+  'a context': {
+    page: `import { createContext, useContext } from 'react';\nconst C = createContext(null);\n${ICON}\nfunction Use() { const it = useContext(C); return <b>{String(it.type)}</b>; }\nexport default () => <C.Provider value={<Icon />}><Use /></C.Provider>;`,
+  },
+  'children among other attributes': {
+    page: `import { Box } from '../b.jsx';\n${ICON}\nexport default () => <Box><Icon /></Box>;`,
+    'b.jsx':
+      'export function Box({ ...rest }) { const { children } = rest; const { type } = children; return <b>{`${type}`}</b>; }',
+  },
+};
+
+for (const [what, { page, ...others }] of Object.entries(READ_ELSEWHERE)) {
+  test(`the text of a component is read of ${what}`, async () => {
+    const [reasons] = await prove({ 'pages/index.fxl': page, ...others }, ['pages/index.fxl']);
+
+    assert.notDeepEqual(reasons, []);
+  });
+}
+
+test('a type of data is read like any other value', async () => {
+  const page =
+    "import { Row } from '../a.jsx';\nconst icon = <i />;\nexport default ({ data }) => <ul>{data.rows.map((row) => <Row key={row.id} row={row} icon={icon} />)}</ul>;";
+  const row =
+    'export function Row({ row, icon }) { return <li className={`of-${row.type}`}>{icon}</li>; }';
+  const [reasons] = await prove({ 'pages/index.fxl': page, 'a.jsx': row }, ['pages/index.fxl']);
+
+  assert.deepEqual(reasons, []);
+});

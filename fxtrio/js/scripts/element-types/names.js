@@ -1,0 +1,87 @@
+/** Names under which the modules of a project have elements, so that others may read them. */
+
+import { textOf } from '../elements.js';
+import { isFunction, MaybeElements, nameOf } from './maybe-elements.js';
+
+/** @typedef {import('../../check/tree.js').Node} Node */
+/** @typedef {import('../module.js').Module} Module */
+
+/**
+ * Return the names under which modules give or export what may be an element, in any of them.
+ *
+ * @param {Module[]} modules
+ * @returns {Set<string>}
+ */
+export function namesOfElements(modules) {
+  const names = new Set(['children']);
+  const known = modules.map((module) => new MaybeElements(module, () => names));
+  let before = 0;
+  while (names.size > before) {
+    before = names.size;
+    for (const one of known) addNames(one, names);
+  }
+  return names;
+}
+
+/**
+ * Add the names under which a module gives or exports what may be an element: `icon` of an
+ * attribute or a property, `make()` of a function that returns one, `show(` of one that gets one.
+ *
+ * @param {MaybeElements} elements of the module
+ * @param {Set<string>} names
+ */
+function addNames(elements, names) {
+  const add = (/** @type {string} */ name, /** @type {Node | null | undefined} */ value) => {
+    if (value && !names.has(name) && elements.isElement(value)) names.add(name);
+  };
+  const addFunction = (/** @type {string} */ name, /** @type {Node} */ node) => {
+    if (isFunction(node)) add(`${name}()`, node);
+    else add(name, node);
+  };
+  for (const node of elements.parents().keys()) {
+    switch (node.type) {
+      case 'JSXAttribute':
+        add(textOf(node.name), node.value?.expression ?? node.value);
+        break;
+      case 'Property':
+        if (!node.computed && !elements.isInPattern(node)) {
+          add(String(nameOf(node.key)), node.value);
+        }
+        break;
+      case 'AssignmentPattern':
+        add(elements.keyOfPattern(node), node.right);
+        break;
+      case 'CallExpression':
+        for (const given of node.arguments) add(`${elements.declaredName(node.callee)}(`, given);
+        break;
+      case 'ExportDefaultDeclaration':
+        addFunction('default', node.declaration);
+        break;
+      case 'ExportSpecifier':
+        // Also of another module, under whose own name it may be known.
+        if (names.has(nameOf(node.local))) names.add(nameOf(node.exported));
+        if (names.has(`${nameOf(node.local)}()`)) names.add(`${nameOf(node.exported)}()`);
+        break;
+      case 'FunctionDeclaration':
+        if (node.id) addFunction(node.id.name, node);
+        break;
+      case 'VariableDeclarator':
+        if (node.id.type === 'Identifier' && node.init && isOfModule(elements, node)) {
+          addFunction(node.id.name, node.init);
+        }
+        break;
+      default:
+    }
+  }
+}
+
+/**
+ * Whether a declaration is at the top of its module.
+ *
+ * @param {MaybeElements} elements
+ * @param {Node} declarator
+ */
+function isOfModule(elements, declarator) {
+  const around = elements.parentOf(/** @type {Node} */ (elements.parentOf(declarator)));
+  return /^(Program|ExportNamedDeclaration)$/.test(around?.type ?? '');
+}
