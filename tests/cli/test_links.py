@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +18,7 @@ from fxtrio.config import Config
 from fxtrio.manifest import FOLDERS
 from fxtrio.secret_key import project_key
 from fxtrio.tools.types.gather.page_types import ProjectTypes
+from fxtrio.tools.types.ui.compiler_settings import build_info
 from fxtrio.tools.types.ui.virtual_project import FOLDER, TypesFolder
 from tests.trees import write_tree
 
@@ -101,8 +103,9 @@ def test_a_link_in_the_place_of_what_typescript_writes_is_rejected(
 ) -> None:
     place = root / FOLDER / "loose"
     place.mkdir(parents=True)
-    (place / "build.json").symlink_to(elsewhere / "sentinel")
-    with pytest.raises(LinkInTheWay, match=r"build\.json"):
+    name = build_info(root)
+    (place / name).symlink_to(elsewhere / "sentinel")
+    with pytest.raises(LinkInTheWay, match=re.escape(name)):
         TypesFolder(root, root).write_tier("loose", [], ProjectTypes())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ from trio.testing import wait_all_tasks_blocked
 from fxtrio.atomic_write import write_whole
 from fxtrio.cli import main
 from fxtrio.cli.check import check
+from fxtrio.compile.bundling.installation import JS
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
@@ -29,7 +31,7 @@ from fxtrio.develop.report.overlay_errors import Shown
 from fxtrio.tools.types.gather import gatherer_process
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, load_types
 from fxtrio.tools.types.report import checking, compiler
-from fxtrio.tools.types.ui import text_files, virtual_project
+from fxtrio.tools.types.ui import compiler_settings, text_files, virtual_project
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.text_files import write_text
 from fxtrio.tools.types.ui.virtual_project import TypesFolder
@@ -204,6 +206,38 @@ def test_files_that_stay_the_same_are_looked_into_once(
     assert write("two") == ["client.d.ts"]
 
 
+@pytest.mark.node
+def test_what_was_found_with_other_declarations_of_fxtrio_is_not_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An older fxtrio has written `.fx`; the compiler misses changes of global declarations."""
+    page = "pages/index.fxl"
+    last = (
+        "export default function Page({ data }) {\n  return <p>{data.title.at(0).lenth}</p>;\n}\n"
+    )
+    write_tree(tmp_path / "app", {page: LOADER.replace('"x"', '["x"]') + WHO + last})
+    older = tmp_path / "older"
+    shutil.copytree(JS / "types", older / "types")
+    shutil.copytree(JS / "client", older / "client")
+    lenient = older / "types/lenient.d.ts"
+    text = lenient.read_text("utf-8")
+    lenient.write_text(text.replace("at(index: number): T;", "at(index: number): any;"), "utf-8")
+
+    def found_with(place: Path) -> tuple[list[int], list[Path]]:
+        monkeypatch.setattr(compiler_settings, "JS", place)
+        compiler_settings.build_info.cache_clear()
+        _, output = run("typecheck", "--root", str(tmp_path / "app"), "--json")
+        kept = sorted((tmp_path / "app" / virtual_project.FOLDER / "loose").glob("build*.json"))
+        return [one["line"] for one in json.loads(output)["problems"]], kept
+
+    tolerant, [kept_first] = found_with(older)
+    lenient.write_text(text, "utf-8")
+    exact, [kept_last] = found_with(older)
+
+    assert (tolerant, exact) == ([], [11])
+    assert kept_first != kept_last
+
+
 def test_the_app_is_declared_anew_only_where_its_types_or_what_halves_use_have_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -239,6 +273,7 @@ def test_half_of_the_types_of_react_are_not_mixed_with_those_of_the_compiler(
     tmp_path: Path, installed: tuple[str, ...], own: bool
 ) -> None:
     project, compiler = tmp_path / "project", tmp_path / "compiler"
+    project.mkdir()
     for name in installed:
         (project / "node_modules/@types" / name).mkdir(parents=True)
     folder = TypesFolder(project, compiler)

@@ -15,7 +15,6 @@ import attrs
 import msgspec
 
 from fxtrio.build_folder import UNUSABLE, require_no_link
-from fxtrio.compile.bundling.installation import JS
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.project import CheckedProject
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, dump_types
@@ -28,6 +27,7 @@ from fxtrio.tools.types.ui.client_types import (
     shared_module,
     shared_name,
 )
+from fxtrio.tools.types.ui.compiler_settings import build_info, compiler_settings
 from fxtrio.tools.types.ui.loaded_types import loaded_module
 from fxtrio.tools.types.ui.path_tree import routes_module
 from fxtrio.tools.types.ui.slots import slot_names, slots_around
@@ -45,8 +45,6 @@ from fxtrio.tools.types.ui.virtual_ui import VirtualUi, virtual_ui
 
 FOLDER = Path(".fx/types")
 """Relative to the project folder."""
-
-_BUILD_INFO = "build.json"
 
 FACTS = "types.json"
 """What `dump_types` gives."""
@@ -309,18 +307,29 @@ class TypesFolder:
         virtual: dict[str, VirtualUi] = {}
         slots = self._slots_in((*around, *(half.page for half in listed)))
         for half in listed:
-            places = None if slots is None else slots_around(half.types, slots)
+            around_it = None if slots is None else slots_around(half.types, slots)
             name = virtual_name(half.source, tier)
-            declaration, virtual[name] = self._half_files(tier, half, places)
+            declaration, virtual[name] = self._half_files(tier, half, around_it)
             if not half.is_component:
                 texts[_declared(half.module)] = declaration
             texts[name] = virtual[name].text
-        texts["tsconfig.json"] = self._settings(tier, virtual)
-        require_no_link(self.root, self.name / tier / _BUILD_INFO)  # which TypeScript writes
+        texts["tsconfig.json"] = compiler_settings(
+            self.root, self.path, self.compiler, tier, virtual
+        )
+        self._prepare_build_info(tier)
         written = self._files.write_all(f"{self.name}/{tier}", texts)
         before, number = self._tiers.get(tier, ({}, 0))
         self._tiers[tier] = texts, number + (before != texts)
         return WrittenTier(virtual, self._tiers[tier][1], frozenset(written))
+
+    def _prepare_build_info(self, tier: Tier) -> None:
+        """Make way for what the compiler writes, and remove what an older fxtrio has kept."""
+        name = build_info(self.compiler)
+        require_no_link(self.root, self.name / tier / name)
+        if tier not in self._tiers:
+            for old in (self.path / tier).glob("build*.json"):
+                if old.name != name:
+                    old.unlink(missing_ok=True)
 
     def _slots_in(self, pages: Iterable[CheckedPage]) -> Mapping[str, frozenset[str]] | None:
         """Return the names of the places that each file has; None when some cannot be seen."""
@@ -374,63 +383,6 @@ class TypesFolder:
         )
         self._virtual[tier, half.source] = now, (declaration, virtual)
         return declaration, virtual
-
-    def _settings(self, tier: Tier, files: Iterable[str]) -> str:
-        folder = self.path / tier
-        types = JS / "types"
-        own = self.root / "node_modules" / "@types"
-        # As with React itself (`reactHome`): half of it, a package's peer, is not mixed with ours.
-        whole = (own / "react").is_dir() and (own / "react-dom").is_dir()
-        react = own if whole else self.compiler / "node_modules" / "@types"
-        ambient = [path.as_posix() for path in (types / "ambient.d.ts", types / "lenient.d.ts")]
-        return json.dumps(
-            {
-                "compilerOptions": {
-                    "target": "es2023",
-                    "lib": ["es2023", "dom", "dom.iterable"],
-                    "module": "esnext",
-                    "moduleResolution": "bundler",
-                    "allowImportingTsExtensions": True,
-                    "resolveJsonModule": True,
-                    "jsx": "react-jsx",
-                    "strict": True,
-                    "noImplicitAny": tier != "strict",
-                    "noErrorTruncation": True,
-                    "allowJs": True,
-                    "checkJs": tier != "strict",
-                    "noEmit": True,
-                    "skipLibCheck": True,
-                    "types": [],
-                    "incremental": True,
-                    "tsBuildInfoFile": f"./{_BUILD_INFO}",
-                    "rootDirs": [
-                        self.root.as_posix(),
-                        folder.as_posix(),
-                        *((folder.parent / one).as_posix() for one in ("loose", "strict")),
-                    ],
-                    "paths": {
-                        "fx/base": [(JS / "client" / "index.d.ts").as_posix()],
-                        "fx/shared": [(types / "shared.d.ts").as_posix()],
-                        "fx/paths": [(types / "paths.d.ts").as_posix()],
-                        "fx/routes": ["./routes.d.ts"],
-                        "fx/client": ["./client.d.ts"],
-                        "fx/sockets": ["./sockets.d.ts"],
-                        "fx/elsewhere": ["./elsewhere.d.ts"],
-                        "fx/loaded": ["./loaded.d.ts"],
-                        "fx/c*": ["./c*.d.ts"],
-                        "fx/m*": ["./m*.d.ts"],
-                        "@/*": [self.root.as_posix() + "/*"],
-                        "react": [(react / "react").as_posix()],
-                        "react/*": [(react / "react").as_posix() + "/*"],
-                        "react-dom": [(react / "react-dom").as_posix()],
-                        "react-dom/*": [(react / "react-dom").as_posix() + "/*"],
-                        "csstype": [(react.parent / "csstype").as_posix()],
-                    },
-                },
-                "files": [*(ambient[:1] if tier == "strict" else ambient), *files],
-            },
-            indent=1,
-        )
 
 
 def _declarations(tier: Tier, made_of: _DeclarationInput) -> dict[str, str]:
