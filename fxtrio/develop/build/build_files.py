@@ -78,6 +78,6 @@ class BuildFiles:
         file = self.folder / FILE_NAME
         if manifest != self.manifest or not file.exists():
             self.manifest = manifest
-            if write_whole(file, dump_manifest(manifest)):
+            if write_whole(file, dump_manifest(manifest), lasting=False):
                 self.ahead.end_begun()
         self._made_of = project, result

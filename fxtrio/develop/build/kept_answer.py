@@ -52,7 +52,7 @@ def keep_answer(folder: Path, plan: Any, answer: dict[str, Any]) -> BundleResult
     data = msgspec.json.encode(result)
     with suppress(OSError):  # of a full disk: it starts all the same
         kept = _Kept(_digest(plan, data), msgspec.Raw(data))
-        write_whole(folder / _FILE, msgspec.json.encode(kept))
+        write_whole(folder / _FILE, msgspec.json.encode(kept), lasting=False)
     return result
 
 

@@ -196,4 +196,5 @@ def find_kept(root: Path, pages_dir: str) -> GoodPages:
 
 def keep(pages: GoodPages, root: Path, pages_dir: str) -> None:
     """Write ``pages`` for the next process. Raises OSError."""
-    write_whole(root / _FILE, msgspec.msgpack.encode(_Kept(code_stamp(), pages_dir, pages)))
+    kept = _Kept(code_stamp(), pages_dir, pages)
+    write_whole(root / _FILE, msgspec.msgpack.encode(kept), lasting=False)
