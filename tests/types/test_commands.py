@@ -238,6 +238,21 @@ def test_what_was_found_with_other_declarations_of_fxtrio_is_not_kept(
     assert kept_first != kept_last
 
 
+@pytest.mark.parametrize("word", ["one", "DataOf"])
+def test_a_half_that_leaves_its_tier_changes_nothing_that_others_see(
+    tmp_path: Path, word: str
+) -> None:
+    types = ProjectTypes((PageTypes("pages/a.fxl", "page"), PageTypes("pages/b.fxl", "page")))
+    folder = TypesFolder(tmp_path, tmp_path)
+    write_tree(tmp_path, {"pages/a.fxl": VIEW % "a", "pages/b.fxl": VIEW % word})
+    stays, leaves = folder.halves(check_project(tmp_path, Config()), types)
+    folder.write_tier("loose", [stays, leaves], types)
+
+    assert folder.write_tier("loose", [stays], types).changed == {"tsconfig.json"}
+    declared = (folder.path / "loose/client.d.ts").read_text()
+    assert all((f'"{half.source}": ' in declared) == (word == "DataOf") for half in (stays, leaves))
+
+
 def test_the_app_is_declared_anew_only_where_its_types_or_what_halves_use_have_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

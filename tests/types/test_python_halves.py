@@ -36,6 +36,13 @@ export default function Page({ data }) {
 '''
 STORE = "def count() -> int:\n    return 1\n"
 
+MYPY = """[mypy]
+check_untyped_defs = True
+[mypy-fxtrio.*]
+follow_imports = skip
+"""
+"""Settings without what fxtrio is and imports, which mypy would check as well, for ten seconds."""
+
 
 async def told(root: Path) -> tuple[list[str], list[str]]:
     lines: list[str] = []
@@ -71,7 +78,7 @@ def test_a_checker_is_used_that_has_settings(
 @pytest.mark.parametrize(
     ("file", "settings", "cause"),
     [
-        ("mypy.ini", "[mypy]\ncheck_untyped_defs = True\n", "Incompatible types in assignment"),
+        ("mypy.ini", MYPY, "Incompatible types in assignment"),
         ("pyproject.toml", "[tool.pyrefly]\n", "`int` is not assignable to `str`"),
         ("pyrightconfig.json", "{} // JSON with comments", '"int" is not assignable to'),
         (

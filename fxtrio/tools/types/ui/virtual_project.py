@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import attrs
@@ -117,10 +117,7 @@ class _DeclarationInput:
     types: ProjectTypes
     others: tuple[str, ...]
     modules: Mapping[str, str]
-    """Of the halves, by source."""
-
-    names_data: bool
-    """Whether a half names the data of others."""
+    """Of the halves, by source; none where no half names the data of others."""
 
     loads: bool
     """Whether a half loads the data of other pages."""
@@ -130,9 +127,8 @@ class _DeclarationInput:
         return self.types is other.types and (
             self.others,
             self.modules,
-            self.names_data,
             self.loads,
-        ) == (other.others, other.modules, other.names_data, other.loads)
+        ) == (other.others, other.modules, other.loads)
 
 
 @attrs.frozen
@@ -304,6 +300,7 @@ class TypesFolder:
         """
         listed = list(halves)
         texts = self._declarations(tier, listed, types, others)
+        texts.update(list(self._left_the_tier(tier, texts)))
         virtual: dict[str, VirtualUi] = {}
         slots = self._slots_in((*around, *(half.page for half in listed)))
         for half in listed:
@@ -349,19 +346,32 @@ class TypesFolder:
         self, tier: Tier, halves: Iterable[UiHalf], types: ProjectTypes, others: Iterable[str]
     ) -> dict[str, str]:
         """Return what declares the app for all halves of a tier, by file."""
-        pages = [half for half in halves if not half.is_component and tier != "blank"]
-        modules = {half.source: half.module for half in pages}
+        # Halves of the other tier, too: what they are is known only when this one is compiled.
+        known = {**self._halves, **{half.source: half for half in halves}}
+        names_data = any("DataOf" in half.page.ui for half in known.values())
+        listed = [half for half in halves if not half.is_component and tier != "blank"]
         now = _DeclarationInput(
             types,
             tuple(others),
-            modules,
-            names_data=any("DataOf" in half.page.ui for half in halves),
+            {half.source: half.module for half in listed} if names_data else {},
             loads=any("useLoader" in half.page.ui for half in halves),
         )
         made = self._declared.get(tier)
         if made is None or not made[0].is_same(now):
             made = self._declared[tier] = now, _declarations(tier, now)
         return dict(made[1])
+
+    def _left_the_tier(self, tier: Tier, declared: Container[str]) -> Iterator[tuple[str, str]]:
+        """Yield the declarations of pages as they were when their halves were of this tier.
+
+        Others would be as true, but then the compiler looks at all halves again.
+        """
+        for half in self._halves.values():
+            name, made = _declared(half.module), self._virtual.get((tier, half.source))
+            if half.is_component or made is None or name not in declared:
+                continue
+            if half.types is made[0].types and half.number == made[0].number:
+                yield name, made[1][0]
 
     def _half_files(self, tier: Tier, half: UiHalf, places: list[str] | None) -> _Output:
         """Return what declares a half's module, and the half as the compiler reads it."""
@@ -386,15 +396,15 @@ class TypesFolder:
 
 
 def _declarations(tier: Tier, made_of: _DeclarationInput) -> dict[str, str]:
-    types, data = made_of.types, dict(made_of.modules)
+    types = made_of.types
+    data: dict[str, str] = {}
     pages = {page.pattern for page in types.pages if page.pattern}
     beside = {*types.routes, *made_of.others} - pages
     loose = tier != "strict"
     texts: dict[str, str] = {}
-    if data and made_of.names_data:
-        for number, page in enumerate(types.pages):
-            named = data.setdefault(page.source, module_name(number))
-            texts[_declared(named)] = page_module(page, number, None, tier)
+    for number, page in enumerate(types.pages if made_of.modules else ()):
+        data[page.source] = made_of.modules.get(page.source, module_name(number))
+        texts[_declared(data[page.source])] = page_module(page, number, None, tier)
     shared = [shared_name(number) for number in range(len(types.shared))]
     texts |= {
         "client.d.ts": app_module(tier, data, shared),
