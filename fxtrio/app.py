@@ -164,7 +164,7 @@ class Application(Starlette):
         if app is not inner:  # without middleware the dispatcher comes first
             failing = ErrorResponses(OnlyPayloads(app), self.site.config.base_url)
             app = Entered(failing, self.lifetime)
-        return Entrance(app, self.router, compression, self.spans)
+        return Entrance(app, self.router, compression, self.spans, self.site.config.base_url)
 
     def replace_site(self, site: Site, sockets: Collection[str], streams: Collection[str]) -> None:
         """Answer the next requests with ``site``; those under way end with the one before.

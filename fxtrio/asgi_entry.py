@@ -35,9 +35,16 @@ class Entrance:
     """
 
     def __init__(
-        self, app: ASGIApp, router: ASGIApp, compression: Compression | None, spans: Spans
+        self,
+        app: ASGIApp,
+        router: ASGIApp,
+        compression: Compression | None,
+        spans: Spans,
+        base_url: str = "",
     ) -> None:
+        """``base_url`` is the setting: redirects to a path stay below it."""
         self._app = app
+        self._base = quote(base_url, safe=SAFE_IN_PATHS).encode()
         # Nearly all requests come to the root, and need not be asked where.
         self._at_root = app.plain if isinstance(app, Mounts) else app
         self._spans = spans
@@ -57,9 +64,11 @@ class Entrance:
             return serve_in_span(self, self._spans, seen, receive, send)
         if scope.get("root_path"):
             scope = below_root(scope)
-            send = _leading_below(scope[ROOT], send)
+            send = _leading_below(scope[ROOT], self._base, send)
             app = self._app
         else:
+            if self._base:
+                send = _leading_below("", self._base, send)
             app = self._at_root
         if self._compression is not None and kind == "http":
             send = self._compression.sending(scope, send)
@@ -88,24 +97,35 @@ def below_root(scope: Scope) -> Scope:
     }
 
 
-def _leading_below(root: str, send: Send) -> Send:
-    """Return a ``send`` by which redirects to a path stay below ``root``."""
+def _leading_below(root: str, base: bytes, send: Send) -> Send:
+    """Return a ``send`` by which redirects to a path stay below ``root`` and ``base``."""
     prefix = quote(root, safe=SAFE_IN_PATHS).encode()
 
     async def sending(message: Message) -> None:
         if message["type"] in _STARTS and message.get("headers"):
-            message = {**message, "headers": [_below(prefix, *one) for one in message["headers"]]}
+            headers = [_below(prefix, base, *one) for one in message["headers"]]
+            message = {**message, "headers": headers}
         await send(message)
 
     return sending
 
 
-def _below(prefix: bytes, name: bytes, value: bytes) -> tuple[bytes, bytes]:
+def _below(prefix: bytes, base: bytes, name: bytes, value: bytes) -> tuple[bytes, bytes]:
     if name.lower() != b"location" or not value.startswith(b"/") or value.startswith(b"//"):
         return name, value
     path = value.partition(b"?")[0].partition(b"#")[0]
-    inside = path == prefix or path.startswith(prefix + b"/")
-    return name, value if inside else prefix + value
+    if prefix and _is_inside(path, prefix):
+        return name, value
+    return name, prefix + (value if _is_inside(path, base) else _joined(base, value))
+
+
+def _is_inside(path: bytes, prefix: bytes) -> bool:
+    return path == prefix or path.startswith(prefix + b"/")
+
+
+def _joined(base: bytes, value: bytes) -> bytes:
+    """Return a path below the base, whose home page has no slash at the end."""
+    return base + (value[1:] if value[:2] in (b"/", b"/?", b"/#") else value)
 
 
 def prepare_server() -> None:

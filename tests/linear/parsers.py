@@ -220,7 +220,7 @@ PARSERS: dict[str, Parser] = {
     "Referer": lambda body: _query_of(b"http://a/b?" + body, "/b"),
     "If-None-Match": lambda body: matches(body, b'W/"a"'),
     "Range": several_ranges,
-    "Location": lambda body: _below(b"/pre", b"location", b"/" + body),
+    "Location": lambda body: _below(b"/pre", b"/base", b"location", b"/" + body),
     # URLs.
     "a path": text(_router.match, "/"),
     "a path with escapes": lambda body: _router.match("/", b"/%2F" + body),

@@ -153,10 +153,11 @@ async def test_all_of_an_app_is_below_the_path_it_is_mounted_at(
             assert response.status_code in (302, 303, 307, 308), response.text
             return str(response.headers["location"])
 
-        assert await leads_to("/members") == "/pre/basket"
-        assert await leads_to("/away") == "/pre/basket?a=1#b"
+        assert await leads_to("/members") == f"{whole}/basket"
+        assert await leads_to("/away") == f"{whole}/basket?a=1#b"
         assert await leads_to("/basket/") == f"{whole}/basket"
-        assert await leads_to("/api/where?away=/x") == "/pre/x"
+        assert await leads_to("/api/where?away=/x") == f"{whole}/x"
+        assert await leads_to(f"/api/where?away={whole}/x") == f"{whole}/x"
         assert await leads_to("/api/where?away=/pre/x") == "/pre/x"
         assert await leads_to("/api/where?away=//a.b/x") == "//a.b/x"
         assert await leads_to("/api/where?away=https://a.b/x") == "https://a.b/x"
@@ -172,6 +173,26 @@ async def test_all_of_an_app_is_below_the_path_it_is_mounted_at(
         assert f"(http://{client.host}{whole}/basket" in llms
         assert (await client.get(f"{base}/basket.md")).status_code in (200, 307)
         assert (await client.get("/nowhere")).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("to", "location"),
+    [
+        ("/basket?a=1", "/base/basket?a=1"),
+        ("/", "/base"),
+        ("/?a=1", "/base?a=1"),
+        ("/basement", "/base/basement"),
+        ("/base/basket", "/base/basket"),
+        ("/base", "/base"),
+        ("https://a.b/x", "https://a.b/x"),
+    ],
+)
+async def test_redirects_lead_below_the_base(tmp_path: Path, to: str, location: str) -> None:
+    async with opened(tmp_path, "/base", carries=True) as mounted:
+        client = Client(mounted.app)
+        answer = await client.get(f"/base/api/where?away={quote(to)}")
+
+    assert answer.headers["location"] == location
 
 
 async def test_what_a_server_calls_a_prefix_is_taken_as_one() -> None:
