@@ -12,6 +12,7 @@ APART: dict[str, tuple[str, ...]] = {
         "compression.precompressed:compress_build",
         "encode:_culprits",
         "encode:_warn_once.<locals>.warn",
+        "asgi_entry:Entrance.__init__",
         "asgi_entry:_leading_below",
         "jobs.decorators:Schedule.read",
         "markdown.llms:first_heading",
