@@ -9,7 +9,6 @@ from typing import Any
 import attrs
 import trio
 
-from fxtrio.compile.check.ui_code import ui_file, ui_found, ui_order
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem, placed
 from fxtrio.compile.project import CheckedProject
@@ -114,6 +113,9 @@ class BackgroundLint:
     ) -> None:
         with scope:
             await trio.sleep(after)
+            # Heavy: the first page comes first.
+            from fxtrio.compile.check.ui_code import ui_found
+
             files = self._files_of(looked_at.project)
             if files == self._files:
                 self._checked = looked_at
@@ -139,6 +141,8 @@ class BackgroundLint:
                 await self.show([shown_finding(one, Path()) for one in problems])
 
     def _files_of(self, project: CheckedProject) -> _Files:
+        from fxtrio.compile.check.ui_code import ui_file
+
         before, self._known = self._known, {}
         for page in project.pages:
             if page.whole:
@@ -159,6 +163,8 @@ class BackgroundLint:
             answer = await self.ask({"changed": changed})
             if not answer.get("unknown"):
                 return answer
+        from fxtrio.compile.check.ui_code import ui_order
+
         return await self.ask(ui_order(self.root, project, toolchain, [*files.pages.values()]))
 
     async def _problems_beside(self, looked_at: CheckInput) -> list[Problem]:

@@ -9,7 +9,6 @@ from typing import NotRequired, TypedDict
 
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, file_bytes, read_bytes
-from fxtrio.compile.split.suggestions import HOMES, import_remedy
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.errors import FxtrioError
 from fxtrio.ssr.errors import RenderFailed, place_in_stack
@@ -147,8 +146,13 @@ def _explanation_of(error: BaseException) -> str:
 
 def _remedy_of(error: BaseException) -> str:
     error = first_of(error)
-    if isinstance(error, NameError) and error.name in HOMES:
-        return f"{import_remedy(error.name)}: only page files have some names without an import."
+    if isinstance(error, NameError):
+        # Heavy, and the process that serves begins with this module.
+        from fxtrio.compile.split.suggestions import HOMES, import_remedy
+
+        if error.name in HOMES:
+            remedy = import_remedy(error.name)
+            return f"{remedy}: only page files have some names without an import."
     return _REMEDY
 
 
