@@ -293,7 +293,8 @@ class SiteRoutes:
 
     async def _answer_not_found(self, running: Running, event: RequestEvent) -> Answer:
         site = self.site
-        found = site.not_found.match(event.path.rstrip("/") or "/")
+        # With an empty segment, or one of dots, it lies in no folder but the root.
+        found = site.not_found.match(event.path.rstrip("/") or "/") or site.not_found.match("/")
         asks_for_page = event.headers.get(b"sec-fetch-dest", b"document") in _PAGE_LIKE
         if event.path.startswith("/api/") or event.scope["method"] not in ("GET", "HEAD"):
             return error_reply(ErrorResponse("Not found", 404))

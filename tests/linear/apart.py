@@ -68,7 +68,6 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.build.background_lint:BackgroundLint.look_later",
         "develop.build.outlines:Outlines.seen_otherwise",
         "develop.build.page_cache:PageFiles.read_now",
-        "develop.build.page_cache:keep",
         "develop.reload.file_snapshot:SeenFiles._of_files",
         "develop.reload.file_snapshot:_walk",
         "develop.report.overlay_errors:_line_of",

@@ -661,7 +661,9 @@ async def test_an_unmatched_url_has_the_parameters_of_the_folder_that_answers(
     async with open_app(write_tree(tmp_path, files)) as client:
         below = await client.load_page("/de/no/such%20page")
         above = await client.load_page("/")
+        odd = [await client.load_page(url) for url in ("/de//no", "//de/no", "/de/../x")]
 
+    assert [(one.status, one.data) for one in odd] == [(404, above.data)] * len(odd)
     assert (below.status, above.status) == (404, 404)
     assert below.data == {"params": {"lang": "de"}}
     assert above.data == {"params": {}}
