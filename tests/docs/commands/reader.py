@@ -5,6 +5,8 @@ A block is run by bash as it is written, with these differences, which no reader
 - Other tests run beside it: a server gets a port of its own and is visited (`visit.py`), and
   addresses and folders that tests cannot have are replaced by those of `Reader.replaced`.
 - `fx` is forked from a process that has imported it (`fx_server.py`).
+- `python -m venv` copies no pip, which takes four seconds: each environment has a program that runs
+  the pip of all.
 - pip decides what to install, and builds the metadata of a clone, but installs nothing and looks
   at no dependency: the environment of the tests has all of it, and `nox -s package` installs it.
   It does so once for each list of arguments.
@@ -61,6 +63,16 @@ PYTHONPATH={folder}/pip:$PYTHONPATH {python} -m pip "$@" && touch "$done"
 """
 """pip, which does the same thing once: it installs nothing."""
 
+VENV = """
+if [ "$1 $2" != "-m venv" ]; then exec {python} "$@"; fi
+shift 2
+{python} -m venv --without-pip "$@"
+printf '#!/bin/sh\\nPYTHONPATH={folder}/pip:$PYTHONPATH exec "%s/bin/python" -m pip "$@"\\n' \\
+  "$(realpath "$1")" > "$1/bin/pip"
+chmod +x "$1/bin/pip"
+"""
+"""python, which makes environments with a pip that is there already."""
+
 FINALE = """
 {{ export -p; printf 'cd %q\\n' "$PWD"; }} > {state}
 """
@@ -109,7 +121,7 @@ class Tools:
         return self.folder / "fxtrio"
 
     def prepare(self) -> None:
-        """Write the programs: fx, pip, which an environment of uv has not, and sudo."""
+        """Write the programs: fx, python, pip, which an environment of uv has not, and sudo."""
         import ensurepip
 
         (wheel,) = Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl")
@@ -120,6 +132,7 @@ class Tools:
         programs = {
             "fx": f'exec {sys.executable} -IS {client} {self.socket} "$@"',
             "pip": PIP.format(folder=self.folder, python=sys.executable),
+            "python": VENV.format(folder=self.folder, python=sys.executable),
             "sudo": 'exec "$@"',
         }
         for program, text in programs.items():
