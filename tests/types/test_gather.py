@@ -313,3 +313,14 @@ async def watch(request, *, asked: Odd):
     assert Printer().type(pages["pages/fine.fxl"].data) == "{ n: number }"
     assert Printer().type(pages["pages/broken.fxl"].data) == "any"
     assert Printer().type(pages["pages/broken.fxl"].actions[0].result) == "any"
+
+
+async def test_a_text_that_is_no_unicode_is_what_the_server_sends(tmp_path: Path) -> None:
+    page = """@server
+async def load(request):
+    return {"half": "\\ud800", "\\udfff": 1}
+"""
+    types = await types_of(tmp_path, {"pages/index.fxl": page})
+
+    [found] = load_types(dump_types(types)).pages
+    assert Printer().type(found.data) == '{ half: string; "\\ufffd": number }'

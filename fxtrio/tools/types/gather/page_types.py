@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
 from fxtrio.tools.types.python.shapes import NOTHING, Definition, Named, Place, Shape, Vague
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 FileKind = Literal[
     "page", "layout", "template", "error", "not-found", "loading", "api", "actions", "component"
@@ -171,8 +174,22 @@ class ProjectTypes(msgspec.Struct, frozen=True):
 
 
 def dump_types(types: ProjectTypes) -> bytes:
-    """Return JSON that `load_types` reads."""
-    return msgspec.json.encode(types)
+    """Return JSON that `load_types` reads.
+
+    A text in code that is no valid Unicode is what the server sends for it.
+    """
+    try:
+        return msgspec.json.encode(types)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_valid(msgspec.to_builtins(types)))
+
+
+def _valid(value: Any) -> Any:
+    if isinstance(value, str):
+        return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", value)
+    if isinstance(value, dict):
+        return {_valid(key): _valid(one) for key, one in value.items()}
+    return [_valid(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def load_types(text: bytes) -> ProjectTypes:
