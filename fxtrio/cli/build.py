@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 import attrs
 import click
-from rich.table import Table
 
 from fxtrio.cli.output import console, json_option, print_done, print_warning, root_option
 from fxtrio.compile.plurals import counted
-from fxtrio.compile.publish.page_weights import PageWeight, Weight, require_budget, weigh_pages
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import FxtrioError, shown_path
 from fxtrio.manifest import Manifest
@@ -23,8 +21,10 @@ from fxtrio.sizes import to_bytes
 if TYPE_CHECKING:
     from fxtrio.compile.build import Build
     from fxtrio.compile.bundling.bundle import BundleResult
+    from fxtrio.compile.bundling.early_bundler import EarlyBundler
     from fxtrio.compile.problems import Problem
     from fxtrio.compile.project import CheckedProject
+    from fxtrio.compile.publish.page_weights import PageWeight, Weight
     from fxtrio.export.place import Place
 
 
@@ -78,14 +78,14 @@ def command(
     build = run_build(root, config, budget=budget, site=site, quiet=as_json)
     if standalone is not None:
         _write_standalone(root.resolve(), config, build, standalone.absolute(), include, as_json)
-    weights = weigh_pages(build.folder, build.manifest) if analyze else []
+    weights = _weigh(build.folder, build.manifest) if analyze else []
     if as_json:
         summary = {"folder": str(build.folder), "buildId": build.manifest.build_id}
         pages = [attrs.asdict(weight) for weight in weights]
         click.echo(json.dumps({**summary, "pages": pages} if analyze else summary, indent=2))
         return
     if weights:
-        console().print(_table(weights))
+        _print_table(weights)
     built = counted(len(build.manifest.routes), "page")
     print_done(f"Built {built} into {shown_path(build.folder)}.")
 
@@ -114,7 +114,23 @@ def run_build(
     ``site`` is where static pages will be, as `place_of` takes it. Raises what `build_project`
     raises, BudgetExceeded and PlaceInvalid.
     """
-    # Imported here: `fx --help` would otherwise wait for the whole compiler.
+    # Imports next to nothing, but more than `fx --help` needs.
+    from fxtrio.compile.bundling.early_bundler import bundling_early
+
+    with bundling_early(root) as early:
+        return _run_build(root, config, early, budget=budget, quiet=quiet, site=site)
+
+
+def _run_build(
+    root: Path,
+    config: Config,
+    early: EarlyBundler | None,
+    *,
+    budget: int | None,
+    quiet: bool,
+    site: str | None,
+) -> Build:
+    # The bundler loads its tools while all this is imported.
     import trio
 
     from fxtrio.cli.trial_load import require_loadable
@@ -133,20 +149,17 @@ def run_build(
             if not out.is_terminal and not quiet:
                 out.print(line)
 
-        building = partial(build_project, root, config, mode="production", report=report)
+        building = partial(build_project, root, config, mode="production", early=early)
 
         def finish(folder: Path, manifest: Manifest, result: BundleResult) -> None:
             if not result.loads:
                 report("Loading the bundle as a server does")
                 trio.from_thread.run(require_loadable, root.resolve(), config, folder, manifest)
             if budget is not None:
-                require_budget(weigh_pages(folder, manifest), budget)
+                _require_budget(folder, manifest, budget)
             if config.is_described:
-                # Heavy, and most projects have no description.
-                from fxtrio.tools.openapi.describe import describe_into
-
                 report("Describing actions and endpoints")
-                trio.from_thread.run(describe_into, root, config, folder)
+                trio.from_thread.run(_describe, root, config, folder)
             if any(module.static for module in manifest.modules.values()):
                 report("Rendering the static pages")
                 trio.from_thread.run(_write_static, root.resolve(), config, folder, manifest, place)
@@ -157,7 +170,7 @@ def run_build(
 
         build = trio.run(
             _with_types,
-            partial(building, finish=finish),
+            partial(building, report=report, finish=finish),
             partial(_beside, root.resolve(), config),
             lambda project: write_types(root.resolve(), config, project, report),
         )
@@ -166,11 +179,32 @@ def run_build(
     return build
 
 
+def _weigh(folder: Path, manifest: Manifest) -> list[PageWeight]:
+    # Only for some builds.
+    from fxtrio.compile.publish.page_weights import weigh_pages
+
+    return weigh_pages(folder, manifest)
+
+
+def _require_budget(folder: Path, manifest: Manifest, budget: int) -> None:
+    # Only for some builds.
+    from fxtrio.compile.publish.page_weights import require_budget
+
+    require_budget(_weigh(folder, manifest), budget)
+
+
 def _place_of(site: str, config: Config) -> Place:
     # Heavy, and only for some builds.
     from fxtrio.export.place import place_of
 
     return place_of(site, None, base_url=config.base_url)
+
+
+async def _describe(root: Path, config: Config, folder: Path) -> None:
+    # Heavy, and most projects have no description.
+    from fxtrio.tools.openapi.describe import describe_into
+
+    await describe_into(root, config, folder)
 
 
 async def _write_static(
@@ -228,7 +262,10 @@ async def _with_types(
     return builds[0]
 
 
-def _table(weights: list[PageWeight]) -> Table:
+def _print_table(weights: list[PageWeight]) -> None:
+    # Only for some builds.
+    from rich.table import Table
+
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("Page", no_wrap=True)
     for name in ("JavaScript", "its own", "CSS"):
@@ -236,7 +273,7 @@ def _table(weights: list[PageWeight]) -> Table:
     for weight in weights:
         cells = (_shown(part) for part in (weight.script, weight.own, weight.style))
         table.add_row(weight.pattern, *cells)
-    return table
+    console().print(table)
 
 
 def _shown(weight: Weight) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import difflib
 import errno
+import gc
 import os
 import re
 import shutil
@@ -20,6 +22,9 @@ import click
 from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import print_errors
 from fxtrio.errors import FxtrioError, leaves
+
+# Else Python looks twice for garbage among all that was imported before it exits.
+atexit.register(gc.freeze)
 
 COMMANDS = {
     "init": "Create the project NAME in a new folder.",

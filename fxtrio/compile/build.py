@@ -27,6 +27,7 @@ from fxtrio.compile.build_steps import (
 )
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, bundle
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem
+from fxtrio.compile.bundling.early_bundler import EarlyBundler
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
 from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.check.ui_code import UiProblems, ui_problems
@@ -65,13 +66,15 @@ async def build_project(
     report: Report,
     finish: Finish | None = None,
     look: Look | None = None,
+    early: EarlyBundler | None = None,
 ) -> Build:
     """Build the project in ``root`` into its build folder.
 
     ``report`` gets a line for each step. ``finish`` is called in a thread with the folder,
     before it is put in place, its manifest and the result of the bundler; what ``look`` finds
-    fails the build if it is an error, and is a warning of it else. Raises CompileFailed with every
-    problem of every file, BundleFailed, ToolchainFailed, NodeMissing and LinkInTheWay.
+    fails the build if it is an error, and is a warning of it else. ``early`` is the bundler if it
+    has been started. Raises CompileFailed with every problem of every file, BundleFailed,
+    ToolchainFailed, NodeMissing and LinkInTheWay.
     """
     root = await trio.to_thread.run_sync(root.resolve)
     target = require_no_link(root, FOLDERS[mode])
@@ -90,7 +93,7 @@ async def build_project(
         report("Bundling")
         seed = await trio.to_thread.run_sync(digest, staging)
         plan = bundle_plan(root, staging, project, site, config, mode, seed=seed)
-        result, warnings = await _bundle(plan, project, toolchain)
+        result, warnings = await _bundle(plan, project, toolchain, early)
         manifest = await trio.to_thread.run_sync(
             _finish, project, site, config, mode, result, staging
         )
@@ -110,7 +113,7 @@ async def build_project(
 
 
 async def _bundle(
-    plan: BundlePlan, project: CheckedProject, toolchain: Path
+    plan: BundlePlan, project: CheckedProject, toolchain: Path, early: EarlyBundler | None
 ) -> tuple[BundleResult, tuple[Problem, ...]]:
     """Bundle, look for mistakes in UI code meanwhile, and return those that are no failure.
 
@@ -127,7 +130,7 @@ async def _bundle(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(look)
         try:
-            result = await bundle(plan, toolchain=toolchain)
+            result = await bundle(plan, toolchain=toolchain, early=early)
         except BundleFailed as error:
             result = error
         except FxtrioError as error:  # to be raised as it is, and not in a group

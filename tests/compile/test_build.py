@@ -64,7 +64,7 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[BundlePlan]:
     """Let a bundler that writes one file take the place of Vite; gives the plans it got."""
     seen: list[BundlePlan] = []
 
-    async def bundle(plan: BundlePlan, *, toolchain: Path) -> BundleResult:
+    async def bundle(plan: BundlePlan, *, toolchain: Path, early: None) -> BundleResult:
         seen.append(plan)
         for folder in ("client", "ssr"):
             (plan.staging / folder).mkdir()
@@ -171,7 +171,7 @@ async def test_a_bundler_that_fails_leaves_the_build_before_as_it_was(
 ) -> None:
     await make(root)
 
-    async def bundle(plan: BundlePlan, *, toolchain: Path) -> NoReturn:
+    async def bundle(plan: BundlePlan, *, toolchain: Path, early: None) -> NoReturn:
         raise BundlerCrashed(1, "no bundle")
 
     monkeypatch.setattr(build, "bundle", bundle)
@@ -187,7 +187,7 @@ async def test_a_cancelled_build_leaves_nothing_behind(
     await make(root)
     started = trio.Event()
 
-    async def bundle(plan: BundlePlan, *, toolchain: Path) -> NoReturn:
+    async def bundle(plan: BundlePlan, *, toolchain: Path, early: None) -> NoReturn:
         started.set()
         await trio.sleep_forever()
         raise AssertionError
@@ -261,7 +261,7 @@ async def test_ui_code_that_cannot_work_fails_only_a_build_for_production(
 async def test_what_bundler_and_checks_find_is_reported_together_each_line_once(
     root: Path, plans: list[BundlePlan], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def bundle(plan: BundlePlan, *, toolchain: Path) -> NoReturn:
+    async def bundle(plan: BundlePlan, *, toolchain: Path, early: None) -> NoReturn:
         raise BundleFailed((BundleProblem("pages/index.fxl", 2, 9, "it lacks 'x'. Write it."),))
 
     async def ui_problems(*order: object) -> UiProblems:

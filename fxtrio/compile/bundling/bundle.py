@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,12 +18,11 @@ import attrs
 import trio
 
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem, BundlerCrashed
-from fxtrio.compile.bundling.installation import JS
+from fxtrio.compile.bundling.early_bundler import EarlyBundler, start_bundler
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.problems import Problem
 from fxtrio.errors import shown_path
 from fxtrio.manifest import ScriptsMode, ViewKind
-from fxtrio.node import ALLOCATOR, find_node
 
 log = logging.getLogger("fx.build")
 
@@ -179,29 +177,33 @@ class BundleResult:
     """What the bundler found odd, without colours."""
 
 
-async def bundle(plan: BundlePlan, *, toolchain: Path) -> BundleResult:
+async def bundle(
+    plan: BundlePlan, *, toolchain: Path, early: EarlyBundler | None = None
+) -> BundleResult:
     """Bundle the UI of an app; ``toolchain`` comes from `ensure_toolchain`.
 
-    Cancelling it kills the bundler. Raises BundleFailed with every problem of the
-    project's files, NodeMissing, and BundlerCrashed for a defect.
+    ``early`` is a bundler where one has been started already. Cancelling it kills the bundler.
+    Raises BundleFailed with every problem of the project's files, NodeMissing, and
+    BundlerCrashed for a defect.
     """
-    node = find_node()
-    done = await trio.run_process(
-        [str(node.node), str(JS / "vite" / "build.js")],
-        stdin=json.dumps(encode_plan(plan, toolchain)).encode(),
-        capture_stdout=True,
-        capture_stderr=True,
-        check=False,
-        cwd=plan.root,
-        env={**os.environ, "NO_COLOR": "1", **ALLOCATOR},
-        deliver_cancel=_kill,
-    )
-    printed = done.stderr.decode("utf-8", "replace")
+    process = None if early is None else early.take(plan.root, toolchain)
+    if process is None:
+        process = start_bundler(plan.root, toolchain, plan.mode)
+    given = json.dumps(encode_plan(plan, toolchain)).encode()
+    try:
+        # Left alone after a cancellation, it ends with the process.
+        output, told = await trio.to_thread.run_sync(
+            process.communicate, given, abandon_on_cancel=True
+        )
+    finally:
+        process.kill()  # which has ended, unless this was cancelled
+        process.wait()
+    printed = told.decode("utf-8", "replace")
     if printed.strip():
         log.info("%s", printed.rstrip())
-    result = _result(done.stdout)
-    if done.returncode != 0 or result is None:
-        raise BundlerCrashed(done.returncode, printed[-_TAIL:])
+    result = _result(output)
+    if process.returncode != 0 or result is None:
+        raise BundlerCrashed(process.returncode, printed[-_TAIL:])
     if not result["ok"]:
         raise BundleFailed(tuple(_problem(found, plan.root) for found in result["problems"]))
     return read_result(result)
@@ -231,11 +233,6 @@ def read_result(result: dict[str, Any]) -> BundleResult:
 
 def _told(found: Iterable[dict[str, Any]], kind: FindingKind) -> tuple[Problem, ...]:
     return tuple(sorted({Problem(**one, kind=kind) for one in found}))
-
-
-async def _kill(process: trio.Process) -> None:
-    """End the bundler at once: it holds nothing that it must put in order."""
-    process.kill()
 
 
 def encode_plan(plan: BundlePlan, toolchain: Path) -> dict[str, Any]:

@@ -1,5 +1,5 @@
 /**
- * Build an app: `node build.js`, a plan as JSON on stdin, a result as JSON on stdout's last line.
+ * Build an app: `node build.js TOOLCHAIN`, a plan as JSON on stdin, a result as JSON on stdout's last line.
  *
  * Started by `fxtrio/compile/bundling/bundle.py`. What plug-ins print goes to stderr.
  */
@@ -41,11 +41,12 @@ const SILENT =
 
 /**
  * @param {Plan} plan
+ * @param {ReturnType<typeof load>} loading
  * @returns {Promise<Result>}
  */
-async function build(plan) {
+async function build(plan, loading) {
   process.env.NODE_ENV = plan.mode;
-  const vite = await loadVite(plan.toolchain);
+  const [vite, tools] = await loading;
   const client = vite.normalizePath(fileURLToPath(new URL('../client', import.meta.url)));
   /** @type {Set<string>} */
   const warnings = new Set();
@@ -56,7 +57,6 @@ async function build(plan) {
     const logger = quietLogger(vite, warnings);
     const made = [pictures.plugin(true), fontsPlugin(plan)];
     const documents = [...(await documentPlugins(plan.root)), ...made];
-    const tools = await loadTools(plan.toolchain);
     const proof = scriptsProof(tools, plan);
     const islands = islandsPlugin(tools, plan, client);
     const isFinal = plan.mode === 'production';
@@ -142,6 +142,11 @@ function islandAssets(plan, output, views, hasIslands) {
   return { islands, islandsEntry: entry, ...told };
 }
 
+/** @param {string} toolchain */
+function load(toolchain) {
+  return Promise.all([loadVite(toolchain), loadTools(toolchain)]);
+}
+
 /**
  * @param {string} toolchain
  * @returns {Promise<typeof import('vite')>}
@@ -173,5 +178,7 @@ async function readPlan() {
 console.log = console.error;
 console.info = console.error;
 console.debug = console.error;
-const result = await build(await readPlan());
+const early = load(process.argv[2]); // while the plan is still being made
+early.catch(() => {}); // reported when it is needed
+const result = await build(await readPlan(), early);
 process.stdout.write(`\n${JSON.stringify(result)}\n`);
