@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import attrs
 
@@ -25,11 +26,10 @@ class _Queues:
     bodies: Bodies
     streams: OpenStreams
     open_streams: Collection[object]
-    """That of ``streams``, which is cheaper to ask; the same of ``names``."""
+    """That of ``streams``, which is cheaper to ask; the same of ``topics``."""
 
     tasks: TaskQueue
-    topics: Topics
-    names: Collection[str]
+    topics: Mapping[str, Any]
     taken: int = 0
     """How many jobs the queue had taken at the last look: only another one makes it longer."""
 
@@ -58,7 +58,7 @@ class Bounds:
                     self._note(held, "the open streams", len(streams), held.streams.capacity)
                 if held.tasks.taken != held.taken:
                     self._compare_jobs(held)
-                if held.names:
+                if held.topics:
                     self._compare_outboxes(held)
 
     def _compare_jobs(self, held: _Queues) -> None:
@@ -68,8 +68,8 @@ class Bounds:
             self._note(held, "the jobs that wait", waiting, tasks.capacity)
 
     def _compare_outboxes(self, held: _Queues) -> None:
-        for name in held.topics.names():
-            for subscriber in held.topics.subscribers(name):
+        for name, topic in held.topics.items():
+            for subscriber in topic.subscribers:
                 # Which takes one more than fits.
                 if isinstance(subscriber, Outbox) and subscriber.waiting > subscriber.capacity + 1:
                     queue = f"the messages for a member of {name!r}"
@@ -87,5 +87,5 @@ def _queues_of(process: Process) -> _Queues:
     streams = running.streams
     return _Queues(
         *(process.name, running.bodies, streams, streams._open),
-        *(handle.tasks, topics, topics._topics),
+        *(handle.tasks, topics._topics),
     )

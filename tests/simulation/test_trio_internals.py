@@ -110,7 +110,11 @@ def test_a_call_as_in_a_thread_is_in_no_task_and_may_be_cancelled(is_cancelled: 
         return "not cancelled"
 
     async def main() -> str:
-        found: str = trio_internals.call_as_thread(in_thread, is_cancelled=is_cancelled)
+        with trio.CancelScope() as scope:
+            if is_cancelled:
+                scope.cancel()
+            await trio.lowlevel.cancel_shielded_checkpoint()
+            found: str = trio_internals.call_as_thread(in_thread)
         assert trio.lowlevel.current_task()
         with pytest.raises(RuntimeError):  # it is over
             trio.from_thread.check_cancelled()

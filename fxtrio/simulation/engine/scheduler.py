@@ -155,11 +155,13 @@ class Scheduler:
 
     def _without_late(self, tasks: list[Task]) -> list[Task]:
         """Return the tasks that have begun, or do now."""
-        due = [task for task in tasks if self._late.get(task, 0) <= self._turn]
+        late, turn = self._late, self._turn
+        due = [task for task in tasks if late.get(task, 0) <= turn]
         if not due and tasks:  # nothing else can run: no turns pass until the next one begins
-            self._turn = min(self._late[task] for task in tasks)
-            due = [task for task in tasks if self._late[task] <= self._turn]
+            self._turn = turn = min(late[task] for task in tasks)
+            due = [task for task in tasks if late[task] <= turn]
         for task in due:
-            self._late.pop(task, None)
-        requeue(task for task in tasks if task in self._late)
+            late.pop(task, None)
+        if len(due) < len(tasks):
+            requeue(task for task in tasks if task in late)
         return due

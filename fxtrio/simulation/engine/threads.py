@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import copy_context
 from functools import partial
-from math import inf
 from typing import Any
 
 import attrs
@@ -166,9 +165,7 @@ class Threads:
             turns, seconds, late = self._delay()
             if not late and (turns or seconds):
                 await self._pass(turns, seconds)
-            is_cancelled = trio.current_effective_deadline() == -inf
-            call = partial(trio_internals.call_as_thread, work, is_cancelled=is_cancelled)
-            result = outcome.capture(copy_context().run, call)
+            result = outcome.capture(copy_context().run, trio_internals.call_as_thread, work)
             await (self._pass(turns, seconds) if late else self._pass(0, 0.0))
             return result.unwrap()
         finally:

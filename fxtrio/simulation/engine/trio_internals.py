@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 from operator import attrgetter
 from typing import Any, Protocol
 
@@ -86,10 +87,18 @@ def polled_when_needed() -> Iterator[None]:
 def virtual_clock() -> MockClock:
     """Return a clock that jumps to the next deadline as soon as every task waits.
 
-    A run asks for the time three times a turn, and no time passes beside the jumps.
+    A run asks for the time three times a turn, and no time passes beside the jumps. What asks for
+    all statistics of a run to learn the next deadline is as long as a turn.
     """
     clock = MockClock(autojump_threshold=0)
-    vars(clock)["current_time"] = partial(attrgetter("_virtual_base"), clock)
+    now = partial(attrgetter("_virtual_base"), clock)
+
+    def jump() -> None:
+        seconds = _run.GLOBAL_RUN_CONTEXT.runner.deadlines.next_deadline() - now()
+        if 0 < seconds < inf:
+            clock.jump(seconds)
+
+    vars(clock).update(current_time=now, _autojump=jump)
     return clock
 
 
@@ -101,16 +110,17 @@ def requeue(tasks: Iterable[Task]) -> None:
 def is_stuck() -> bool:
     """Whether no deadline is left for which a task may wait. Runnable tasks do not count."""
     runner = _run.GLOBAL_RUN_CONTEXT.runner
-    return bool(runner.deadlines.next_deadline() == float("inf") and not runner.waiting_for_idle)
+    return bool(runner.deadlines.next_deadline() == inf and not runner.waiting_for_idle)
 
 
-def call_as_thread(call: Callable[[], Any], *, is_cancelled: bool) -> Any:
-    """Call a function as if in another thread than the event loop's.
+def call_as_thread(call: Callable[[], Any]) -> Any:
+    """Call a function as if in a thread that the current task waits for.
 
-    ``is_cancelled`` is what `trio.from_thread.check_cancelled` goes by there.
+    There `trio.from_thread.check_cancelled` goes by whether the task is cancelled by now.
     """
     here, parent = vars(_run.GLOBAL_RUN_CONTEXT), _threads.PARENT_TASK_DATA
     before = dict(here)
+    is_cancelled = before["task"]._cancel_status.effectively_cancelled
     here.clear()
     parent.cancel_register = [_raise_cancelled if is_cancelled else None]
     try:
