@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -80,13 +81,17 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Leave the modules and tests, which all stay, to no garbage collection: each would look."""
+    """Leave the modules and tests, which all stay, to no garbage collection: each would look.
+
+    Those of the tests are rarer than usual, for a twentieth of their work.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.hookimpl(trylast=True)
@@ -124,6 +129,18 @@ async def _install_tools() -> None:
     for wanted in (toolchain(), tool("prettier"), tool(*PACKAGES)):
         with suppress(ToolchainFailed, NodeMissing):  # each of those tests says it better
             await ensure_installed(wanted, print)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _import_path() -> Iterator[None]:
+    """Take the projects of a file from the import path after its last test.
+
+    Python looks into each of them for whatever it imports: after a thousand apps that would be
+    more work than to open one.
+    """
+    before = list(sys.path)
+    yield
+    sys.path[:] = before
 
 
 @pytest.fixture(scope="session")
