@@ -25,7 +25,7 @@ LONGEST = {"fxtrio": 500, "fx": 500, "benchmarks": 500, "noxfile.py": 500, "test
 LONGEST_FUNCTION = 60
 """Lines, the docstring included."""
 
-SOURCE_SUFFIXES = {".py", ".js", ".mjs", ".ts", ".css", ".html", ".fxl"}
+SOURCE_SUFFIXES = {".py", ".js", ".mjs", ".cjs", ".ts", ".css", ".html", ".fxl"}
 
 
 def test_nothing_runs_on_another_event_loop_or_framework() -> None:

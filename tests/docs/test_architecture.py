@@ -158,7 +158,7 @@ def test_a_change_names_every_place(
         for folder in folders
         for file in own_files(folder)
         if (name := file.relative_to(ROOT).as_posix())
-        and file.suffix in {".py", ".js", ".mjs", ".ts", ".json"}
+        and file.suffix in {".py", ".js", ".mjs", ".cjs", ".ts", ".json"}
         and not name.startswith(elsewhere)
         and _speaks(file, sign)
     }

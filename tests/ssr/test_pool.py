@@ -116,7 +116,7 @@ async def test_a_component_that_throws_fails_only_its_page() -> None:
         assert (error.name, error.message) == ("TypeError", "price is undefined")
         assert f"{PAGES}:" in error.stack
         assert "Caused by: Error: the deeper reason" in error.stack
-        assert "worker.mjs" not in error.stack
+        assert "fxtrio/js/worker" not in error.stack
         assert str(error) == "TypeError: price is undefined"
         assert (await pool.render(0, state())).html == b"<p>Hello, you</p>"
         assert pool.statistics().failed == 1
