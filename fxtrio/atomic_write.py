@@ -5,6 +5,7 @@ Linux exchanges two files or folders in one step.
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from fxtrio.build_folder import make_folder
+_BUILDS = ".fx"
 
 _RENAME_EXCHANGE = 2  # linux/fs.h
 _AT_FDCWD = -100  # fcntl.h: paths are relative to the working folder
@@ -65,3 +66,14 @@ def exchange(one: Path, other: Path) -> bool:
         return False
     done = renameat2(_AT_FDCWD, bytes(one), _AT_FDCWD, bytes(other), _RENAME_EXCHANGE)
     return bool(done == 0)
+
+
+def make_folder(folder: Path) -> None:
+    """Create ``folder`` with the folders around it, but not the project that it is in.
+
+    Whoever has moved a project away wants to move it back. Raises FileNotFoundError then.
+    """
+    for place in (folder, *folder.parents):
+        if place.name == _BUILDS and not place.parent.is_dir():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place.parent))
+    folder.mkdir(parents=True, exist_ok=True)

@@ -6,13 +6,9 @@ those are nothing of ours.
 
 from __future__ import annotations
 
-import errno
-import os
 from pathlib import Path, PurePath
 
 from fxtrio.errors import FxtrioError, shown_path
-
-NAME = ".fx"
 
 UNUSABLE = (OSError, ValueError, RecursionError)
 """What reading and decoding such a file raises when it is missing, damaged, or another user's.
@@ -43,14 +39,3 @@ def require_no_link(root: Path, path: PurePath | str) -> Path:
         if place.is_symlink():
             raise LinkInTheWay(place)
     return place
-
-
-def make_folder(folder: Path) -> None:
-    """Create ``folder`` with the folders around it, but not the project that it is in.
-
-    Whoever has moved a project away wants to move it back. Raises FileNotFoundError then.
-    """
-    for place in (folder, *folder.parents):
-        if place.name == NAME and not place.parent.is_dir():
-            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(place.parent))
-    folder.mkdir(parents=True, exist_ok=True)

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.atomic_write import write_whole
-from fxtrio.build_folder import make_folder
+from fxtrio.atomic_write import make_folder, write_whole
 from fxtrio.compile.build_steps import remove_other_halves, write_halves
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.atomic_write import write_whole
-from fxtrio.build_folder import make_folder
+from fxtrio.atomic_write import make_folder, write_whole
 from fxtrio.compile.build_steps import (
     has_same_manifest,
     make_manifest,

@@ -18,7 +18,8 @@ from socket import socket
 
 import attrs
 
-from fxtrio.build_folder import make_folder, require_no_link
+from fxtrio.atomic_write import make_folder
+from fxtrio.build_folder import require_no_link
 from fxtrio.compile.bundling.installation import is_whole, toolchain_folder
 from fxtrio.config import Config
 from fxtrio.develop.processes.debugger import interpreter_arguments
