@@ -62,6 +62,41 @@ def test_problems_have_their_places_and_the_exit_code_says_so(tmp_path: Path) ->
 
 
 @pytest.mark.node
+def test_what_check_finds_in_client_halves_weighs_the_same_where_types_are_checked(
+    tmp_path: Path,
+) -> None:
+    form = 'import { Form } from "fx/client";\n\n'
+    form += "export default function Page() {\n  return <Form %s />;\n}\n"
+    add = "import attrs\n\n\n@attrs.define\nclass New:\n    title: str\n\n\n"
+    add += "@action\nasync def add(request, new: New):\n    return {}\n\n\n"
+    card = 'import { Crad } from "../components/card.jsx";\n\n'
+    files = {
+        "components/card.jsx": "export function Card() {\n  return <p />;\n}\n",
+        "pages/action.fxl": add + form % 'action="ad"',
+        "pages/exported.fxl": card + VIEW % "a" + "\nexport const more = Crad;\n",
+        "pages/twice.fxl": "const one = 1;\nconst one = 2;\n\n" + VIEW % "a",
+    }
+    write_tree(tmp_path, files)
+    places = {"pages/action.fxl:17:23", "pages/exported.fxl:1:10", "pages/twice.fxl:1:7"}
+
+    def told(*command: str) -> dict[str, tuple[str, str]]:
+        problems = json.loads(run(*command, "--root", str(tmp_path), "--json")[1])["problems"]
+        found = {
+            f"{Path(one['path']).relative_to(tmp_path)}:{one['line']}:{one['column']}": one
+            for one in problems
+        }
+        assert len(found) == len(problems)
+        return {place: (one["severity"], one["message"]) for place, one in found.items()}
+
+    checked, typed, both = told("check"), told("typecheck"), told("check", "--types")
+
+    assert set(checked) == places
+    assert {severity for severity, _ in checked.values()} == {"error"}
+    assert {place: one for place, one in typed.items() if place in places} == checked
+    assert {place: one for place, one in both.items() if place in places} == checked
+
+
+@pytest.mark.node
 def test_paths_report_what_is_found_in_them_alone(tmp_path: Path) -> None:
     write_tree(
         tmp_path,

@@ -12,8 +12,9 @@ from fxtrio.compile.problems import Problem
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
 from fxtrio.tools.types.python.shapes import ObjectShape, Place, parts_of
 from fxtrio.tools.types.report.compiler import Diagnostic
-from fxtrio.tools.types.report.javascript_leniency import call_around
+from fxtrio.tools.types.report.javascript_leniency import DECLARED_TWICE, call_around
 from fxtrio.tools.types.report.remedies import (
+    NO_SUCH_EXPORT,
     client_keys,
     remedy_of,
     remedy_of_member,
@@ -50,8 +51,18 @@ _OWNERS = (
 )
 """What types of declarations are called in messages."""
 
-_KINDS = {2307: FindingKind.UI, 2304: FindingKind.LIKELY, 2552: FindingKind.LIKELY}
+_KINDS = {
+    2307: FindingKind.UI,
+    DECLARED_TWICE: FindingKind.UI,
+    2304: FindingKind.LIKELY,
+    2552: FindingKind.LIKELY,
+}
 """Codes of the compiler that do not concern types: missing modules and names."""
+
+_OWN_MODULE = re.compile(
+    r"""'"((?:\.{1,2}|@)/[^"]+)"' has no (?:exported member(?: named)? '([^']+)')?"""
+)
+_TWICE = re.compile(r"Cannot redeclare block-scoped variable '([^']+)'")
 
 _CALL = re.compile(r"\(\(payload|\$Call<|State<")
 _INDEXED = 7053
@@ -70,8 +81,18 @@ def problem_of(
     action = _action(found, half, offset, types)
     known = _link(found, half, offset, types) or action
     message, remedy = known or _message(found, half, offset, types)
-    kind = FindingKind.UI if action else _KINDS.get(found.code, FindingKind.TYPES)
+    kind = FindingKind.UI if action or _lacks_export(found) else _KINDS.get(found.code)
+    kind = kind or FindingKind.TYPES
     return Problem(half.source, *place, message, remedy, kind=kind)
+
+
+def _lacks_export(found: Diagnostic) -> re.Match[str] | None:
+    """Return what names a file of the project that lacks an export, in code without types.
+
+    In other code what is imported may be a type, which the bundler does not look for.
+    """
+    is_export = found.code in NO_SUCH_EXPORT and found.path.endswith(".jsx")
+    return _OWN_MODULE.search(found.message) if is_export else None
 
 
 def _message(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) -> tuple[str, str]:
@@ -98,6 +119,12 @@ def _message(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) 
 
 def _in_words(found: Diagnostic, message: str) -> str:
     """Return a message of the compiler in words for those who write no types."""
+    lacking = _lacks_export(found)
+    if lacking is not None and lacking[2]:
+        return f"'{lacking[1]}' has no export '{lacking[2]}'"
+    twice = _TWICE.match(found.message)
+    if twice is not None:
+        return f"broken client code: Identifier `{twice[1]}` has already been declared"
     if found.code in _OPERANDS:
         return "text is calculated with as if it were a number"
     if found.code == _NO_OVERLOAD and found.details:

@@ -15,8 +15,11 @@ import attrs
 
 from fxtrio.tools.types.report.compiler import Diagnostic
 
-NAMES = frozenset({2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460})
-"""Undefined names and missing imports, which are always reported."""
+DECLARED_TWICE = 2451
+NAMES = frozenset(
+    {2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460, DECLARED_TWICE}
+)
+"""Undefined names, those declared twice and missing imports, which are always reported."""
 
 _TYPED = range(8000, 8100)
 """Types in a JavaScript file: so it is none."""

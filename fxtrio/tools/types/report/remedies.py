@@ -21,7 +21,7 @@ from fxtrio.tools.types.python.shapes import (
     walk,
 )
 from fxtrio.tools.types.report.compiler import Diagnostic
-from fxtrio.tools.types.report.javascript_leniency import call_around
+from fxtrio.tools.types.report.javascript_leniency import DECLARED_TWICE, call_around
 from fxtrio.tools.types.ui.source.form_fields import similar
 
 _CONVERTED = {
@@ -67,7 +67,9 @@ _PROPS = "data, layoutData, params, actionData"
 _BASIC = frozenset({"string", "number", "boolean"})
 _NOT_CALLED = 2349
 _NO_OVERLOAD = 2769
-_NO_SUCH_EXPORT = frozenset({1192, 2305, 2613, 2614, 2724})
+NO_SUCH_EXPORT = frozenset({1192, 2305, 2613, 2614, 2724})
+"""Codes: a module lacks what is imported from it."""
+
 _KEY = re.compile(r"^  (\w+)\??[:(]", re.MULTILINE)
 _OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
 
@@ -79,10 +81,12 @@ def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str
         return "Define or import it"
     if found.code == _NO_SUCH_MODULE:
         return "Write the path of a file, or install the package"
+    if found.code == DECLARED_TWICE:
+        return "Give one of the two another name"
     incomparable = _INCOMPARABLE.search(found.message)
     if incomparable is not None:
         return f"It is {_listed(incomparable[1].split(' | '))}"
-    if found.code in _NO_SUCH_EXPORT:
+    if found.code in NO_SUCH_EXPORT:
         return "Import a name that the module exports"
     missing = _MISSING.search(found.whole)
     if missing is not None:

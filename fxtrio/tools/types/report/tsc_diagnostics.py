@@ -19,6 +19,7 @@ from fxtrio.tools.types.python.shapes import ObjectShape, Plain, Vague, parts_of
 from fxtrio.tools.types.report.compiler import CompilerFailed
 from fxtrio.tools.types.report.diagnostic_messages import problem_of
 from fxtrio.tools.types.report.javascript_leniency import (
+    DECLARED_TWICE,
     INDEXED,
     NAMES,
     KnownNames,
@@ -233,6 +234,18 @@ def _objects_sent(page: PageTypes) -> list[ObjectShape]:
     return [one for part in parts if isinstance(one := page.definition(part), ObjectShape)]
 
 
+def _once(reported: Iterable[Seen]) -> Iterable[Seen]:
+    """Yield complaints; of a name that is declared twice, the compiler names both places."""
+    twice = set[tuple[str, str]]()
+    for one in reported:
+        if one.diagnostic.code == DECLARED_TWICE:
+            name = one.half.source, one.diagnostic.message
+            if name in twice:
+                continue
+            twice.add(name)
+        yield one
+
+
 def _problems(
     halves: Iterable[UiHalf], reported: Iterable[Seen], types: ProjectTypes
 ) -> tuple[Problem, ...]:
@@ -242,7 +255,7 @@ def _problems(
         for one in form_problems(half, types)
     }
     lines = {(one.path, one.line) for one in problems.values()}
-    for one in reported:
+    for one in _once(reported):
         text = one.half.page.ui
         if text.startswith("<Form", one.offset - 1) and (one.half.source, one.place[0]) in lines:
             continue  # reported above

@@ -41,7 +41,9 @@ def form_problems(half: UiHalf, types: ProjectTypes) -> Iterator[Problem]:
         names = [one.name for one in known]
         listed = f"It has {', '.join(names)}" if names else "Define it with @action"
         message = f"{owner} has no action '{named.value}'"
-        yield _problem(half, named.value_offset - 1, message, similar(named.value, names) or listed)
+        remedy = similar(named.value, names) or listed
+        place = half.places.source.place_of(named.value_offset - 1)
+        yield Problem(half.source, *place, message, remedy, kind=FindingKind.UI)
     for element in half.places.elements:
         inner = [actions[offset] for offset in element.inside if offset in actions]
         around = [offset for offset in element.inside if offset in forms]
@@ -89,15 +91,11 @@ def _control_problems(half: UiHalf, element: Element, action: ActionTypes) -> It
         return
     message = f"the action '{action.name}' has no field '{named.value}'"
     remedy = similar(first, names) or (f"It has {', '.join(names)}" if names else "It has none")
-    yield _problem(half, named.value_offset, message, remedy)
+    place = half.places.source.place_of(named.value_offset)
+    yield Problem(half.source, *place, message, remedy, kind=FindingKind.TYPES)
 
 
 def similar(name: str, known: Sequence[str]) -> str:
     """Return a question for the name that may be meant; "" when none is like it."""
     near = difflib.get_close_matches(name, known, n=1)
     return f"Did you mean '{near[0]}'?" if near else ""
-
-
-def _problem(half: UiHalf, offset: int, message: str, remedy: str) -> Problem:
-    place = half.places.source.place_of(offset)
-    return Problem(half.source, *place, message, remedy, kind=FindingKind.TYPES)
