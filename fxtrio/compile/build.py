@@ -28,11 +28,12 @@ from fxtrio.compile.build_steps import (
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, bundle
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem
 from fxtrio.compile.bundling.early_bundler import EarlyBundler
+from fxtrio.compile.bundling.installation import LISTING, toolchain_folder
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
 from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.check.ui_code import UiProblems, ui_problems
 from fxtrio.compile.problems import CompileFailed, Problem, placed
-from fxtrio.compile.project import CheckedProject
+from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.compile.publish.previous_build import take_over
 from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
 from fxtrio.compile.scripts import REASONS, dump_reasons, required_scripts
@@ -40,6 +41,7 @@ from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, Mode, dump_manifest
+from fxtrio.node import NodeMissing
 
 Report = Callable[[str], None]
 Look = Callable[[CheckedProject], Awaitable[list[Problem]]]
@@ -79,11 +81,14 @@ async def build_project(
     root = await trio.to_thread.run_sync(root.resolve)
     target = require_no_link(root, FOLDERS[mode])
     report("Checking the pages")
-    project = await trio.to_thread.run_sync(checked_project, root, config)
+    project = await trio.to_thread.run_sync(check_project, root, config)
     beside = [] if look is None else await look(project)
     errors = [one for one in beside if one.severity is Severity.ERROR]
+    errors += placed(project.problems, root)
     if errors:
-        raise CompileFailed(errors)
+        if mode == "production":
+            errors += await _client_errors(root, project)
+        raise CompileFailed(tuple(sorted(errors)))
     site = planned_site(project)
     toolchain = await ensure_toolchain(report)
     stack = ExitStack()
@@ -110,6 +115,21 @@ async def build_project(
         with trio.CancelScope(shield=True, deadline=trio.current_time() + 10):
             await trio.to_thread.run_sync(stack.close)
     return Build(target, manifest, result, tuple(sorted([*beside, *placed(warnings, root)])))
+
+
+async def _client_errors(root: Path, project: CheckedProject) -> tuple[Problem, ...]:
+    """Return the errors of client code of a project that has others, and is not bundled.
+
+    Nobody waits for an installation to see them.
+    """
+    toolchain = toolchain_folder()
+    if not await trio.Path(toolchain / LISTING).is_file():
+        return ()
+    try:
+        found = await ui_problems(root, project, toolchain)
+    except NodeMissing:
+        return ()
+    return placed(found.certain, root)
 
 
 async def _bundle(

@@ -133,6 +133,77 @@ CORPUS = {
 }
 
 
+NEW = "import attrs\n\n\n@attrs.define\nclass New:\n    title: str\n\n\n"
+ADD = NEW + "@action\nasync def add(request, new: New):\n    return {}\n\n\n"
+VIEW = "export default function Page({ data }) {\n  return %s;\n}\n"
+CARD = "export function Card(props: { size: number }) {\n  return <p>{props.%s}</p>;\n}\n"
+ERROR, WARNING = Severity.ERROR, Severity.WARNING
+LOOKED_FOR_BY_ALL: set[str] = set()
+
+MANY: dict[str, tuple[Severity, set[str], str]] = {
+    "pages/python.fxl:2": (
+        ERROR,
+        LOOKED_FOR_BY_ALL,
+        "@server\nasync def load(request:\n\n" + UI % 1,
+    ),
+    "pages/parsed.fxl:6": (ERROR, LOOKED_FOR_BY_ALL, LOADER + "\n" + VIEW % "<p>{data</p>"),
+    "pages/conflict.fxl:1": (ERROR, LOOKED_FOR_BY_ALL, "<<<<<<< a\n=======\n>>>>>>> b\n" + UI % 1),
+    "pages/styles.css:1": (ERROR, {"typecheck"}, "<<<<<<< a\n=======\n>>>>>>> b\n"),
+    "pages/styled.fxl:": (ERROR, COMMANDS, 'import "./styles.css";\n\n' + UI % 1),
+    "pages/name.fxl:3": (
+        ERROR,
+        {"typecheck"},
+        "@server\nasync def load(request):\n    return {'a': nothing}\n\n" + UI % "data.a",
+    ),
+    "pages/called.fxl:17": (
+        ERROR,
+        LOOKED_FOR_BY_ALL,
+        ADD
+        + 'import { useAction } from "fx/client";\n\n'
+        + VIEW.replace("return", 'const one = useAction("ad");\n  return') % "<p>{one.error}</p>",
+    ),
+    "pages/form.fxl:17": (
+        ERROR,
+        LOOKED_FOR_BY_ALL,
+        ADD + 'import { Form } from "fx/client";\n\n' + VIEW % '<Form action="ad" />',
+    ),
+    "pages/file.fxl:1": (
+        ERROR,
+        LOOKED_FOR_BY_ALL,
+        'import { a } from "./away.jsx";\n\n' + UI % "a",
+    ),
+    "pages/export.fxl:1": (
+        ERROR,
+        LOOKED_FOR_BY_ALL,
+        'import { Crad } from "../components/plain.jsx";\n\n' + VIEW % "<Crad />",
+    ),
+    "pages/twice.fxl:1": (ERROR, LOOKED_FOR_BY_ALL, "const a = 1;\nconst a = 2;\n\n" + UI % "a"),
+    "pages/node.fxl:1": (ERROR, {"typecheck"}, 'import fs from "node:fs";\n\n' + UI % "fs"),
+    "pages/link.fxl:4": (
+        WARNING,
+        {"build"},
+        'import { Link } from "fx/client";\n\n' + VIEW % '<Link href="/away">x</Link>',
+    ),
+    "pages/prop.fxl:8": (
+        WARNING,
+        {"build"},
+        LOADER.replace("1", "'x'")
+        + '\nimport { Card } from "../components/card.tsx";\n\n'
+        + VIEW % "<Card size={data.count} />",
+    ),
+    "pages/late.fxl:2": (WARNING, {"build"}, UI % "nowhere"),
+    "pages/key.fxl:6": (WARNING, {"build"}, LOADER + "\n" + UI % "data.cuont"),
+    "components/card.tsx:2": (WARNING, {"build"}, CARD % "sizes"),
+    "components/plain.jsx:2": (
+        WARNING,
+        {"build", "typecheck"},
+        "export function Plain() {\n  return <p>{nobody}</p>;\n}\n",
+    ),
+}
+"""By place: what it weighs, commands that do not look for it, and the file. A build that fails
+lists errors alone."""
+
+
 KINDS = [*FindingKind] if LONG else [FindingKind.SETTINGS, FindingKind.LIKELY]
 """Each costs 11 CPU-seconds: one that ends all commands at once, and one that all of them find."""
 
@@ -235,3 +306,41 @@ async def test_editors_say_the_same(kind: FindingKind, root: Path) -> None:
             (one["range"]["start"]["line"] + 1, one["severity"]) for one in editor.diagnostics[uri]
         }
     assert found == {(int(line), numbers[SEVERITIES[kind]])}
+
+
+@pytest.mark.nightly
+async def test_a_project_with_many_mistakes_has_one_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = {place.partition(":")[0]: text for place, (_, _, text) in MANY.items()}
+    root = write_tree(tmp_path, {"pages/index.fxl": UI % 1, **files})
+    monkeypatch.chdir(root)
+
+    def wanted(command: str) -> set[tuple[str, Severity]]:
+        found = MANY.items()
+        return {(place, weight) for place, (weight, but, _) in found if command not in but}
+
+    told = {"check": in_json("check", "--types"), "typecheck": in_json("typecheck")}
+    told["build"] = in_lines(fx("build"), "error ", "warning ")
+    port = free_port()
+    with serving(
+        [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)], root, port
+    ) as server:
+        for place, _ in wanted("dev"):
+            wait_for(server, f"{place}:")
+        told["dev"] = in_lines(server.output(), "✗ ", "! ")
+    async with open_editor(root) as editor:
+        for file in files:
+            await editor.open(root / file)
+        wrong = {(root / place.partition(":")[0]).as_uri() for place, _ in wanted("lsp")}
+        await editor.until(lambda: all(editor.diagnostics.get(uri) for uri in wrong))
+        told["lsp"] = {
+            (
+                f"{file}:{one['range']['start']['line'] + 1}",
+                ERROR if one["severity"] == 1 else WARNING,
+            )
+            for file in files
+            for one in editor.diagnostics.get((root / file).as_uri(), [])
+        }
+
+    assert told == {command: wanted(command) for command in told}

@@ -16,6 +16,8 @@ from fxtrio.compile import build
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, FileAssets
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem, BundlerCrashed
+from fxtrio.compile.bundling.installation import LISTING
+from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.check.ui_code import UiProblems
 from fxtrio.compile.problems import CompileFailed, Problem
 from fxtrio.config import Config
@@ -164,6 +166,30 @@ async def test_pages_with_problems_leave_the_build_before_as_it_was(
     assert "pages/index.fxl:1:5: undefined name 'y'" in str(caught.value)
     assert load_manifest(root / ".fx/build").build_id == "id-1"
     assert names_in(root / ".fx") == ["build"]
+
+
+async def test_a_build_that_fails_lists_the_mistakes_of_both_halves(
+    root: Path, plans: list[BundlePlan], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mistake = Problem("pages/about.fxl", 4, 1, "this page has no action 'oder'", "Define it")
+    kind = FindingKind.SETTINGS
+    beside = Problem(str(root / "app.py"), 1, 1, "asyncio", "Write trio", kind=kind)
+
+    async def ui_problems(root: Path, project: object, toolchain: Path) -> UiProblems:
+        return UiProblems(certain=(mistake,))
+
+    async def look(project: object) -> list[Problem]:
+        return [beside]
+
+    (root / LISTING).write_text("{}")
+    monkeypatch.setattr(build, "toolchain_folder", lambda: root)
+    monkeypatch.setattr(build, "ui_problems", ui_problems)
+    write(root, {"index.fxl": "x = y\nexport default 1\n"})
+    with pytest.raises(CompileFailed) as caught:
+        await build_project(root, Config(), mode="production", report=lambda line: None, look=look)
+
+    files = [Path(str(one).partition(":")[0]).name for one in caught.value.problems]
+    assert files == ["app.py", "about.fxl", "index.fxl"]
 
 
 async def test_a_bundler_that_fails_leaves_the_build_before_as_it_was(
