@@ -63,6 +63,18 @@ async def test_front_matter_that_does_not_fit_the_model(tmp_path: Path, find: ob
     assert await find(tmp_path, {"recipes/soup.md": RIGHT}) == []
 
 
+async def test_what_is_wrong_in_a_page_that_is_also_in_a_collection_is_told_once(
+    tmp_path: Path,
+) -> None:
+    files = {
+        "pages/docs/a.md": WRONG,
+        "pages/docs/content.py": "from models import Recipe as FrontMatter",
+        "pages/index.fxl": page(READING.replace('"recipes"', '"pages/docs"')),
+    }
+    wrong = FOUND.replace("recipes/soup", "pages/docs/a")
+    assert await checked(tmp_path, files) == [wrong]
+
+
 @pytest.mark.parametrize(
     "call",
     [

@@ -36,7 +36,9 @@ def answer(order: bytes, write: Write) -> None:
         tell=lambda source: write(step_line(source)),
     )
     problems, settings = try_project(wanted, attempts)
-    write(findings_line(Findings((*problems, *attempts.problems()), tuple(settings))))
+    # A Markdown page may be in a collection, too, and then has the same problem twice.
+    found = dict.fromkeys((*problems, *attempts.problems()))
+    write(findings_line(Findings(tuple(found), tuple(settings))))
 
 
 def try_project(order: Order, attempts: Attempts) -> tuple[list[Problem], list[SettingProblem]]:
