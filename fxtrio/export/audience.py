@@ -5,6 +5,8 @@ It writes down what code reads of a request that a file cannot have.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import attrs
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
@@ -12,10 +14,44 @@ from starlette.types import Message, Scope
 
 from fxtrio.serve.cache.anonymous_request import AnonymousRequest, Reads
 from fxtrio.serve.request.response.response import Answer, ResponseDraft
+from fxtrio.spans import calling_place
+
+_REMEDY = "Load it in the browser"
 
 
 async def _nothing() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
+
+
+@attrs.define(eq=False)
+class PlacedReads(Reads):
+    """What code has read of a request, and where."""
+
+    places: dict[str, str] = attrs.field(factory=dict)
+    """Name of the hook, or "", to the first line of the application that read something."""
+
+    def add(self, name: str) -> None:
+        """Write down that ``name`` was read, and by which line."""
+        super().add(name)
+        if self.hook not in self.places:
+            self.places[self.hook] = calling_place()
+
+    def by_reader(self, source: str) -> Iterator[tuple[str, str, str, str]]:
+        """Yield where the file ``source`` is at fault, who reads, the remedy, and what is read.
+
+        ``source`` may have a line, which is replaced where the file itself reads.
+        """
+        file = source.partition(":")[0]
+        for hook, names in sorted(self.found.items()):
+            read = ", ".join(sorted(names))
+            if hook:
+                yield source, f"the route hook {hook}", "Let the hook use only the path", read
+                continue
+            reader, _, line = self.places[hook].rpartition(":")
+            if reader == file or reader.endswith(f"/{file}"):
+                yield f"{file}:{line}", "its code", _REMEDY, read
+            else:
+                yield source, self.places[hook] or "its code, or a layout's,", _REMEDY, read
 
 
 class ExportRequest(AnonymousRequest):
@@ -34,7 +70,7 @@ class ExportAudience:
 
     streams: bool = attrs.field(default=False, init=False)
     personal: bool = attrs.field(default=False, init=False)
-    reads: Reads = attrs.field(factory=Reads, init=False)
+    reads: PlacedReads = attrs.field(factory=PlacedReads, init=False)
     admitted: bool = attrs.field(default=False, init=False)
     """Whether the route hooks let the request continue."""
 

@@ -121,11 +121,9 @@ def _findings(
         to = f" and {headers['location']!r}" if "location" in headers else ""
         cause = f"the route hook {audience.hook} responds with {status}{to}"
         yield Finding(source, cause, f"Files are open to everybody. {SERVER}")
-    for hook, names in sorted(audience.reads.found.items()):
-        reader = f"the route hook {hook}" if hook else "its code, or a layout's,"
-        remedy = "Let the hook use only the path" if hook else "Load it in the browser"
-        cause = f"{reader} reads {', '.join(sorted(names))}, which a file cannot know"
-        yield Finding(source, cause, f"{remedy}, or leave the page out (--allow-missing)")
+    for where, reader, remedy, names in audience.reads.by_reader(source):
+        cause = f"{reader} reads {names}, which a file cannot know"
+        yield Finding(where, cause, f"{remedy}, or leave the page out (--allow-missing)")
     if "set-cookie" in headers:
         name = headers["set-cookie"].partition("=")[0]
         remedy = "Set it only where it is needed, or leave the page out (--allow-missing)"

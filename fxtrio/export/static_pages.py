@@ -356,11 +356,9 @@ def _reasons(audience: _Audience, path: str, place: str) -> Iterator[Finding]:
         cause = f"the route hook {audience.hook} responds to {path}"
         yield Finding(place, cause, f"Let everybody have the page, {_OR}")
         return
-    for hook, names in sorted(audience.reads.found.items()):
-        reader = f"the route hook {hook}" if hook else "its code, or a layout's,"
-        cause = f"{reader} reads {', '.join(sorted(names))}, which differs between requests"
-        remedy = "Let the hook use only the path" if hook else "Load it in the browser"
-        yield Finding(place, cause, f"{remedy}, {_OR}")
+    for where, reader, remedy, names in audience.reads.by_reader(place):
+        cause = f"{reader} reads {names}, which differs between requests"
+        yield Finding(where, cause, f"{remedy}, {_OR}")
     yield from _wrong_headers(audience, place)
     if audience.degraded:
         yield Finding(place, f"{path} could not be rendered", "See the log above")

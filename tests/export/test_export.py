@@ -155,10 +155,10 @@ export default function Page({{ data }}) {{ return <p>{{data.message}}</p>; }}
 @pytest.mark.parametrize(
     ("read", "cause"),
     [
-        ("request.cookies", "its code, or a layout's, reads request.cookies, which a file"),
-        ("request.headers", "its code, or a layout's, reads request.headers, which a file"),
-        ("request.query_params", "its code, or a layout's, reads request.query_params, which"),
-        ("request.client", "its code, or a layout's, reads request.client, which a file"),
+        ("request.cookies", "its code reads request.cookies, which a file"),
+        ("request.headers", "its code reads request.headers, which a file"),
+        ("request.query_params", "its code reads request.query_params, which a file"),
+        ("request.client", "its code reads request.client, which a file"),
         ("request.state.response.set_cookie('a', 'b')", "its response sets the cookie 'a'"),
         (
             "request.state.response.headers['vary'] = 'x-who'",
@@ -176,10 +176,25 @@ async def test_what_a_render_shows_is_an_error_with_its_place(
 
     [found] = await failures(tmp_path, files)
 
-    assert found.startswith(f"pages/one.fxl: {cause}")
+    place = "pages/one.fxl:3" if cause.startswith("its code reads") else "pages/one.fxl"
+    assert found.startswith(f"{place}: {cause}")
     exported = await export(tmp_path, files, allow_missing=True)
     assert exported.pages == ("/",)
     assert [str(one) for one in exported.left_out] == [found]
+
+
+async def test_what_another_file_reads_is_named_with_its_line(tmp_path: Path) -> None:
+    who = """
+        def who(request):
+            return request.cookies
+    """
+    layout = READING.format(read="who(request)")
+    files = {"pages/in/index.fxl": shown("<p>1</p>"), "who.py": who}
+    files["pages/in/layout.fxl"] = f"from who import who\n{layout}"
+
+    [found] = await failures(tmp_path, files)
+
+    assert found.startswith(f"pages/in/index.fxl: {tmp_path}/who.py:2 reads request.cookies, which")
 
 
 async def test_a_hook_that_refuses_a_page_is_named(tmp_path: Path) -> None:
@@ -264,7 +279,7 @@ async def test_a_not_found_page_for_one_visitor_is_an_error_and_may_be_left_out(
     [found] = await failures(tmp_path, files)
     await export(tmp_path, files, allow_missing=True)
 
-    assert found.startswith("pages/not-found.fxl: its code, or a layout's, reads request.cookies")
+    assert found.startswith("pages/not-found.fxl:3: its code reads request.cookies")
     assert b"This page could not be found." in contents(tmp_path / "out")["404.html"]
 
 
@@ -396,8 +411,7 @@ async def test_an_endpoint_that_cannot_be_a_file_is_an_error(tmp_path: Path) -> 
         "pages/api/feed.py: /api/feed has no file extension",
         "pages/api/form.txt.py: /api/form.txt responds with 405 to GET",
         "pages/api/live.txt.py: an endpoint needs a server",
-        "pages/api/who.txt.py: its code, or a layout's, reads request.headers, which a file "
-        "cannot know",
+        "pages/api/who.txt.py:6: its code reads request.headers, which a file cannot know",
     ]
 
 

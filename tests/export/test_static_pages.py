@@ -218,7 +218,7 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "Add 'async def paths()' that returns the parameters of each page, or remove STATIC.",
         "pages/cached.fxl: has STATIC and CACHE. "
         "Remove one of them: a static page stays as it is until the next build.",
-        "pages/cookie.fxl:4: its code, or a layout's, reads request.cookies, which differs between "
+        "pages/cookie.fxl:5: its code reads request.cookies, which differs between "
         "requests. Load it in the browser, or remove STATIC.",
         "pages/dated.fxl:4: its response has the header Date. Leave it out, or remove STATIC.",
         "pages/fails.fxl:4: /fails responds with 500. Fix the error in the log above, or remove "
@@ -229,7 +229,7 @@ async def test_all_that_differs_between_requests_is_reported_at_once(tmp_path: P
         "Leave it out, or remove STATIC.",
         "pages/id_sent.fxl:4: its header x-a has request.state.request_id, which differs between "
         "requests. Leave it out, or remove STATIC.",
-        "pages/item.fxl:4: its code, or a layout's, reads request.headers, which differs between "
+        "pages/item.fxl:5: its code reads request.headers, which differs between "
         "requests. Load it in the browser, or remove STATIC.",
         "pages/link.fxl:4: its header link has the host of request.url, which a build does not "
         "know. Name the site with 'fx build --site', or remove STATIC.",
@@ -380,7 +380,7 @@ async def load(request):
 async def test_what_layouts_read_of_a_request_counts(tmp_path: Path) -> None:
     load = "@server\nasync def load(request):\n    return {'a': request.cookies.get('a')}"
     layout = f"{load}\n\nexport default function Layout({{ children }}) {{ return children; }}\n"
-    with pytest.raises(StaticFailed, match=r"or a layout's, reads request\.cookies"):
+    with pytest.raises(StaticFailed, match=r"reads request\.cookies"):
         await build(tmp_path, {**FILES, "pages/layout.fxl": layout})
 
 
