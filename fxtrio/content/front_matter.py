@@ -43,8 +43,7 @@ def divide(text: str) -> tuple[str, str]:
 def read_front_matter(text: str) -> tuple[FrontMatter, list[Mistake]]:
     """Return the values of YAML that begins in the second line of its file, and its mistakes."""
     try:
-        node = yaml.compose(text, Loader=_Loader)
-        values = yaml.load(text, Loader=_Loader)
+        node, values = _read(text)
     except yaml.MarkedYAMLError as error:
         line = error.problem_mark.line if error.problem_mark else 0
         cause = f"its front matter is not YAML: {error.problem or error.context}"
@@ -64,6 +63,19 @@ def read_front_matter(text: str) -> tuple[FrontMatter, list[Mistake]]:
         except ValueError as error:
             mistakes.append(Mistake(lines[key], f"{key!r} {error}", "Write text or a number"))
     return FrontMatter(values, lines), mistakes
+
+
+def _read(text: str) -> tuple[Any, Any]:
+    """Return the only node of YAML, whose places are known, and its value; None without any.
+
+    Reading takes much longer than all else about a file of Markdown, so it is done once for both.
+    """
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        return node, None if node is None else loader.construct_document(node)
+    finally:
+        loader.dispose()
 
 
 def _plain(value: Any) -> Any:
