@@ -24,7 +24,6 @@ from tests.source_tree import (
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {
-            "atomic_write",
             "deferred",
             "heap",
             "isolation",
@@ -41,6 +40,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         {
             "accept",
             "asgi_extensions",
+            "atomic_write",
             "callables",
             "clients",
             "head",

@@ -31,7 +31,7 @@ log = logging.getLogger("fx.serve")
 class MiddlewareFailed(FxtrioError):
     """Middleware raises when the app starts, so that nothing can be served."""
 
-    def __init__(self, name: str, error: Exception, root: Path) -> None:
+    def __init__(self, name: str, error: BaseException, root: Path) -> None:
         """``root`` is the project folder."""
         place = place_in_application(error, root) or "middleware"
         super().__init__(
@@ -44,8 +44,8 @@ def make_around(app: ASGIApp, make: Callable[[ASGIApp], ASGIApp], name: str, roo
     """Return ``app`` inside middleware. Raises MiddlewareFailed."""
     try:
         return make(app)
-    except Exception as error:  # application code
-        raise MiddlewareFailed(name, error, root) from None
+    except BaseException as raised:
+        raise MiddlewareFailed(name, application_error(raised), root) from None
 
 
 class ErrorResponses:
