@@ -6,6 +6,17 @@ from .program import Op, Program, stands
 
 Slots = tuple[int, ...]
 
+# An enumeration takes most of a step to find a member of it.
+_CHAR, _SPLIT, _JUMP, _SAVE, _MATCH, _DONE = (
+    Op.CHAR,
+    Op.SPLIT,
+    Op.JUMP,
+    Op.SAVE,
+    Op.MATCH,
+    Op.DONE,
+)
+_ATOMIC, _LOOK, _AT, _MOVED, _SAME = Op.ATOMIC, Op.LOOK, Op.AT, Op.MOVED, Op.SAME
+
 
 class TooManySteps(Exception):
     """The steps were given up."""
@@ -42,37 +53,37 @@ class Engine:
                     raise TooManySteps
                 op, a, b = code[pc]
                 pc += 1
-                if op is Op.CHAR:
+                if op is _CHAR:
                     if at == size or not a[text[at]]:
                         break
                     at += 1
-                elif op is Op.SPLIT:
+                elif op is _SPLIT:
                     waiting.append((b, at, slots))
                     pc = a
-                elif op is Op.JUMP:
+                elif op is _JUMP:
                     pc = a
-                elif op is Op.SAVE:
+                elif op is _SAVE:
                     slots = (*slots[:a], at, *slots[a + 1 :])
-                elif op is Op.MATCH or op is Op.DONE:
+                elif op is _MATCH or op is _DONE:
                     return at, slots
-                elif op is Op.ATOMIC:
+                elif op is _ATOMIC:
                     alone = self._run(pc, at, slots)
                     if alone is None:
                         break
                     (at, slots), pc = alone, b
-                elif op is Op.LOOK:
+                elif op is _LOOK:
                     back, wanted = a
                     seen = self._run(pc, at - back, slots) if at >= back else None
                     if (seen is not None) is not wanted:
                         break
                     slots, pc = seen[1] if seen is not None else slots, b
-                elif op is Op.AT:
+                elif op is _AT:
                     if not stands(a, b, text, at):
                         break
-                elif op is Op.MOVED:
+                elif op is _MOVED:
                     if slots[a] == at:
                         break
-                elif op is Op.SAME:
+                elif op is _SAME:
                     begin, end = slots[2 * a - 2], slots[2 * a - 1]
                     said, here = text[begin:end], text[at : at + end - begin]
                     self.steps += len(said)
