@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 
 import attrs
+import trio
 from msgspec.structs import replace
 
 from fxtrio.app import Application, assemble, open_pool
@@ -204,7 +205,8 @@ class _Export:
         await self._add_llms()
         self._add_for_hosts()
         self.findings += self.files.folder_conflicts()
-        self._check_links()
+        # Many links take seconds, which would be reported as a mistake of the application.
+        await trio.to_thread.run_sync(self._check_links, limiter=trio.CapacityLimiter(1))
 
     async def _targets(self) -> list[Target]:
         """Return the pages of all routes, by path."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from fxtrio.export import ExportFailed, PlaceInvalid, place_of
+from fxtrio.export.errors import Finding
 from fxtrio.export.html import read_document, with_policy
 from fxtrio.export.links import LinkCheck, Page
 from fxtrio.export.place import Place
@@ -271,3 +273,18 @@ def test_a_broken_link_of_a_layout_is_compared_with_all_pages_once() -> None:
 
     assert "and 19 more" in str(broken)
     assert compared == ["all"]
+
+
+async def test_many_links_do_not_keep_the_app_from_its_own_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found, on = LinkCheck.findings, []
+
+    def findings(check: LinkCheck) -> tuple[list[Finding], list[Finding]]:
+        on.append(threading.current_thread() is threading.main_thread())
+        return found(check)
+
+    monkeypatch.setattr(LinkCheck, "findings", findings)
+    await export(tmp_path, {"pages/index.fxl": shown("<p>1</p>")})
+
+    assert on == [False]
