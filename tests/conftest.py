@@ -64,7 +64,9 @@ def pytest_configure(config: pytest.Config) -> None:
     workers = _count_workers(config.option.workers)
     if workers > 1 and hasattr(os, "fork"):
         config.pluginmanager.register(Workers(workers), "workers")
-    os.environ.setdefault("GOGC", "400")  # for TypeScript: a seventh less work
+    # TypeScript ends before it has used so much, and collects no garbage: a fifth less work.
+    os.environ.setdefault("GOGC", "off")
+    os.environ.setdefault("GOMEMLIMIT", "700MiB")
 
 
 @pytest.hookimpl(wrapper=True)
