@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import errno
+import os
 import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -71,61 +74,73 @@ def test_a_failure_leaves_the_folder_before_as_it_was(
     assert names_in(target.parent) == ["build"]
 
 
-@pytest.mark.parametrize("number", [errno.EXDEV, errno.EBUSY])
-def test_a_folder_that_cannot_be_renamed_gets_the_new_content(
-    number: int, target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """As a folder of a lower layer of an image, or where a volume is mounted."""
-    target.mkdir(parents=True)
-    (target / "folder").mkdir()
-    (target / "folder" / "old").touch()
-    (target / "file").write_text("first")
-    keep_in_place(target, number, monkeypatch)
-    place = target.stat().st_ino
-    put(target, "second")
+@pytest.fixture(params=[errno.EXDEV, errno.EBUSY])
+def fixed(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a folder that cannot be renamed, nor can the folder in it.
 
-    assert target.stat().st_ino == place
-    assert (target / "file").read_text() == "second"
-    assert names_in(target) == ["file"]
-    assert names_in(target.parent) == ["build"]
-
-
-def test_a_failure_leaves_the_content_of_a_folder_that_cannot_be_renamed(
-    target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    As in a lower layer of an image, or where a volume is mounted.
+    """
+    target = tmp_path / ".fx" / "build"
     (target / "folder").mkdir(parents=True)
     (target / "folder" / "old").touch()
-    keep_in_place(target, errno.EXDEV, monkeypatch)
-    real = shutil.copy2
+    (target / "file").write_text("first")
 
-    def fail(source: Path, place: Path, **options: bool) -> object:
-        if place == target / "file":
-            place.write_text("sec")
-            raise OSError(errno.ENOSPC, "no space")
-        return real(source, place, **options)
+    def failing(rename: Callable[..., object]) -> Callable[..., object]:
+        def fail(one: Path, other: Path) -> object:
+            if Path(one) in (target, target / "folder"):
+                raise OSError(request.param, "cannot be renamed")
+            return rename(one, other)
 
-    monkeypatch.setattr(shutil, "copy2", fail)
-    with pytest.raises(OSError, match="no space"):
-        put(target, "second")
-
-    assert (target / "folder" / "old").exists()
-    assert names_in(target) == ["folder"]
-    assert names_in(target.parent) == ["build"]
-
-
-def keep_in_place(target: Path, number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let renames of a folder fail, and those to and from another file system."""
-    real = Path.replace
-
-    def fail(self: Path, other: Path) -> Path:
-        if self == target:
-            raise OSError(number, "cannot be renamed")
-        if target in (self.parent, other.parent):
-            raise OSError(errno.EXDEV, "another file system")
-        return real(self, other)
+        return fail
 
     monkeypatch.setattr(replace_folder, "exchange", lambda one, other: False)
+    monkeypatch.setattr(Path, "replace", failing(Path.replace))
+    monkeypatch.setattr(os, "rename", failing(os.rename))
+    return target
+
+
+def test_a_folder_that_cannot_be_renamed_gets_the_new_content(fixed: Path) -> None:
+    place = fixed.stat().st_ino
+    put(fixed, "second")
+
+    assert fixed.stat().st_ino == place
+    assert (fixed / "file").read_text() == "second"
+    assert names_in(fixed) == ["file"]
+    assert names_in(fixed.parent) == ["build"]
+
+
+def test_a_full_disk_leaves_the_content_of_a_folder_that_cannot_be_renamed(
+    fixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "copytree", Mock(side_effect=OSError(errno.ENOSPC, "no space")))
+    with pytest.raises(OSError, match="no space"):
+        put(fixed, "second")
+
+    assert_unchanged(fixed)
+
+
+def test_a_failure_in_between_leaves_the_content_of_a_folder_that_cannot_be_renamed(
+    fixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rename = Path.replace
+
+    def fail(one: Path, other: Path) -> Path:
+        if other == fixed / "file" and one.parent.name == "new":
+            raise OSError(errno.EIO, "broken disk")
+        return rename(one, other)
+
     monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="broken disk"):
+        put(fixed, "second")
+
+    assert_unchanged(fixed)
+
+
+def assert_unchanged(fixed: Path) -> None:
+    assert (fixed / "file").read_text() == "first"
+    assert (fixed / "folder" / "old").exists()
+    assert names_in(fixed) == ["file", "folder"]
+    assert names_in(fixed.parent) == ["build"]
 
 
 def test_linux_exchanges_folders_in_one_step(tmp_path: Path) -> None:

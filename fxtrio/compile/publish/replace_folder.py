@@ -49,8 +49,7 @@ def put_in_place(staging: Path, target: Path) -> None:
             except OSError as error:
                 if error.errno not in _CANNOT_BE_RENAMED:
                     raise
-                old.mkdir()
-                _replace_content(staging, target, old)
+                _replace_content(staging, target)
                 return
             try:
                 staging.replace(target)
@@ -59,47 +58,36 @@ def put_in_place(staging: Path, target: Path) -> None:
                 raise
 
 
-def _replace_content(staging: Path, target: Path, old: Path) -> None:
-    """Move what is in ``target`` to ``old``, and what is in ``staging`` to ``target``."""
-    moved: list[tuple[Path, Path]] = []
-    try:
-        for source, place in ((target, old), (staging, target)):
-            for one in list(source.iterdir()):
-                is_copy = _move(one, place / one.name)
-                moved.append((one, place / one.name))
-                if is_copy:
-                    _remove(one)
-    except OSError:
-        for before, now in reversed(moved):
-            _move(now, before)
-        raise
+def _replace_content(staging: Path, target: Path) -> None:
+    """Replace what is in ``target`` by what is in ``staging``.
 
-
-def _move(one: Path, place: Path) -> bool:
-    """Rename a file or a folder; True where it had to be copied, since it is on another device."""
-    try:
-        one.replace(place)
-        return False
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            raise
-        is_folder = one.is_dir() and not one.is_symlink()
+    The copy comes first, since the disk may be full. What follows renames, but for folders of lower
+    layers, which are copied.
+    """
+    with open_temporary_folder(_prefix(target), target) as room:
+        new = shutil.copytree(staging, room / "new", symlinks=True)
+        old = room / "old"
+        old.mkdir()
+        set_aside: list[str] = []
+        placed: list[str] = []
         try:
-            if is_folder:
-                shutil.copytree(one, place, symlinks=True, dirs_exist_ok=True)
-            else:
-                shutil.copy2(one, place, follow_symlinks=False)
+            for one in list(target.iterdir()):
+                if one.name.startswith(_prefix(target)):
+                    continue  # that is `room`, or another process's
+                shutil.move(one, old / one.name)
+                set_aside.append(one.name)
+            for one in list(new.iterdir()):
+                one.replace(target / one.name)
+                placed.append(one.name)
         except OSError:
-            _remove(place)
+            try:
+                for name in placed:
+                    (target / name).replace(new / name)
+                for name in set_aside:
+                    shutil.move(old / name, target / name)
+            except OSError:
+                old.replace(target / f"old{room.name}")  # which nobody removes
             raise
-        return True
-
-
-def _remove(one: Path) -> None:
-    if one.is_dir() and not one.is_symlink():
-        shutil.rmtree(one)
-    else:
-        one.unlink(missing_ok=True)
 
 
 def _prefix(target: Path) -> str:

@@ -27,23 +27,6 @@ import { isSuspension, isUnfinished, renderWhole } from './whole.js';
 const ROOT = `fx-root-${randomUUID()}`;
 const OPENING = `<div id="${ROOT}">`;
 
-/** @type {Parts} a page with what most pages have */
-const SAMPLE = {
-  page: {
-    default: () => createElement('p', { className: 'a', style: { color: '#000' } }, 'a', ['b']),
-  },
-  layouts: [{ default: ({ children }) => createElement('main', { id: 'a' }, children) }],
-  loading: null,
-};
-const SAMPLE_STATE = /** @type {State} */ ({
-  requestedPath: '/',
-  page: { module: '', layouts: [{ module: '' }] },
-  params: {},
-  props: { data: {}, layoutData: {} },
-  layouts: [null],
-  head: [[['title', {}, 'a']], [['meta', { name: 'a', content: 'b' }]]],
-});
-
 /** @typedef {{ head: string, html: string }} Rendered */
 
 /**
@@ -76,8 +59,9 @@ export function createRenderers({ views, base }) {
      */
     render(id, state) {
       if (!waiting.has(id)) {
-        const rendered = renderAtOnce(views[id], state, base);
-        if (rendered !== null) return rendered;
+        const collected = new Collected(state);
+        const text = renderNow(wholeTree(views[id], state, base, collected));
+        if (text !== null) return divide(text, state, collected, base, state.nonce);
         waiting.add(id);
       }
       const collected = new Collected(state);
@@ -122,25 +106,7 @@ export function createRenderers({ views, base }) {
         abort: (reason) => rendering.abort(reason),
       };
     },
-
-    /** Render a page of no app, so that what `fx build` keeps of V8 has the code of a render. */
-    warm() {
-      renderAtOnce(SAMPLE, SAMPLE_STATE, base);
-    },
   };
-}
-
-/**
- * Render a page; null when something in it waits.
- *
- * @param {Parts} parts
- * @param {State} state
- * @param {string} base URL path that the app was built for
- */
-function renderAtOnce(parts, state, base) {
-  const collected = new Collected(state);
-  const text = renderNow(wholeTree(parts, state, base, collected));
-  return text === null ? null : divide(text, state, collected, base, state.nonce);
 }
 
 /**

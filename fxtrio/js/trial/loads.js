@@ -1,14 +1,12 @@
 /**
- * Try whether the server bundle of a build loads, and keep what V8 has compiled of it then.
+ * Try whether the server bundle of a build loads.
  *
  * A thread of the bundler takes a third of the time of a render process. It may do more than such
  * a process, so it only ever says that a bundle loads; `fxtrio/cli/trial_load.py` says why not.
  */
 
-import fs from 'node:fs';
+import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-
-import { compiledOf } from '../worker/script.cjs';
 
 /** How long a bundle may take to load here (ms). */
 const TIMEOUT = 3000;
@@ -32,15 +30,12 @@ export async function loadsInThread(bundle, code, mode, timeout = TIMEOUT) {
     env: { NODE_ENV: mode },
     stdout: true, // what is printed is not shown
     stderr: true,
-    workerData: bundle,
+    workerData: pathToFileURL(bundle).href,
   });
   try {
     return await new Promise((resolve) => {
       setTimeout(resolve, timeout, false).unref();
-      thread.once('message', (compiled) => {
-        if (compiled !== null) fs.writeFileSync(compiledOf(bundle), compiled);
-        resolve(true);
-      });
+      thread.once('message', () => resolve(true));
       thread.once('error', () => resolve(false));
       thread.once('exit', () => resolve(false));
     });
