@@ -211,12 +211,6 @@ def test_an_error_of_a_component_leads_to_the_line_in_the_fxl_file(
     assert place.rpartition(":")[0] == f"{about}:{line + 1}"
 
 
-def test_what_v8_has_compiled_is_beside_the_bundle(project: Project, result: BundleResult) -> None:
-    assert result.loads
-    compiled = project.staging / "ssr/server.mjs.compiled"
-    assert compiled.stat().st_size > 50_000  # with React's renderer, which only `warm` runs
-
-
 def test_nothing_odd_is_reported(result: BundleResult) -> None:
     assert result.warnings == ()
 

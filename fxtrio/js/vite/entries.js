@@ -85,7 +85,7 @@ export function serverEntry(plan, render) {
     'const views = [',
     ...views,
     '];',
-    'export const { render, stream, warm } = createRenderers({',
+    'export const { render, stream } = createRenderers({',
     `  base: ${JSON.stringify(baseOf(plan))},`,
     '  views,',
     '});',

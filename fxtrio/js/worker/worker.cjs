@@ -15,12 +15,12 @@ require('./options.cjs'); // first: what is loaded after it is not compiled anew
 
 const net = require('node:net');
 const path = require('node:path');
+const { pathToFileURL } = require('node:url');
 
 const { FrameReader, Type } = require('./frames.cjs');
 const { Level, replaceConsole, writeLog } = require('./log.cjs');
 const { Outbox } = require('./outbox.cjs');
 const { Renderer } = require('./renderer.cjs');
-const { load } = require('./script.cjs');
 const { refuseSignals } = require('./signals.cjs');
 const { Stacks } = require('./stacks.cjs');
 
@@ -87,7 +87,7 @@ async function main() {
     writeLog(Level.ERROR, `Uncaught exception: ${stacks.text(error)}`);
   });
   try {
-    const app = await load(bundle);
+    const app = await import(pathToFileURL(bundle).href);
     const mark = markFile === undefined ? null : Number(markFile);
     const outbox = serve(Number(fd), (out) => new Renderer(app, out, stacks, mark));
     const { pages, buildId } = app;
