@@ -72,13 +72,16 @@ type PathOf<Text extends string> = Text extends `${infer Path}?${string}`
     ? Path
     : Text;
 
-type Found<Tree extends Place, Path> = Path extends `/${infer Text}`
-  ? Below<TextOf<Text>, Tree>
-  : Path extends `${infer First}${string}`
-    ? IsOpen<TextOf<First>> extends true
-      ? 'open'
-      : never
-    : never;
+/** All of a path may be unknown: that of `${pathname}?tab=1`. */
+type Found<Tree extends Place, Path> = string extends Path
+  ? 'open'
+  : Path extends `/${infer Text}`
+    ? Below<TextOf<Text>, Tree>
+    : Path extends `${infer First}${string}`
+      ? IsOpen<TextOf<First>> extends true
+        ? 'open'
+        : never
+      : never;
 
 /** Any text where a value is unknown: `any` is assignable to each text. */
 type TextOf<Text> = [Text] extends [''] ? ([Text] extends ['any'] ? string : Text) : Text;

@@ -16,7 +16,6 @@ import fxtrio
 from fxtrio.compile.split.python_statements import parse_source
 from fxtrio.config import Config
 from fxtrio.config.plugin_names import BUILT_IN
-from fxtrio.tools.types.ui.path_tree import is_pattern
 
 _MOST = 2000
 """Public files that are named; of more, their folders are (count)."""
@@ -37,7 +36,7 @@ def other_paths(root: Path, config: Config) -> list[str]:
     for name in {plugin.name for plugin in config.plugins} & BUILT_IN.keys():
         for module in Path(fxtrio.__file__).parent.joinpath("plugins", name).rglob("*.py"):
             found |= _named(module) - {"", "/*"}
-    return sorted(path for path in found if is_pattern(path))
+    return sorted(path for path in found if path.startswith("/"))
 
 
 def _modules(root: Path, config: Config) -> Iterator[Path]:

@@ -8,12 +8,20 @@ that has a form: a project of 120 pages took 20 times as long as one of 20.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import quote
 
 import attrs
 
 from fxtrio.routes.pattern import Kind, Segment, parse_pattern, specificity
 from fxtrio.tools.types.gather.page_types import PageTypes
+
+_UNCHANGED = re.compile(r"[\w.~-]*", re.ASCII)
+"""Text that is not encoded in URLs."""
+
+_KEPT = ("", "!'()*", "!$&'()*+,;=:@")
+"""What `quote`, `encodeURIComponent` and `encodeURI` leave besides."""
 
 
 @attrs.define(eq=False)
@@ -48,26 +56,21 @@ def routes_module(pages: Sequence[PageTypes], others: Iterable[str]) -> str:
     )
 
 
-def is_pattern(path: str) -> bool:
-    """Whether `routes_module` can read a path."""
-    try:
-        _segments(path)
-    except ValueError:
-        return False
-    return True
-
-
 def _segments(path: str) -> tuple[Segment, ...]:
-    if not path.endswith("/*"):
-        return parse_pattern(path)
-    return (*parse_pattern(path[:-2] or "/"), Segment(Kind.OPTIONAL_REST, "rest"))
+    """Return the parts of a path, which are text where it is no pattern: ``/a (1).pdf``."""
+    text = path.removesuffix("/*")
+    try:
+        parts = parse_pattern(text or "/")
+    except ValueError:
+        parts = tuple(Segment(Kind.LITERAL, one) for one in text.split("/")[1:])
+    return parts if text == path else (*parts, Segment(Kind.OPTIONAL_REST, "rest"))
 
 
 def _add(place: _Place, segments: Iterable[Segment], page: int) -> None:
     """Put a page where its path ends, unless a more specific one is there."""
     for segment in segments:
         if segment.kind is Kind.LITERAL:
-            place = place.next.setdefault(segment.text, _Place())
+            place = _put(place.next, segment.text)
         elif segment.kind is Kind.PARAM:
             place.any = place = place.any or _Place()
         else:
@@ -75,6 +78,15 @@ def _add(place: _Place, segments: Iterable[Segment], page: int) -> None:
             if segment.kind is Kind.REST:
                 return
     place.page = page if place.page is None else place.page
+
+
+def _put(places: dict[str, _Place], text: str) -> _Place:
+    """Return the place behind a text, which is found as it is, and as links encode it."""
+    place = places.setdefault(text, _Place())
+    if not _UNCHANGED.fullmatch(text):
+        for kept in _KEPT:
+            places.setdefault(quote(text, safe=kept, errors="surrogateescape"), place)
+    return place
 
 
 def _declared(root: _Place, name: str) -> Iterator[str]:
@@ -85,6 +97,8 @@ def _declared(root: _Place, name: str) -> Iterator[str]:
         place = left.pop()
         behind = [*place.next.values(), *([place.any] if place.any is not None else [])]
         for one in behind:
+            if id(one) in names:
+                continue
             if one.next or one.any is not None or one.rest is not None:
                 names[id(one)] = f"{name}{len(names)}"
                 left.append(one)
