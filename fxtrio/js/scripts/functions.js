@@ -61,6 +61,9 @@ export class Functions {
    * @returns {Reason[]}
    */
   ofName(node, parent) {
+    if (this.#isComponentOfLibrary(node) && !/^Import/.test(parent?.type ?? '')) {
+      return [{ node, cause: `${nameOf(node.property ?? node)} elsewhere than in a tag` }];
+    }
     const isText = parent?.type === 'TemplateLiteral' || parent?.type === 'BinaryExpression';
     const isMember = parent?.type === 'MemberExpression' && parent.object === node;
     if (!isText && !(isMember && PROPERTIES.has(nameOf(parent.property)))) return [];
@@ -88,6 +91,19 @@ export class Functions {
     return children
       .filter((/** @type {Node} */ { type }) => type === 'JSXExpressionContainer')
       .flatMap((/** @type {Node} */ { expression }) => this.ofAttribute(expression));
+  }
+
+  /**
+   * Whether a name is that of a component of `fx/client`: its attributes are looked at in tags only,
+   * and `LINKS.map(Link)` gives it others.
+   *
+   * @param {Node} node
+   */
+  #isComponentOfLibrary(node) {
+    const meaning = this.meaningOf(node);
+    return (
+      meaning.kind === 'import' && meaning.specifier === 'fx/client' && /^[A-Z]/.test(meaning.name)
+    );
   }
 
   /**
