@@ -4,7 +4,7 @@
  */
 
 import { COPYING, CALLING, ITERATORS, MAKERS, MUTATING, OF_ARRAYS } from './allowed.js';
-import { isPlainKey } from './keys.js';
+import { isPlainKey, isTable } from './keys.js';
 import { ALL } from './module.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
@@ -49,6 +49,9 @@ export class Changes {
     const called = withoutBrackets(callee);
     if (called.type !== 'MemberExpression') return [];
     const { object, property, computed } = called;
+    if (computed && isTable(object, this.module) && !isPlainKey(property, this.module)) {
+      return [{ node: property, cause: 'a method whose name is known only at run time' }];
+    }
     const name = computed ? String(property.value) : property.name;
     const isStatic = this.#isGlobal(object);
     const self = given[this.#placeOfThis(object, name)];

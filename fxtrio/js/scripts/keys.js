@@ -60,7 +60,7 @@ function isCounter(identifier, module) {
  * Whether an object is a table that is written down: constant texts, numbers and elements.
  *
  * What a key that it does not have leads to is a function of the language at most, whose members
- * are not read with keys like this one.
+ * are not read with keys like this one, and which is not called (`changes.js`).
  *
  * @param {Node} object
  * @param {Module} module
