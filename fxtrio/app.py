@@ -13,6 +13,7 @@ from contextlib import (
     AsyncExitStack,
     asynccontextmanager,
     nullcontext,
+    suppress,
 )
 from functools import partial
 from pathlib import Path
@@ -25,13 +26,12 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.app_handle import App
-from fxtrio.asgi_entry import Entrance, compression_of, prepare_server
+from fxtrio.asgi_entry import Entrance, compression_of, prepare_server, refuse_start
 from fxtrio.asyncio_portal import open_portal
 from fxtrio.compression.precompressed import Compressed, find_assets, find_public
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
-from fxtrio.db.startup_errors import telling_shortly
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import DottedNameUnknown, FxtrioError
 from fxtrio.imports import Imports, resolve
 from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
@@ -74,6 +74,7 @@ from fxtrio.spans import Spans
 from fxtrio.ssr.pool import SsrPool, open_ssr_pool
 from fxtrio.ssr.process.launch import choose_launch
 from fxtrio.tasks import open_task_queue
+from fxtrio.tasks.calls import name_of
 
 if TYPE_CHECKING:
     from fxtrio.db import Database
@@ -124,8 +125,6 @@ class Application(Starlette):
         self.job_clock: JobClock | None = None
         """What jobs go by; None for a clock that follows the database. `open_app` sets it."""
         self._replaceable: Replaceable | None = None
-        self._unmade: Exception | None = None
-        """Why there is no middleware, and so nothing to serve."""
         super().__init__(lifespan=Application._run)
         self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
         self.router.routes.extend(plugin_routes(plugins, base_url=site.config.base_url))
@@ -142,8 +141,7 @@ class Application(Starlette):
             except Exception as error:  # application code
                 if scope["type"] != "lifespan":
                     raise
-                self._unmade = error
-                await self.router(scope, receive, telling_shortly(send))
+                await refuse_start(error, scope, receive, send)
                 return
         await self.middleware_stack(scope, receive, send)
 
@@ -158,7 +156,7 @@ class Application(Starlette):
             app = make_around(app, resolve(name), name, self._root)
         app = wrap_in_middleware(self.plugins, app)
         for cls, args, kwargs in reversed(self.user_middleware):
-            app = make_around(app, partial(cls, *args, **kwargs), cls.__name__, self._root)
+            app = make_around(app, partial(cls, *args, **kwargs), name_of(cls), self._root)
         # Not in development: its server adds to pages, and there is no way to shorten.
         compression = None if self.site.development else compression_of(self.site.config)
         if app is not inner:  # without middleware the dispatcher comes first
@@ -208,7 +206,8 @@ class Application(Starlette):
     @asynccontextmanager
     async def _run(self) -> AsyncIterator[None]:
         """Open everything the app needs; what was opened last is closed first."""
-        self._require_startable()
+        if not trio.lowlevel.in_trio_run():
+            raise TrioMissing
         site, config, state = self.site, self.site.config, self.state
         async with AsyncExitStack() as stack:
             enter = stack.enter_async_context
@@ -265,12 +264,6 @@ class Application(Starlette):
                     self.lifetime.ready = False
                     # Plugins and the pool outlive the work that may use them.
                     await self._drain(state.fx_tasks, background, *([jobs] if jobs else []))
-
-    def _require_startable(self) -> None:
-        if self._unmade is not None:
-            raise self._unmade
-        if not trio.lowlevel.in_trio_run():
-            raise TrioMissing
 
     async def _drain(self, *works: Drained) -> None:
         limit = self.site.config.tasks.drain_timeout
@@ -459,11 +452,12 @@ def put_together(
 ) -> Site:
     """Return the site of a build whose modules have been imported; see `make_site`.
 
-    What the settings name is imported here. Raises what that raises.
+    The modules of middleware and `translate` are imported here. Raises what they raise. What they
+    lack is an error at the start only: it may follow `create_app` in the module of the app.
     """
-    translate_of(config.translate, resolve)
-    for name in config.middleware:
-        resolve(name)
+    for name in filter(None, (*config.middleware, config.translate)):
+        with suppress(DottedNameUnknown):
+            resolve(name)
     return make_site(
         config,
         manifest,

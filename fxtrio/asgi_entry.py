@@ -7,9 +7,12 @@ the path has the prefix that the app is mounted at.
 from __future__ import annotations
 
 import sys
-from collections.abc import Awaitable
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from typing import AnyStr
 from urllib.parse import quote
 
+from starlette.routing import Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.asgi_extensions import OWN_SERVER, ROOT, SAFE_IN_PATHS
@@ -42,8 +45,9 @@ class Entrance:
         spans: Spans,
         base_url: str = "",
     ) -> None:
-        """``base_url`` is the setting: redirects to a path stay below it."""
+        """``base_url`` is the setting: redirects of what is below it stay there."""
         self._app = app
+        self._base_url = base_url
         self._base = quote(base_url, safe=SAFE_IN_PATHS).encode()
         # Nearly all requests come to the root, and need not be asked where.
         self._at_root = app.plain if isinstance(app, Mounts) else app
@@ -64,10 +68,13 @@ class Entrance:
             return serve_in_span(self, self._spans, seen, receive, send)
         if scope.get("root_path"):
             scope = below_root(scope)
-            send = _leading_below(scope[ROOT], self._base, send)
+            root = scope[ROOT]
+            below = _is_inside(scope["path"], root + self._base_url)
+            send = _leading_below(root, self._base if below else b"", send)
             app = self._app
         else:
-            if self._base:
+            # Routes of the application may be beside the base, and redirect to each other.
+            if self._base and _is_inside(scope["path"], self._base_url):
                 send = _leading_below("", self._base, send)
             app = self._at_root
         if self._compression is not None and kind == "http":
@@ -85,7 +92,7 @@ def below_root(scope: Scope) -> Scope:
     path: str = scope["path"]
     if root == "/" or path == "*":
         return {**scope, "root_path": "", ROOT: ""}
-    if path == root or path.startswith(root + "/"):
+    if _is_inside(path, root):
         return {**scope, "root_path": root, ROOT: root}
     raw = scope.get("raw_path")
     return {
@@ -119,13 +126,25 @@ def _below(prefix: bytes, base: bytes, name: bytes, value: bytes) -> tuple[bytes
     return name, prefix + (value if _is_inside(path, base) else _joined(base, value))
 
 
-def _is_inside(path: bytes, prefix: bytes) -> bool:
-    return path == prefix or path.startswith(prefix + b"/")
+def _is_inside(path: AnyStr, prefix: AnyStr) -> bool:
+    slash = "/" if isinstance(prefix, str) else b"/"
+    return path == prefix or path.startswith(prefix + slash)
 
 
 def _joined(base: bytes, value: bytes) -> bytes:
     """Return a path below the base, whose home page has no slash at the end."""
     return base + (value[1:] if value[:2] in (b"/", b"/?", b"/#") else value)
+
+
+def refuse_start(error: Exception, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+    """Run the lifespan of an app that cannot be made. Raises ``error``, after reporting it."""
+
+    @asynccontextmanager
+    async def fail(_: object) -> AsyncIterator[None]:
+        raise error
+        yield
+
+    return Router(lifespan=fail)(scope, receive, telling_shortly(send))
 
 
 def prepare_server() -> None:

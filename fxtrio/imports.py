@@ -232,16 +232,16 @@ def resolve(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module}.".startswith(f"{error.name}."):
             raise  # the module is there, and one that it imports is not
-        raise DottedNameUnknown(name, str(error)) from error
+        raise DottedNameUnknown(name, str(error)) from None
     except ValueError as error:
         if module:
             raise
-        raise DottedNameUnknown(name, str(error)) from error
+        raise DottedNameUnknown(name, str(error)) from None
     try:
         for part in attribute.split("."):
             found = getattr(found, part)
     except AttributeError as error:
-        raise DottedNameUnknown(name, str(error)) from error
+        raise DottedNameUnknown(name, str(error)) from None
     return found
 
 

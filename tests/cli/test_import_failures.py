@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
+import sys
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+import trio
 from click.testing import CliRunner, Result
+from starlette.types import ASGIApp
 
-from fxtrio.app import create_app
+from fxtrio.app import Application, create_app
 from fxtrio.cli import main
 from fxtrio.cli.output import find_app
 from fxtrio.cli.serve import serve_options
@@ -19,17 +26,35 @@ from fxtrio.server.supervise.application.lifespan import Lifespan, StartFailed
 from fxtrio.server.supervise.hypercorn_config import make_config
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server_process import ParentInterface, serve_here
+from fxtrio.testing import open_app
+from fxtrio.testing.open import open_no_render
+from fxtrio.testing.unwrap_groups import ungrouped
 from tests.trees import page, write_tree
 
 CORRECT = "Fix this line: the app cannot start while it fails."
 
 
-def work(root: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Result:
-    """Build ``files`` without bundles, and start the jobs, for which all of it is imported."""
-    write_tree(root, {"fx.config.json": '{"database": {"url": "sqlite:///app.db"}}', **files})
+def built(root: Path, files: dict[str, str]) -> Path:
+    """Return the folder of a project that is built without bundles."""
+    write_tree(root, files)
     build = root / ".fx" / "build"
     build.mkdir(parents=True)
     compile_server(root, load_config(root), build, mode="production")
+    return root
+
+
+async def started(app: Application) -> None:
+    """Start an app as a server does, and end it. Raises StartFailed."""
+    lifespan = Lifespan(app, make_config(ServeOptions(app="")), {})
+    async with ungrouped(trio.open_nursery()) as nursery:
+        nursery.start_soon(lifespan.run)
+        await lifespan.wait_for_startup()
+        await lifespan.wait_for_shutdown()
+
+
+def work(root: Path, files: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Result:
+    """Build ``files`` without bundles, and start the jobs, for which all of it is imported."""
+    built(root, {"fx.config.json": '{"database": {"url": "sqlite:///app.db"}}', **files})
     monkeypatch.chdir(root)
     return CliRunner().invoke(main, ["jobs", "work"])
 
@@ -96,11 +121,8 @@ def test_a_server_prints_the_same(
         files = {**files, name: "x = 1\nimport nosuch\n"}
         message = f"{name}:2: {FAILING['a page'][1].partition(': ')[2]}"
     settings = json.dumps(NAMED.get(kind, {}))
-    root = write_tree(tmp_path, {"fx.config.json": settings, **files})
-    build = root / ".fx" / "build"
-    build.mkdir(parents=True)
+    root = built(tmp_path, {"fx.config.json": settings, **files})
     config = load_config(root)
-    compile_server(root, config, build, mode="production")
     monkeypatch.chdir(root)
     monkeypatch.setenv("FX_PROJECT", str(root))
     given: dict[str, Any] = {"workers": 1, "access_log": None, "log_level": "info", "bind": ()}
@@ -114,15 +136,75 @@ async def test_a_server_starts_no_app_whose_middleware_cannot_be_made(tmp_path: 
     made = "class Own:\n    def __init__(self, app):\n        {}['key']\n"
     settings = json.dumps({"middleware": ["unmade:Own"]})
     files = {"fx.config.json": settings, "unmade.py": made, "pages/index.fxl": page("x = 1")}
-    root = write_tree(tmp_path, files)
-    build = root / ".fx" / "build"
-    build.mkdir(parents=True)
-    compile_server(root, load_config(root), build, mode="production")
-    app = create_app(root)
+    app = create_app(built(tmp_path, files))
 
-    lifespan = Lifespan(app, make_config(ServeOptions(app="")), {})
     with pytest.raises(StartFailed, match=r"^.*unmade.py:3 __init__: 'unmade:Own' .*'key'\. Corr"):
-        await lifespan.run()
+        await started(app)
+
+
+class Flaky:
+    """Makes middleware, though not at once."""
+
+    failures = 1
+
+    def __call__(self, app: ASGIApp) -> ASGIApp:
+        if self.failures:
+            self.failures -= 1
+            raise LookupError("not yet")
+        return app
+
+
+@pytest.mark.parametrize("bind", [lambda flaky: flaky, partial])
+async def test_a_start_fails_by_the_name_of_any_callable_and_the_next_succeeds(
+    tmp_path: Path, bind: Callable[[Flaky], Any]
+) -> None:
+    write_tree(tmp_path, {"pages/index.fxl": page("x = 1")})
+    async with open_app(tmp_path) as client:
+        app = client.app
+    app.add_middleware(bind(Flaky()))
+
+    with pytest.raises(StartFailed, match=r"\.Flaky' cannot be made: LookupError: not yet\."):
+        await started(app)
+    await started(app)
+
+
+BELOW = "class Own:\n    def __init__(self, app): ...\ndef own(request, text): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "message"),
+    [
+        (
+            "middleware",
+            ["late:Own"],
+            r"'late:Own' cannot be imported: .*'Own'\. Write",
+        ),
+        (
+            "translate",
+            "late:own",
+            r"'late:own', which cannot be imported: .*'own'\. Name",
+        ),
+    ],
+)
+async def test_settings_name_what_follows_the_app_in_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, value: object, message: str
+) -> None:
+    monkeypatch.setattr("fxtrio.app.open_pool", lambda *_: open_no_render())
+    app = "from fxtrio import create_app\napp = create_app(__file__.rpartition('/')[0])\n"
+    for name, text in (("late", app + BELOW), ("less", app)):
+        monkeypatch.delitem(sys.modules, "late", raising=False)
+        settings = json.dumps({key: value})
+        files = {"fx.config.json": settings, "late.py": text, "pages/index.fxl": page("x = 1")}
+        root = built(tmp_path / name, files)
+        monkeypatch.syspath_prepend(root)
+        made = import_module("late").app
+        if name == "late":
+            await started(made)
+        else:
+            with pytest.raises(StartFailed) as failed:
+                await started(made)
+            assert re.search(message, failed.value.reason)
+            assert "Traceback" not in failed.value.reason
 
 
 def test_a_defect_keeps_its_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,9 @@ from urllib.parse import quote
 import attrs
 import pytest
 from starlette.applications import Starlette
-from starlette.routing import Mount
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Mount, Route
 from starlette.types import Scope
 
 from fxtrio.asgi_entry import below_root
@@ -193,6 +195,23 @@ async def test_redirects_lead_below_the_base(tmp_path: Path, to: str, location: 
         answer = await client.get(f"/base/api/where?away={quote(to)}")
 
     assert answer.headers["location"] == location
+
+
+@pytest.mark.parametrize("root_path", ["", "/pre"])
+@pytest.mark.parametrize("path", ["/admin/go", "/plain"])
+async def test_redirects_of_what_lies_beside_the_base_stay_beside_it(
+    tmp_path: Path, root_path: str, path: str
+) -> None:
+    async def go(request: Request) -> Response:
+        return RedirectResponse("/admin/login")
+
+    async with opened(tmp_path, "/base", carries=True) as client:
+        client.app.mount("/admin", Starlette(routes=[Route("/go", go)]))
+        client.app.router.add_route("/plain", go)
+        client.root_path = root_path
+        answer = await client.get(path)
+
+    assert answer.headers["location"] == f"{root_path}/admin/login"
 
 
 async def test_what_a_server_calls_a_prefix_is_taken_as_one() -> None:

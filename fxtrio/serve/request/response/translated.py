@@ -41,7 +41,7 @@ def translate_of(name: str, resolve: Callable[[str], object]) -> Translate | Non
     try:
         found = resolve(name)
     except DottedNameUnknown as error:
-        raise TranslateInvalid(name, f"which cannot be imported: {error.cause}") from error
+        raise TranslateInvalid(name, f"which cannot be imported: {error.cause}") from None
     if not callable(found) or inspect.iscoroutinefunction(found):
         raise TranslateInvalid(name, "which is not a function without async")
     return found
