@@ -17,6 +17,7 @@ from hypothesis import HealthCheck, settings
 from fxtrio.server.supervise.options import count_cores
 from tests import forked
 from tests.in_turn import in_turn, kind_of
+from tests.outcomes import Outcomes
 from tests.short import LONG, SHORT, amount, few_cases
 from tests.workers import Workers
 
@@ -61,6 +62,7 @@ def _count_workers(option: str | None) -> int:
 def pytest_configure(config: pytest.Config) -> None:
     """Let processes of fxtrio be forked, those without mark ``own_interpreter``, and tests too."""
     forked.install()
+    config.pluginmanager.register(Outcomes(), "outcomes")
     workers = _count_workers(config.option.workers)
     if workers > 1 and hasattr(os, "fork"):
         config.pluginmanager.register(Workers(workers), "workers")

@@ -19,13 +19,14 @@ from itertools import groupby
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Literal
 
 import attrs
 import pytest
 
 CRASHED = "The process of this test ended during it, with status {}."
-LEFT = "A worker ended with status {} after its tests."
+NEVER_BEGUN = "The process of this test ended before it, with status {}."
+LEFT = "The process of this test ended with status {} after all of its tests, this one the last."
 
 
 @attrs.define(eq=False)
@@ -38,7 +39,9 @@ class _Worker:
     files: deque[range] = attrs.field(factory=deque)
     """The files that it has, the first of which it runs: numbers of their tests."""
     current: int | None = None
-    """The number of the test that it runs."""
+    """The number of the test that it runs, or of its last."""
+    ended: bool = False
+    """Whether it has run all of its tests."""
 
 
 @attrs.define(eq=False)
@@ -56,6 +59,8 @@ class Workers:
         option = session.config.option
         if option.collectonly or (session.testsfailed and not option.continue_on_collection_errors):
             return None
+        if option.basetemp:
+            _temporary(session.config).getbasetemp()  # cleared once, and not by each worker
         numbers = range(len(session.items))
         for _, its in groupby(numbers, key=lambda number: session.items[number].path):
             first, *rest = its
@@ -85,7 +90,7 @@ class Workers:
         if process == 0:
             for connection in (ours, *self._running):
                 connection.close()
-            _work(session, theirs)
+            _work(session, theirs, name)
         theirs.close()
         worker = _Worker(name, process, ours)
         self._running[ours] = worker
@@ -102,7 +107,7 @@ class Workers:
     def _hear(self, session: pytest.Session, worker: _Worker) -> None:
         try:
             kind, value = worker.connection.recv()
-        except (EOFError, ConnectionResetError):
+        except (EOFError, OSError):  # the latter in the middle of a message
             self._bury(session, worker)
             return
         hook = session.config.hook
@@ -119,29 +124,45 @@ class Workers:
         elif kind == "warning":
             hook.pytest_warning_recorded.call_historic(kwargs=value)
         else:
-            worker.current = None
+            worker.ended = True
 
     def _bury(self, session: pytest.Session, worker: _Worker) -> None:
-        """Report the test during which a worker has ended, and start another for the rest."""
+        """Report the test during which a worker has ended, and start another for the rest.
+
+        Whatever ended it is the failure of a test: a run that fails without one may be taken for
+        one whose failures have passed the second time.
+        """
         del self._running[worker.connection]
         worker.connection.close()
         status = os.waitstatus_to_exitcode(os.waitpid(worker.process, 0)[1])
-        if worker.current is None:
+        if worker.ended:
+            assert worker.current is not None
             if status != 0:
-                session.testsfailed += 1
-                session.config.pluginmanager.getplugin("terminalreporter").write_line(
-                    LEFT.format(status), red=True
-                )
+                _fail(session, worker.current, "teardown", LEFT.format(status))
             return
-        item = session.items[worker.current]
-        report = pytest.TestReport(
-            item.nodeid, item.location, {}, "failed", CRASHED.format(status), "call"
-        )
-        session.config.hook.pytest_runtest_logreport(report=report)
-        rest = range(worker.current + 1, worker.files.popleft().stop)
+        file = worker.files.popleft()
+        cause, number = CRASHED, worker.current
+        if number is None:
+            cause, number = NEVER_BEGUN, file.start
+        _fail(session, number, "call", cause.format(status))
+        rest = range(number + 1, file.stop)
         self._waiting.extendleft(file for file in (*reversed(worker.files), rest) if file)
         if self._waiting:
             self._start(session)
+
+
+def _fail(
+    session: pytest.Session, number: int, when: Literal["call", "teardown"], cause: str
+) -> None:
+    item = session.items[number]
+    report = pytest.TestReport(item.nodeid, item.location, {}, "failed", cause, when)
+    session.config.hook.pytest_runtest_logreport(report=report)
+
+
+def _temporary(config: pytest.Config) -> pytest.TempPathFactory:
+    factory = config._tmp_path_factory  # type: ignore[attr-defined]  # what the fixture returns
+    assert isinstance(factory, pytest.TempPathFactory)
+    return factory
 
 
 def _shown(name: str) -> SimpleNamespace:
@@ -168,11 +189,13 @@ class _Sender:
         self.connection.send(("warning", contents))
 
 
-def _work(session: pytest.Session, connection: Connection[Any, Any]) -> None:
+def _work(session: pytest.Session, connection: Connection[Any, Any], name: str) -> None:
     """Run the files that come, and end this process."""
+    # What a test forks may outlive this process, whose end is seen by the end of its connection.
+    os.register_at_fork(after_in_child=connection.close)
     status = 1
     try:
-        with _set_up(session, connection):
+        with _set_up(session, connection, name):
             _run_files(session, connection)
         status = 0
     except KeyboardInterrupt:
@@ -189,9 +212,12 @@ def _work(session: pytest.Session, connection: Connection[Any, Any]) -> None:
 
 
 @contextmanager
-def _set_up(session: pytest.Session, connection: Connection[Any, Any]) -> Iterator[None]:
-    """Have output of its own, and leave nothing of the tests behind."""
+def _set_up(session: pytest.Session, connection: Connection[Any, Any], name: str) -> Iterator[None]:
+    """Have output and temporary files of its own, and leave nothing of the tests behind."""
     config = session.config
+    if config.option.basetemp:
+        factory = _temporary(config)
+        factory._basetemp = factory.mktemp(name, numbered=False)
     capture = config.pluginmanager.getplugin("capturemanager")
     capture.stop_global_capturing()  # its file is that of all of them
     capture.start_global_capturing()

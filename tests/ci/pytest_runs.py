@@ -13,6 +13,8 @@ from pathlib import Path
 import nox
 from nox.command import CommandFailed
 
+from tests.ci import OUTCOMES, name_not_run
+
 ROOT = Path(__file__).parents[2]
 
 MEMORY, ROOM = Path("/dev/shm"), 2 << 30
@@ -26,6 +28,12 @@ Tests of one file share servers and builds, so they stay together.
 
 MOST_AGAIN = 16
 """Tests that run once more when they have failed (count)."""
+
+PASSED = "passed"
+"""The file in the cache of a run that ended with status 0."""
+
+TESTS_FAILED = 1
+"""The status of pytest when tests failed, and nothing else did."""
 
 AGAIN = "--again"
 """The argument of a session of tests on one Python that runs only what failed before."""
@@ -64,21 +72,33 @@ def files_in_memory(session: nox.Session) -> Iterator[None]:
 
 def run_first(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
     """Run tests, and remember which failed."""
-    cached = ("-o", f"cache_dir={_cache(session)}")
-    session.run("pytest", "--cache-clear", *cached, *arguments, env=env)
+    cache = _cache(session)
+    passed = cache / PASSED
+    passed.unlink(missing_ok=True)
+    session.run("pytest", "--cache-clear", "-o", f"cache_dir={cache}", *arguments, env=env)
+    cache.mkdir(parents=True, exist_ok=True)
+    passed.touch()
 
 
 def run_again(session: nox.Session, env: dict[str, str] | None = None) -> None:
     """Run the tests that failed once more, if they are few, one after the other.
 
     A test that passes then is named. It may still be wrong, or what it tests: a deadline that is
-    too short, or an order that only a loaded machine has.
+    too short, or an order that only a loaded machine has. A run that failed for another reason
+    than its tests, or in which some did not run, has failed.
     """
-    known = _cache(session) / "v/cache/lastfailed"
-    if not known.is_file():  # pytest removes the list of a run in which nothing failed
-        if (_cache(session) / "v/cache/nodeids").is_file():
-            return
+    cache = _cache(session)
+    if (cache / PASSED).is_file():
+        return
+    record = cache / "v" / OUTCOMES
+    if not record.is_file():
         session.error("the tests did not run to their end")
+    run = json.loads(record.read_bytes())
+    if run["missing"]:
+        session.error(name_not_run(run["missing"]))
+    known = cache / "v/cache/lastfailed"
+    if run["status"] != TESTS_FAILED or not known.is_file():
+        session.error(f"pytest failed, and not for its tests alone: its status is {run['status']}")
     failed = list(json.loads(known.read_bytes()))
     if len(failed) > MOST_AGAIN or not all("::" in test for test in failed):
         session.error(f"failed, and too many to run once more: {', '.join(failed)}")
