@@ -7,7 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import trio
 
+from fxtrio.compile.bundling.bundle import BundlePlan, bundle
 from fxtrio.compile.bundling.early_bundler import EarlyBundler, bundling_early
 from fxtrio.compile.bundling.installation import LISTING
 
@@ -67,6 +69,22 @@ def test_it_ends_with_a_build_that_fails_before(tmp_path: Path, tools: Path) -> 
         process = process_of(early)
         raise ZeroDivisionError
     assert process.returncode == -9
+
+
+async def test_it_ends_and_closes_its_pipes_when_a_build_is_cancelled_at_once(
+    tmp_path: Path, tools: Path
+) -> None:
+    plan = BundlePlan(root=tmp_path, staging=tmp_path, mode="production", modules=(), views=())
+    with bundling_early(tmp_path) as early:
+        assert early is not None
+        process = process_of(early)
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await bundle(plan, toolchain=tools, early=early)
+    assert process.returncode == -9
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        assert pipe is not None
+        assert pipe.closed
 
 
 @pytest.mark.parametrize("missing", ["node", "tools"])

@@ -11,6 +11,7 @@ import json
 import logging
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -189,15 +190,21 @@ async def bundle(
     process = None if early is None else early.take(plan.root, toolchain)
     if process is None:
         process = start_bundler(plan.root, toolchain, plan.mode)
-    given = json.dumps(encode_plan(plan, toolchain)).encode()
+    # The pipes are of whoever takes it out: their numbers may be another's once they are closed.
+    waiting = [process]
+
+    def communicate(given: bytes) -> tuple[bytes, bytes]:
+        return waiting.pop().communicate(given)
+
     try:
+        given = json.dumps(encode_plan(plan, toolchain)).encode()
         # Left alone after a cancellation, it ends with the process.
-        output, told = await trio.to_thread.run_sync(
-            process.communicate, given, abandon_on_cancel=True
-        )
+        output, told = await trio.to_thread.run_sync(communicate, given, abandon_on_cancel=True)
     finally:
         process.kill()  # which has ended, unless this was cancelled
         process.wait()
+        with suppress(IndexError), waiting.pop():  # no thread has begun: closes the pipes
+            pass
     printed = told.decode("utf-8", "replace")
     if printed.strip():
         log.info("%s", printed.rstrip())
