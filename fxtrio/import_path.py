@@ -16,6 +16,7 @@ from importlib.machinery import (
     SOURCE_SUFFIXES,
     ExtensionFileLoader,
     FileFinder,
+    ModuleSpec,
     SourceFileLoader,
     SourcelessFileLoader,
 )
@@ -48,6 +49,34 @@ _LOADERS = (
 )
 
 
+class _Finder(FileFinder):
+    """Finds modules of a folder, unless the project in front has a plain folder of the name.
+
+    Python takes a module anywhere on the path rather than a folder without `__init__.py`.
+    """
+
+    def __init__(self, path: str, hook: _PathHook) -> None:
+        super().__init__(path, *_LOADERS)
+        self._hook = hook
+
+    def find_spec(self, fullname: str, target: ModuleType | None = None) -> ModuleSpec | None:
+        """Return the package of such a name as a plain folder, which others may share."""
+        spec = super().find_spec(fullname, target)
+        if spec is None or spec.loader is None or len(self._hook.roots) < 2:
+            return spec
+        owner = _root_of(self.path, self._hook.roots)
+        front = self._hook.front[0]
+        if owner is None or owner == front or not _is_of_app(fullname.partition(".")[0]):
+            return spec
+        if not _hides(owner, front, fullname):
+            return spec
+        if spec.submodule_search_locations is None:
+            return None
+        shared = ModuleSpec(fullname, None, is_package=True)
+        shared.submodule_search_locations = spec.submodule_search_locations
+        return shared
+
+
 class _PathHook(msgspec.Struct, frozen=True, eq=False):
     """Finds the modules of projects; packages that are installed below one are Python's."""
 
@@ -62,7 +91,7 @@ class _PathHook(msgspec.Struct, frozen=True, eq=False):
             map(str, (folder, *folder.parents))
         ):
             raise ImportError(path)
-        return FileFinder(path, *_LOADERS)
+        return _Finder(path, self)
 
 
 _NO_APP = ("__main__", "conftest", "tests")
@@ -109,16 +138,20 @@ def _set_others_aside(root: Path, roots: set[str]) -> None:
     covering: list[tuple[str, ModuleType, str]] = []
     for name, module in list(sys.modules.items()):
         top = name.partition(".")[0]
-        if top not in provided or top in _NO_APP or top.startswith("test_"):
+        if top not in provided or not _is_of_app(top):
             continue
         owner = _owner(module, roots)
         if owner is None or owner == str(root):
             continue
-        if _is_module(root / top) or _is_module(root / name.replace(".", "/")):
+        if _is_covering(name, owner, root):
             covering.append((name, module, owner))
     for name, module, owner in covering:  # now: a folder in a folder asks that one for its places
         _set_aside.setdefault(owner, {})[name] = module
-        _remove(name, module)
+        remove_module(name)
+
+
+def _is_of_app(top: str) -> bool:
+    return top not in _NO_APP and not top.startswith("test_")
 
 
 def _owner(module: ModuleType, roots: set[str]) -> str | None:
@@ -126,7 +159,34 @@ def _owner(module: ModuleType, roots: set[str]) -> str | None:
     file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
     if not isinstance(file, str) or "site-packages" in Path(file).parts:
         return None
-    return next((str(folder) for folder in Path(file).parents if str(folder) in roots), None)
+    return _root_of(file, roots)
+
+
+def _root_of(path: str, roots: set[str]) -> str | None:
+    places = (Path(path), *Path(path).parents)
+    return next((str(folder) for folder in places if str(folder) in roots), None)
+
+
+def _is_covering(name: str, owner: str, root: Path) -> bool:
+    """Whether a module of ``owner``, or a package that it is in, covers something of ``root``."""
+    parts = name.split(".")
+    names = (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+    return any(_is_module(_place(root, one)) or _hides(owner, root, one) for one in names)
+
+
+def _hides(owner: str, root: Path | str, name: str) -> bool:
+    """Whether a module of ``owner`` hides a folder of ``root``, which has Python and no init."""
+    folder = _place(root, name)
+    return (
+        folder.is_dir()
+        and _is_module(_place(owner, name))
+        and not _is_module(folder)
+        and any(folder.rglob("*.py"))
+    )
+
+
+def _place(root: Path | str, name: str) -> Path:
+    return Path(root, *name.split("."))
 
 
 def _is_module(path: Path) -> bool:
@@ -134,12 +194,17 @@ def _is_module(path: Path) -> bool:
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 
-def _remove(name: str, module: ModuleType) -> None:
-    del sys.modules[name]
+def remove_module(name: str) -> ModuleType:
+    """Let a module be imported anew, also by `from package import module`; return what it was.
+
+    A package that is to be kept as it is has to be removed before its modules.
+    """
+    module = sys.modules.pop(name)
     package, _, last = name.rpartition(".")
     names = getattr(sys.modules.get(package), "__dict__", {})
     if names.get(last) is module:
         del names[last]  # where `from package import module` would find it
+    return module
 
 
 def _enter(name: str, module: ModuleType) -> None:

@@ -24,7 +24,7 @@ from msgspec.structs import replace
 from fxtrio import runtime
 from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown
-from fxtrio.import_path import put_on_path
+from fxtrio.import_path import put_on_path, remove_module
 from fxtrio.manifest import MARKDOWN, MODULE_PREFIX, Manifest, PageModule
 from fxtrio.routes.plan import MARKDOWN_SUFFIX
 from fxtrio.serve.pages.functions.server_functions import PageCode, page_code
@@ -102,7 +102,7 @@ class Imports:
             exec(self._compiled(text, path), module.__dict__)
         except BaseException as error:
             if before is None:
-                del sys.modules[module.__name__]
+                remove_module(module.__name__)
             else:
                 sys.modules[module.__name__] = before  # it stays in use
             error.add_note(f"fxtrio was importing {source}")
@@ -164,11 +164,8 @@ def imported_anew(names: Sequence[str]) -> Iterator[None]:
     invalidate_caches()  # of folders, in which there may be new files
     try:
         # All at once: a module may use another one of them since this change only.
-        for name in names:
-            _forget_bytecode(sys.modules.pop(name))
-        for package, last in places:
-            # Where it is found `from package import module` would not import it.
-            package.__dict__.pop(last, None)
+        for name in sorted(names):  # packages first: what runs in an old one finds all in it
+            _forget_bytecode(remove_module(name))
         for name in names:
             if Path(before[name].__file__ or "").exists():
                 module = import_module(name)

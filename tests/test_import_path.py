@@ -90,6 +90,48 @@ def test_a_package_is_set_aside_whole(tmp_path: Path) -> None:
     assert import_module("same_whole").__file__ == str(two / "same_whole.py")
 
 
+@pytest.mark.parametrize("imported_before", [True, False])
+@pytest.mark.parametrize(
+    "hiding",
+    [
+        "same_plain.py",
+        "same_plain/__init__.py",
+        "same_plain/deep.py",
+        "same_plain/deep/__init__.py",
+    ],
+)
+def test_no_module_of_another_project_hides_a_plain_folder(
+    tmp_path: Path, hiding: str, imported_before: bool
+) -> None:
+    one = write_tree(tmp_path / "one", {hiding: "", "test_plain/__init__.py": ""})
+    two = write_tree(
+        tmp_path / "two", {"same_plain/deep/words.py": "", "test_plain/some/test_it.py": ""}
+    )
+    name = hiding.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    put_on_path(one)
+    if imported_before:
+        import_module(name)
+    put_on_path(two)
+
+    words = import_module("same_plain.deep.words")
+    assert words.__file__ == str(two / "same_plain/deep/words.py")
+    assert import_module("test_plain").__file__ == str(one / "test_plain/__init__.py")
+    put_on_path(one)
+    assert import_module(name).__file__ == str(one / hiding)
+    put_on_path(two)
+    assert import_module("same_plain.deep.words") is words
+
+
+def test_what_only_one_project_has_in_a_folder_stays_within_reach(tmp_path: Path) -> None:
+    one = write_tree(tmp_path / "one", {"same_part/__init__.py": "", "same_part/only.py": ""})
+    two = write_tree(tmp_path / "two", {"same_part/words.py": ""})
+    put_on_path(one)
+    put_on_path(two)
+
+    assert import_module("same_part.only").__file__ == str(one / "same_part/only.py")
+    assert import_module("same_part.words").__file__ == str(two / "same_part/words.py")
+
+
 def test_tests_and_what_only_one_project_has_stay(tmp_path: Path) -> None:
     one = write_tree(tmp_path / "one", {"same_alone.py": "", "test_same.py": ""})
     two = write_tree(tmp_path / "two", {"test_same.py": ""})

@@ -16,6 +16,7 @@ from fxtrio.db.sqlite.connection import SqliteConnection
 from fxtrio.simulation.faults import NO_FAULTS
 from fxtrio.simulation.runs import Options, Run, Runner
 from fxtrio.simulation.simulate import prepared_app
+from tests.trees import page, write_tree
 
 APPS = Path(__file__).parent / "apps"
 HUB, ORDERS = APPS / "hub", APPS / "orders"
@@ -50,6 +51,35 @@ def test_a_trace_says_in_which_process_a_handler_is(tmp_path: Path) -> None:
     trace = run(tmp_path / "noted").trace
     assert trace is not None
     assert any("note_later (1) in the process: " in line for line in trace.lines())
+
+
+def test_each_run_has_new_modules_in_folders_without_an_init(tmp_path: Path) -> None:
+    action = "@action\nasync def buy(request):\n    HELD.append(1)\n    return {}\n"
+    files = {
+        "actions/held.py": f"from fx.runtime import action\n\nHELD = []\n\n{action}",
+        "pages/index.fxl": page(
+            """
+            from actions import held
+
+            @server
+            async def load(request):
+                return {"held": len(held.HELD)}
+            """
+        ),
+    }
+    held: list[int] = []
+
+    async def buy(world: World) -> None:
+        client = world.client()
+        for _ in range(2):
+            held.append((await client.load_page("/")).data["held"])
+            await client.request("POST", "/api/__actions/held.buy")
+
+    runner = Runner(buy, prepared_app(write_tree(tmp_path, files), {}), Options(faults=NO_FAULTS))
+    for seed in range(2):
+        assert runner.run(seed, traced=False).error is None
+
+    assert held == [0, 1, 0, 1]
 
 
 def test_a_handler_can_be_slow_at_a_checkpoint(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, env_files, load_config
 from fxtrio.config.brokers import broker_kind
 from fxtrio.errors import FxtrioError
-from fxtrio.import_path import put_on_path
+from fxtrio.import_path import put_on_path, remove_module
 from fxtrio.imports import Imports, resolve
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.manifest import Manifest
@@ -162,7 +162,7 @@ class PreparedApp:
             file = str(getattr(module, "__file__", None))
             inside = file[len(below) :] if file.startswith(below) else ""
             if inside and _is_of_app(inside):
-                del sys.modules[name]
+                remove_module(name)
                 continue
             self._last_module = module
             if inside:
