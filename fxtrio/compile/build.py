@@ -28,7 +28,7 @@ from fxtrio.compile.build_steps import (
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, bundle
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem
 from fxtrio.compile.bundling.early_bundler import EarlyBundler
-from fxtrio.compile.bundling.installation import LISTING, toolchain_folder
+from fxtrio.compile.bundling.installation import is_whole, toolchain_folder
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
 from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.check.ui_code import UiProblems, ui_problems
@@ -41,7 +41,6 @@ from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FILE_NAME, FOLDERS, Manifest, Mode, dump_manifest
-from fxtrio.node import NodeMissing
 
 Report = Callable[[str], None]
 Look = Callable[[CheckedProject], Awaitable[list[Problem]]]
@@ -120,14 +119,15 @@ async def build_project(
 async def _client_errors(root: Path, project: CheckedProject) -> tuple[Problem, ...]:
     """Return the errors of client code of a project that has others, and is not bundled.
 
-    Nobody waits for an installation to see them.
+    Nobody waits for an installation to see them, and a failure of this look would hide the
+    errors that are known.
     """
     toolchain = toolchain_folder()
-    if not await trio.Path(toolchain / LISTING).is_file():
+    if not await trio.to_thread.run_sync(is_whole, toolchain):
         return ()
     try:
         found = await ui_problems(root, project, toolchain)
-    except NodeMissing:
+    except (FxtrioError, OSError):
         return ()
     return placed(found.certain, root)
 

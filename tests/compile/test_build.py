@@ -23,6 +23,7 @@ from fxtrio.compile.problems import CompileFailed, Problem
 from fxtrio.config import Config
 from fxtrio.imports import Imports
 from fxtrio.manifest import FOLDERS, Manifest, Mode, load_manifest
+from fxtrio.node import NodeMissing
 
 PAGE = '''"""A page whose loader fails in line 10."""
 import { x } from './x'
@@ -190,6 +191,30 @@ async def test_a_build_that_fails_lists_the_mistakes_of_both_halves(
 
     files = [Path(str(one).partition(":")[0]).name for one in caught.value.problems]
     assert files == ["app.py", "about.fxl", "index.fxl"]
+
+
+@pytest.mark.parametrize(
+    ("listing", "error"),
+    [
+        ('{"node_modules/vite/package.json": 1}', None),
+        ("{}", BundlerCrashed(1, "Error: Cannot find module 'vite'")),
+        ("{}", NodeMissing("20.19")),
+        ("{}", PermissionError("node")),
+    ],
+)
+async def test_a_build_that_fails_says_why_where_client_code_cannot_be_checked(
+    root: Path, monkeypatch: pytest.MonkeyPatch, listing: str, error: Exception | None
+) -> None:
+    async def ui_problems(root: Path, project: object, toolchain: Path) -> NoReturn:
+        assert error is not None
+        raise error
+
+    (root / LISTING).write_text(listing)
+    monkeypatch.setattr(build, "toolchain_folder", lambda: root)
+    monkeypatch.setattr(build, "ui_problems", ui_problems)
+    write(root, {"index.fxl": "x = y\nexport default 1\n"})
+    with pytest.raises(CompileFailed, match="undefined name 'y'"):
+        await build_project(root, Config(), mode="production", report=lambda line: None)
 
 
 async def test_a_bundler_that_fails_leaves_the_build_before_as_it_was(
