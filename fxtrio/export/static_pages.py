@@ -37,7 +37,6 @@ from fxtrio.export.known_paths import known_paths
 from fxtrio.export.place import Place
 from fxtrio.export.plan import Text, placed
 from fxtrio.manifest import Manifest, PageRoute
-from fxtrio.routes.pattern import Kind, parse_pattern
 from fxtrio.routes.router import Router
 from fxtrio.secret_key import project_key
 from fxtrio.serve.cache.anonymous_request import AnonymousRequest
@@ -49,6 +48,7 @@ from fxtrio.serve.cache.static_pages import (
     StoredPage,
     settings_of,
 )
+from fxtrio.serve.cache.stored_renderer import is_of_no_page
 from fxtrio.serve.pages.resources import Renderer, RenderParts
 from fxtrio.serve.request.audience import AUDIENCE
 from fxtrio.serve.request.client_protocol import NAVIGATION
@@ -232,18 +232,19 @@ class _Rendering:
     async def run_not_found(self, recorder: _Recorder) -> None:
         """Keep the renders of those not-found views that are the same for each URL."""
         manifest, nonce = self.app.site.manifest, self.app.site.nonce
+        # Longer than all pages: a page with parameters would be asked for itself.
+        depth = max(route.pattern.count("/") for route in manifest.routes) + 1
+        below = f"/{_MISSING}" * depth
         for folder, number in sorted(manifest.not_found.items()):
             view = manifest.views[number]
             if any(manifest.modules[one].loader for one in (*view.layouts, view.module)):
                 continue
-            parts = [
-                one.text if one.kind is Kind.LITERAL else _MISSING for one in parse_pattern(folder)
-            ]
-            path = "/".join(("", *parts, _MISSING))
-            audience = await self._ask(path, (b"accept", b"*/*"))
+            audience = await self._ask(folder.rstrip("/") + below, (b"accept", b"*/*"))
             if number not in recorder.last or audience.reads.found:
                 continue
             rendered, payload = recorder.last[number]
+            if not is_of_no_page(payload):
+                continue  # it may say something else for each value of the parameters
             whole = rendered.head + rendered.html
             if self.app.site.config.translate and _shows_message(whole, payload):
                 continue  # visitors read different languages

@@ -10,6 +10,7 @@ from contextlib import asynccontextmanager
 from functools import partial
 from html import escape
 from pathlib import Path
+from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -477,6 +478,21 @@ async def test_pages_in_markdown_are_static_where_content_py_says_so(tmp_path: P
         assert (await client.get("/docs/live/b")).status_code == 200
 
 
+OF_LANGUAGES = dedent("""\
+    from fx.runtime import NotFound
+
+    STATIC = True
+
+    async def paths():
+        return [{"lang": "de"}]
+
+    @server
+    async def load(request):
+        if request.path_params["lang"] != "de":
+            raise NotFound("no such language")
+        return {}
+
+    """)
 WHOLE = {
     "pages/index.fxl": f"{COUNTED}\n{PAGE}",
     "pages/not-found.fxl": PAGE,
@@ -514,6 +530,29 @@ async def test_an_app_whose_pages_are_all_static_needs_no_node(
     # Its loader may say something else each time, so the browser renders it.
     assert "<p>loaded</p>" not in loaded.text.partition("</div>")[0]
     assert 'type="module"' in loaded.text
+
+
+@pytest.mark.parametrize(
+    ("folder", "url", "kept"),
+    [
+        ("[lang]", "/de/nothing", False),  # it knows the language
+        ("[lang]", "/fr", False),
+        ("", "/de/nothing", True),
+        ("", "/fr", False),
+    ],
+)
+async def test_a_not_found_page_is_kept_where_it_cannot_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, url: str, kept: bool
+) -> None:
+    files = {
+        "pages/[lang]/index.fxl": OF_LANGUAGES + PAGE,
+        str(Path("pages", folder, "not-found.fxl")): PAGE,
+    }
+    opening = await opening_without_node(tmp_path, files, monkeypatch)
+    async with opened(tmp_path, opening=opening) as client:
+        missing = await client.get(url)
+
+    assert (missing.status, "<p>plain</p>" in missing.text) == (404, kept)
 
 
 class ErrorRenderer(DataRenderer):
