@@ -78,7 +78,8 @@ export class ElementTypes {
       callee?.object?.name === 'Object' && /^(values|entries)$/.test(callee.property.name);
     const whole = isOfObject ? given[0] : argument;
     const isInObject = isOfObject || this.elements.parentOf(node)?.type === 'ObjectExpression';
-    if (!whole || !isInObject || !this.elements.isElement(whole)) return [];
+    if (!whole || !isInObject) return [];
+    if (!this.elements.isElement(whole) && !(isOfObject && this.elements.isProps(whole))) return [];
     return [{ node, cause: 'all properties of an element' }];
   }
 

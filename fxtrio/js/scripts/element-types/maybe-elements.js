@@ -4,6 +4,8 @@
  * or exports under the same name.
  */
 
+import { MUTATING } from '../allowed.js';
+
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('../module.js').Module} Module */
 
@@ -12,6 +14,8 @@ const SEARCHED = 6; // names that lead to others: more of them count as an eleme
 export class MaybeElements {
   /** What is around each node; found when it is needed first. @type {Map<Node, Node> | undefined} */
   #around;
+  /** The variables that are being looked at: none of them makes itself an element. @type {Set<any>} */
+  #searched = new Set();
 
   /**
    * @param {Module} module
@@ -62,6 +66,8 @@ export class MaybeElements {
         return returnedBy(node.body).some(isOne);
       case 'MemberExpression':
         return this.names().has(nameOf(node.property)) || isOne(node.object);
+      case 'NewExpression':
+        return node.arguments.some(isOne);
       case 'CallExpression':
         return this.#isCallOfElement(node) || isOne(node.callee) || node.arguments.some(isOne);
       case 'Identifier':
@@ -88,17 +94,45 @@ export class MaybeElements {
    */
   #isNameOfElement(identifier, depth) {
     const variable = this.module.variableOf(identifier);
-    if (!variable) return false;
+    if (!variable || this.#searched.has(variable)) return false;
     if (variable.defs[0]?.type === 'ImportBinding') {
       return this.names().has(this.declaredName(identifier));
     }
+    this.#searched.add(variable);
+    const isElement = this.#isVariableOfElement(variable, depth);
+    this.#searched.delete(variable);
+    return isElement;
+  }
+
+  /**
+   * @param {any} variable
+   * @param {number} depth
+   * @returns {boolean}
+   */
+  #isVariableOfElement(variable, depth) {
     const isWritten = variable.references.some(
-      (/** @type {any} */ { init, writeExpr }) =>
-        !init && writeExpr && this.isElement(writeExpr, depth),
+      (/** @type {any} */ { init, writeExpr, identifier }) =>
+        (!init && writeExpr && this.isElement(writeExpr, depth)) ||
+        this.#putInto(identifier).some((one) => this.isElement(one, depth)),
     );
     if (isWritten) return true;
     const init = this.module.initOf(variable);
     return init ? this.isElement(init, depth) : this.isFromElement(variable, depth);
+  }
+
+  /**
+   * Return what code puts into an object: by `list[0] = one`, or by `groups.all.push(one)`.
+   *
+   * @param {Node} object
+   * @returns {Node[]}
+   */
+  #putInto(object) {
+    const around = this.parentOf(object);
+    if (around?.type !== 'MemberExpression' || around.object !== object) return [];
+    const outer = this.parentOf(around);
+    if (outer?.type === 'AssignmentExpression' && outer.left === around) return [outer.right];
+    if (outer?.type !== 'CallExpression' || outer.callee !== around) return this.#putInto(around);
+    return MUTATING.has(nameOf(around.property)) ? outer.arguments : [];
   }
 
   /**
@@ -145,6 +179,43 @@ export class MaybeElements {
   }
 
   /**
+   * Whether a value is all that a component gets, children too, or the rest of it.
+   *
+   * @param {Node} node
+   * @param {number} [depth]
+   * @returns {boolean}
+   */
+  isProps(node, depth = 0) {
+    if (depth > SEARCHED) return true;
+    if (node.type === 'ObjectExpression') {
+      return node.properties.some(
+        (/** @type {Node} */ { argument }) => argument && this.isProps(argument, depth + 1),
+      );
+    }
+    const variable = node.type === 'Identifier' && this.module.variableOf(node);
+    const [definition] = (variable && variable.defs) || [];
+    if (definition?.type === 'Variable') {
+      const { init, id } = definition.node;
+      const isWhole = id === definition.name || this.#isRest(definition.name);
+      return Boolean(init) && isWhole && this.isProps(init, depth + 1);
+    }
+    if (definition?.type !== 'Parameter') return false;
+    const { name, node: around } = definition;
+    const index = around.params.findIndex((/** @type {Node} */ one) => contains(one, name));
+    if (around.params[index] !== name && !this.#isRest(name)) return false;
+    if (index === 0 && /^([A-Z]|default$)/.test(this.#nameOfFunction(around))) return true;
+    return this.#callsOf(around).some(({ arguments: given }) => {
+      const passed = given[index];
+      return passed && passed !== around && this.isProps(passed, depth + 1);
+    });
+  }
+
+  /** Whether a name is bound to the rest of a pattern. @param {Node} name */
+  #isRest(name) {
+    return this.parentOf(name)?.type === 'RestElement';
+  }
+
+  /**
    * Whether one of the keys by which patterns find a name may be that of an element.
    *
    * @param {Node | undefined} bound a name or a pattern
@@ -179,7 +250,9 @@ export class MaybeElements {
 
   /** Return the name that a function is exported or called by. @param {Node} node */
   #nameOfFunction(node) {
-    const parent = this.parentOf(node);
+    let parent = this.parentOf(node);
+    const isMemo = parent?.type === 'CallExpression' && this.module.nameInReact(parent.callee);
+    if (isMemo === 'memo') parent = this.parentOf(/** @type {Node} */ (parent));
     if (parent?.type === 'ExportDefaultDeclaration') return 'default';
     const named = node.id ?? (parent?.type === 'VariableDeclarator' ? parent.id : null);
     return named?.name ?? '';

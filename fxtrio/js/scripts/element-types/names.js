@@ -1,5 +1,6 @@
 /** Names under which the modules of a project have elements, so that others may read them. */
 
+import { MUTATING } from '../allowed.js';
 import { textOf } from '../elements.js';
 import { isFunction, MaybeElements, nameOf } from './maybe-elements.js';
 
@@ -51,8 +52,14 @@ function addNames(elements, names) {
       case 'AssignmentPattern':
         add(elements.keyOfPattern(node), node.right);
         break;
+      case 'AssignmentExpression':
+        add(keyOf(node.left), node.right);
+        break;
       case 'CallExpression':
-        for (const given of node.arguments) add(`${elements.declaredName(node.callee)}(`, given);
+        for (const given of node.arguments) {
+          add(`${elements.declaredName(node.callee)}(`, given);
+          if (MUTATING.has(keyOf(node.callee))) add(keyOf(node.callee.object), given);
+        }
         break;
       case 'ExportDefaultDeclaration':
         addFunction('default', node.declaration);
@@ -66,13 +73,43 @@ function addNames(elements, names) {
         if (node.id) addFunction(node.id.name, node);
         break;
       case 'VariableDeclarator':
-        if (node.id.type === 'Identifier' && node.init && isOfModule(elements, node)) {
-          addFunction(node.id.name, node.init);
+        if (node.init && isOfModule(elements, node)) {
+          for (const [name, value] of declaredBy(node)) addFunction(name, value);
         }
         break;
       default:
     }
   }
+}
+
+/** Return the key of a member; "" for what is none, or has no key that is written down. @param {Node} node */
+function keyOf({ type, property, computed }) {
+  if (type !== 'MemberExpression') return '';
+  return computed ? String(property.value ?? '') : property.name;
+}
+
+/**
+ * Return the names that a declaration gives to values; one of a pattern may be any part of its value.
+ *
+ * @param {Node} declarator
+ * @returns {[string, Node][]}
+ */
+function declaredBy({ id, init }) {
+  return namesIn(id).map(({ name }) => [name, init]);
+}
+
+/**
+ * Return the names that a pattern binds, and those of its keys.
+ *
+ * @param {Node} pattern
+ * @returns {Node[]}
+ */
+function namesIn(pattern) {
+  if (pattern.type === 'Identifier') return [pattern];
+  return Object.values(pattern)
+    .flat()
+    .filter((part) => typeof part?.type === 'string')
+    .flatMap((part) => namesIn(part));
 }
 
 /**

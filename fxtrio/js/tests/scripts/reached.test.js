@@ -43,6 +43,17 @@ const TYPES = [
     'return <Row icon={<Card />} />;',
     `${CARD} function Row({ icon }) { return <p>{\`\${icon.type}\`}</p>; }`,
   ),
+  page('const l = []; l.push(<Card />); return <p>{String(l[0].type)}</p>;'),
+  page('const l = []; l.push(<Card />); return <p>{l.map((one) => `${one.type}`)}</p>;'),
+  page('const l = []; l[0] = <Card />; return <p>{String(l[0].type)}</p>;'),
+  page('const o = { l: [] }; o.l["push"](children); return <p>{String(o.l[0].type)}</p>;'),
+  page('const o = {}; o.icon = <Card />; return <p>{String(o.icon.type)}</p>;'),
+  page('const m = new Map([["a", <Card />]]); return <p>{String(m.get("a").type)}</p>;'),
+  page('const m = new Map(); m.set("a", <Card />); return <p>{String(m.get("a").type)}</p>;'),
+  page('return <p>{[...new Set([<Card />])].map((one) => String(one.type))}</p>;'),
+  'export default (props) => <p>{Object.values(props).map((one) => `${one.type}`)}</p>;',
+  'export const A = ({ a, ...b }) => <p>{Object.entries({ ...b }).map(([, one]) => `${one.type}`)}</p>;',
+  "import { memo } from 'react';\nexport default memo((all) => { const { a, ...b } = all; return <p>{f(b)}</p>; });\nconst f = (all) => Object.values(all).map((one) => `${one.type}`);",
   `import { Children } from 'react';\n${page('return Children.map(children, (one) => `${one.type}`);')}`,
 ];
 
@@ -55,7 +66,39 @@ test('the type of an element is a component, whose name and text nobody may read
   );
 });
 
+test('what is put into an object of another module may be an element', async () => {
+  const box = { 'ui/box.jsx': 'export const Box = ({ all }) => <p>{`${all.icon.type}`}</p>;' };
+  const list = { 'ui/box.jsx': 'export const Box = ({ all }) => <p>{`${all.icons[0].type}`}</p>;' };
+  const given = (/** @type {string} */ declared) => ({ 'ui/icon.jsx': `${CARD}\n${declared}` });
+  const put = (/** @type {string} */ code) =>
+    page(`const all = { icons: [] }; ${code}; return <Box all={all} />;`, `${CARD}\n${BOX}`);
+  const BOX = "import { Box } from '../ui/box.jsx';";
+  const ICON =
+    "import { icon } from '../ui/icon.jsx';\nexport default () => <p>{`${icon.type}`}</p>;";
+
+  const found = await Promise.all([
+    reasonsOf(put('all.icon = <Card />'), box),
+    reasonsOf(put('all["icon"] = <Card />'), box),
+    reasonsOf(put('all.icons.push(<Card />)'), list),
+    reasonsOf(ICON, given('export const [icon] = [<Card />];')),
+    reasonsOf(ICON, given('export const { a: icon } = { a: <Card /> };')),
+    reasonsOf(ICON.replace('icon.type', 'icon.get(1).type'), {
+      ...given('export const icon = new Map([[1, <Card />]]);'),
+    }),
+  ]);
+
+  assert.deepEqual(
+    found.map((reasons) => reasons.length > 0),
+    found.map(() => true),
+  );
+});
+
 const PLAIN = [
+  page('const l = []; l.push(data.text); return <p>{l.map((one) => `${one.type}`)}</p>;'),
+  page('const a = {}; const b = { a }; a.b = b; b.c = a; return <p>{`${a.b.type}`}</p>;'),
+  page('const m = new Map([[1, data.a]]); m.set(2, data.b); return <p>{`${m.get(1).type}`}</p>;'),
+  'const sum = (all) => Object.values(all).join();\nexport default ({ data }) => <p>{sum(data)}{Object.values(data.a)}</p>;',
+  'export default (props) => { const { data } = props; return <p>{Object.values(data).join()}{`${props.type}`}</p>; };',
   page(
     'return <p className={`a-${data.type}`}>{data.items.map((one) => <b key={one.type} className={`b-${one.type}`}>{label(one.type)}</b>)}</p>;',
     'const label = (type) => type.toUpperCase();',
