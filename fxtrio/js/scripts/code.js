@@ -137,8 +137,10 @@ class Looker {
       case 'ForOfStatement':
         if (node.await) this.add(node, 'await');
         return void this.reasons.push(...this.changes.ofTarget(node.left));
-      case 'ForInStatement':
       case 'AssignmentExpression':
+        if (node.operator === '**=') this.add(node, '**');
+        return void this.reasons.push(...this.changes.ofTarget(node.left));
+      case 'ForInStatement':
         return void this.reasons.push(...this.changes.ofTarget(node.left));
       case 'UpdateExpression':
         return void this.reasons.push(...this.changes.ofTarget(node.argument));

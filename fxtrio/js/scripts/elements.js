@@ -19,6 +19,12 @@ const SCRIPTED = /^(body|head|html|script|template)$|-/;
 /** Inputs whose `value` is what they send, and not what was typed into them. */
 const SENT = new Set(['button', 'checkbox', 'hidden', 'image', 'radio', 'reset', 'submit']);
 
+/** Inputs that `readOnly` keeps as they are; HTML has no such sliders, colours and lists of options. */
+const TYPED = new Set([
+  ...['date', 'datetime-local', 'email', 'month', 'number', 'password', 'search', 'tel', 'text'],
+  ...['time', 'url', 'week'],
+]);
+
 /** Elements whose typed or chosen value React resets to what it was rendered with. */
 const CONTROLLED = new Set(['input', 'select', 'textarea']);
 
@@ -89,12 +95,14 @@ function attributeReasons(element, attribute) {
  */
 function controlReasons(element, tag) {
   if (!CONTROLLED.has(element)) return [];
-  const fixed = ['readOnly', 'disabled'].some((name) =>
-    attributeOf(tag, name).some(({ value }) => value === null),
-  );
-  const type = attributeOf(tag, 'type')[0]?.value;
-  const isSent = element === 'input' && type?.type === 'Literal' && SENT.has(type.value);
-  const values = fixed || isSent ? [] : attributeOf(tag, 'value');
+  // Of two attributes with one name, the last counts.
+  const isOn = (/** @type {string} */ name) => attributeOf(tag, name).at(-1)?.value === null;
+  const written = attributeOf(tag, 'type').at(-1);
+  const type = written === undefined ? 'text' : written.value?.value;
+  const isTyped = element === 'textarea' || (element === 'input' && TYPED.has(type));
+  const isFixed = isOn('disabled') || (isOn('readOnly') && isTyped);
+  const isSent = element === 'input' && SENT.has(type);
+  const values = isFixed || isSent ? [] : attributeOf(tag, 'value');
   return [...values, ...attributeOf(tag, 'checked')].map(named);
 }
 

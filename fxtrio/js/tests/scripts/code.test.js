@@ -54,6 +54,12 @@ const WAYS = {
     page('<textarea value={data.text} />'),
     page('<select value={data.choice} />'),
     page('<input readOnly={data.fixed} value={data.name} />'),
+    page('<input readOnly readOnly={data.fixed} value={data.name} />'),
+    page('<input type="text" type="range" readOnly value={data.size} />'),
+    page('<input type={data.type} readOnly value={data.size} />'),
+    page('<input type="range" readOnly value={data.size} />'),
+    page('<input type="color" readOnly value={data.color} />'),
+    page('<select readOnly value={data.choice} />'),
   ],
   'elements with a life of their own': [
     page('<script src="/a.js" />'),
@@ -205,6 +211,7 @@ const WAYS = {
     page('const { random } = Math; const value = random()'),
     page('const value = Math.sin(data.angle)'),
     page('const value = 2 ** data.power'),
+    page('let value = 2; value **= data.power'),
     page('const value = new Date().getHours()'),
     page('const value = Date.now()'),
     page('const value = new Intl.NumberFormat().format(1)'),
@@ -305,6 +312,9 @@ const PLAIN = [
   ),
   page('<input type="hidden" name="id" value={data.id} />'),
   page('<input readOnly value={data.id} />'),
+  page(
+    '<p><input type="email" readOnly value={data.a} /><textarea readOnly value={data.a} /><select disabled value={data.a} /><input type="range" disabled value={data.a} /></p>',
+  ),
   page('<p dangerouslySetInnerHTML={{ __html: data.html }} />'),
   page(
     '<table><caption>A</caption><colgroup><col /></colgroup><tbody>{data.rows.map((row) => <tr key={row.id}><td><p>{row.text}</p><table><tbody /></table></td></tr>)}</tbody></table>',
