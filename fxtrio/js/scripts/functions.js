@@ -39,7 +39,9 @@ export class Functions {
     this.module = module;
     this.changes = changes;
     this.meaningOf = meaningOf;
-    this.#slots = new Set(module.program.body.flatMap(slotsOf));
+    this.#slots = new Set(
+      module.program.body.flatMap((/** @type {Node} */ one) => unreadSlots(one, module)),
+    );
   }
 
   /**
@@ -61,9 +63,11 @@ export class Functions {
    * @returns {Reason[]}
    */
   ofName(node, parent) {
-    if (this.#isComponentOfLibrary(node) && !/^Import/.test(parent?.type ?? '')) {
+    if (/^Import/.test(parent?.type ?? '')) return [];
+    if (this.#isComponentOfLibrary(node)) {
       return [{ node, cause: `${nameOf(node.property ?? node)} elsewhere than in a tag` }];
     }
+    if (this.#isSlotsOfPage(node)) return [{ node, cause: 'the slots of another page' }];
     const isText = parent?.type === 'TemplateLiteral' || parent?.type === 'BinaryExpression';
     const isMember = parent?.type === 'MemberExpression' && parent.object === node;
     if (!isText && !(isMember && PROPERTIES.has(nameOf(parent.property)))) return [];
@@ -104,6 +108,18 @@ export class Functions {
     return (
       meaning.kind === 'import' && meaning.specifier === 'fx/client' && /^[A-Z]/.test(meaning.name)
     );
+  }
+
+  /**
+   * Whether a name is that of what another page fills its slots with: functions.
+   *
+   * @param {Node} node
+   */
+  #isSlotsOfPage(node) {
+    const found = this.module.meaningOf(node.object ?? node);
+    if (found.kind !== 'import' || !found.specifier.endsWith('.fxl')) return false;
+    const isMember = node.object && found.name === ALL;
+    return (isMember ? nameOf(node.property) : found.name) === 'slots';
   }
 
   /**
@@ -153,6 +169,22 @@ function isValue(node, parent, { changes, module }) {
     default:
       return true;
   }
+}
+
+/**
+ * Return the same if nothing else in the module reads it: `slots.aside.name`.
+ *
+ * @param {Node} node of the top level
+ * @param {Module} module
+ * @returns {Node[]}
+ */
+function unreadSlots(node, module) {
+  const slots = slotsOf(node);
+  const declared = (slots.length > 0 && node.declaration.declarations) || [];
+  const isRead = declared.some((/** @type {Node} */ { id }) =>
+    module.variableOf(id)?.references.some((/** @type {any} */ one) => !one.init),
+  );
+  return isRead ? [] : slots;
 }
 
 /**

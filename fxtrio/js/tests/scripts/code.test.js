@@ -243,6 +243,11 @@ const WAYS = {
     `const Row = ({ f }) => <i>{f.name}</i>;\n${page('<Row f={() => 1} />')}`,
     `const Row = ({ children }) => <i>{children.name}</i>;\n${page('<Row>{() => 1}</Row>')}`,
     `const read = (f) => f.name;\n${page('const help = () => 1; const value = read(help)')}`,
+    `export const slots = { side: () => <i /> };\n${page('const value = slots.side.name')}`,
+    `export const slots = { Side };\nfunction Side() {}\n${page('const { Side: a } = slots; const value = String(a)')}`,
+    `export const slots = { side() { return null; } };\n${page('const value = Object.values(slots).join()')}`,
+    `import { slots as all } from './other.fxl';\n${page('const value = all.side.name')}`,
+    `import * as other from './other.fxl';\n${page('const value = other.slots.side.name')}`,
     `const Parts = { Row: () => <i /> };\n${page('const value = Parts.Row.name')}`,
   ],
   'what one render leaves to the next': [
