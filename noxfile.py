@@ -25,6 +25,7 @@ from tests.ci.pytest_runs import (  # noqa: E402
     PARALLEL,
     SHORT,
     files_in_memory,
+    forget_passed,
     run_again,
     run_first,
     run_pytest,
@@ -372,6 +373,7 @@ def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
 
 def _on_others_first(versions: list[str], session: nox.Session) -> None:
     """Run the tests that `ci` has for each of the other Pythons, the newest one last."""
+    forget_passed(f"tests-{version}" for version in versions)
     found = [_passes(partial(_on_others, versions[:-1], ON_THOSE_BETWEEN), session)]
     found.append(_passes(partial(_on_others, versions[-1:], ()), session))
     if not all(found):

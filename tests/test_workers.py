@@ -171,6 +171,18 @@ def test_a_test_without_outcome_fails_the_run() -> None:
     assert records == {OUTCOMES: {"status": 1, "missing": ["begins"]}}
 
 
+def test_a_run_that_did_not_begin_is_not_the_one_that_passed_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pytest_runs, "ROOT", tmp_path)
+    session: Any = _Session({OUTCOMES: {"status": 0, "missing": []}}, 0)
+    pytest_runs.run_first(session)
+    pytest_runs.run_again(session)
+    pytest_runs.forget_passed(["tests"])
+    with pytest.raises(AssertionError, match="its status is 0"):
+        pytest_runs.run_again(session)
+
+
 class _Session:
     """What `run_pytest` uses of a session of nox; pytest leaves these files, and fails or not."""
 

@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -72,12 +72,17 @@ def files_in_memory(session: nox.Session) -> Iterator[None]:
 
 def run_first(session: nox.Session, *arguments: str, env: dict[str, str] | None = None) -> None:
     """Run tests, and remember which failed."""
-    cache = _cache(session)
-    passed = cache / PASSED
-    passed.unlink(missing_ok=True)
+    forget_passed([session.name])
+    cache = _cache(session.name)
     session.run("pytest", "--cache-clear", "-o", f"cache_dir={cache}", *arguments, env=env)
     cache.mkdir(parents=True, exist_ok=True)
-    passed.touch()
+    (cache / PASSED).touch()
+
+
+def forget_passed(names: Iterable[str]) -> None:
+    """Let the last runs of sessions not count as passed, before others that may never begin."""
+    for name in names:
+        (_cache(name) / PASSED).unlink(missing_ok=True)
 
 
 def run_again(session: nox.Session, env: dict[str, str] | None = None) -> None:
@@ -87,7 +92,7 @@ def run_again(session: nox.Session, env: dict[str, str] | None = None) -> None:
     too short, or an order that only a loaded machine has. A run that failed for another reason
     than its tests, or in which some did not run, has failed.
     """
-    cache = _cache(session)
+    cache = _cache(session.name)
     if (cache / PASSED).is_file():
         return
     record = cache / "v" / OUTCOMES
@@ -103,9 +108,9 @@ def run_again(session: nox.Session, env: dict[str, str] | None = None) -> None:
     if len(failed) > MOST_AGAIN or not all("::" in test for test in failed):
         session.error(f"failed, and too many to run once more: {', '.join(failed)}")
     session.warn(f"these failed beside others, and run once more: {', '.join(failed)}")
-    session.run("pytest", "-o", f"cache_dir={_cache(session)}", *failed, env=env)
+    session.run("pytest", "-o", f"cache_dir={cache}", *failed, env=env)
     session.warn(f"repair these, which passed the second time only: {', '.join(failed)}")
 
 
-def _cache(session: nox.Session) -> Path:
-    return ROOT / ".nox" / f"cache-{session.name}"
+def _cache(name: str) -> Path:
+    return ROOT / ".nox" / f"cache-{name}"
