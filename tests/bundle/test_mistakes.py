@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import trio
 
-from fxtrio.compile.bundling import bundle as bundle_module
+from fxtrio.compile.bundling import early_bundler
 from fxtrio.compile.bundling.bundle import bundle
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundlerCrashed
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
@@ -307,7 +307,7 @@ async def test_a_bundler_that_dies_is_a_defect_with_its_last_words(
     (broken / "vite/build.js").write_text(
         "console.error('last words', process.env.MIMALLOC_ALLOW_THP); process.exit(7)\n"
     )
-    monkeypatch.setattr(bundle_module, "JS", broken)
+    monkeypatch.setattr(early_bundler, "_BUILD", broken / "vite/build.js")
     with trio.fail_after(60), pytest.raises(BundlerCrashed, match="last words 0") as caught:
         await bundle(project.plan(), toolchain=tmp_path)
     assert caught.value.code == 7

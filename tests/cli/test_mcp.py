@@ -28,8 +28,13 @@ NAMES = [
 @asynccontextmanager
 async def agent(root: Path) -> AsyncIterator[ClientSession]:
     command = StdioServerParameters(command=sys.executable, args=["-m", "fxtrio", "mcp"], cwd=root)
+    errors = sys.__stderr__  # the default is what `sys.stderr` was when `mcp` was imported
+    assert errors is not None
     with trio.fail_after(60):
-        async with stdio_client(command) as (read, write), ClientSession(read, write) as session:
+        async with (
+            stdio_client(command, errlog=errors) as (read, write),
+            ClientSession(read, write) as session,
+        ):
             await session.initialize()
             yield session
 

@@ -82,6 +82,8 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: ParentInter
         explained = explain_failure(options, error)
         if explained:
             return report_failure(options, explained, plain=plain)
+        if isinstance(error, SystemExit):
+            raise  # whoever raised it has said why
         text = f"{options.app}: it cannot be imported."
         return report_failure(options, text, cause=error, plain=plain)
     open_log(options.log_format, options.log_level)
