@@ -258,8 +258,17 @@ async def test_what_the_app_has_just_said_is_not_said_again_by_the_build(project
     assert told in broken.text
 
 
-async def test_an_app_that_does_not_start_shows_its_traceback(project: Project) -> None:
-    project.write("raise RuntimeError('no such table')")
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("RuntimeError('no such table')", "RuntimeError: no such table"),
+        ("FxtrioError('app.py: no such table. Add it.')", "app.py: no such table. Add it."),
+    ],
+)
+async def test_an_app_that_does_not_start_shows_why(
+    project: Project, error: str, told: str
+) -> None:
+    project.write(f"from fxtrio.errors import FxtrioError\n\nraise {error}\n")
     async with running(project):
         await project.report.wait_for("failed The app has stopped: ")
         broken = await project.get()
@@ -269,9 +278,9 @@ async def test_an_app_that_does_not_start_shows_its_traceback(project: Project) 
         mended = await project.get()
 
     assert broken.status_code == 500
-    assert "RuntimeError: no such table" in broken.text
+    assert told in broken.text
     assert "supervise" not in broken.text  # the traceback begins in the project
-    assert "line RuntimeError: no such table" in project.report.events
+    assert f"line {told}" in project.report.events
     assert mended.status_code == 200
     assert project.report.events.count("started") == 1  # not of the app that never serves
 
