@@ -46,7 +46,7 @@ from fxtrio.develop.vite.vite_proxy import Modules
 from fxtrio.errors import FxtrioError
 from fxtrio.observe.stalls import watch_import
 from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.supervise.application.importer import ReportedExit, load_application
+from fxtrio.server.supervise.application.importer import load_application
 from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server_process import ParentInterface, serve_here
@@ -69,17 +69,17 @@ def make_app() -> HostGuard:
         app = _project_app(root, settings.app)
         config = load_config(root)
     except FxtrioError as error:
-        raise ReportedExit(str(error)) from None
+        raise SystemExit(str(error)) from None
     except (Exception, SystemExit) as error:  # application code
         traceback.print_exception(trimmed(error))
-        raise ReportedExit(1) from None
+        raise SystemExit(1) from None
     swapper: Swapper = developing.get()
     swapper.records.lines = config.dev.console
     modules = Modules(Path(settings.vite), swapper.records)
     if find_spec("mcp") is not None:
         app = _with_tools(app, settings, config)
     if not settings.import_only and os.read(0, len(SERVE)) != SERVE:
-        raise ReportedExit(0)  # the parent has ended
+        raise SystemExit(0)  # the parent has ended
     return development_app(app, config, modules=modules, host=settings.host, inside=swapper.inside)
 
 

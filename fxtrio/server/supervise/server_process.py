@@ -22,7 +22,6 @@ from fxtrio.errors import FxtrioError, leaves
 from fxtrio.log import open_log
 from fxtrio.log_limit import SERVER
 from fxtrio.server.supervise.application.importer import (
-    ReportedExit,
     explain_failure,
     load_application,
     own_lines,
@@ -79,8 +78,6 @@ def serve_here(options: ServeOptions, sockets: list[socket], around: ParentInter
         config = make_config(options)
     except FxtrioError as error:
         return report_failure(options, str(error), plain=plain)
-    except ReportedExit:
-        raise
     except (Exception, SystemExit) as error:
         explained = explain_failure(options, error)
         if explained:

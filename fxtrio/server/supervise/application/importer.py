@@ -25,10 +25,6 @@ class AppNotFound(FxtrioError):
         self.target = target
 
 
-class ReportedExit(SystemExit):
-    """Raised by a factory to end the process, after it has said why: nothing more is reported."""
-
-
 def load_application(options: ServeOptions) -> Any:
     """Import and return the application, or call its factory with ``options.factory``.
 
