@@ -3,6 +3,7 @@
  * name and text are shortened in browsers.
  */
 
+import { textOf } from '../elements.js';
 import { MaybeElements, nameOf } from './maybe-elements.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
@@ -95,6 +96,7 @@ export class ElementTypes {
   /** Whether the text of a value may be read where it stands. @param {Node} node */
   #isRead(node) {
     const parent = this.elements.parentOf(node);
+    if (parent?.type === 'JSXExpressionContainer' && this.#isOfComponent(parent)) return true;
     if (parent === undefined || UNREAD.has(parent.type)) {
       // As the value of a property it is stored, and as its key in a pattern it is not.
       return (
@@ -105,6 +107,18 @@ export class ElementTypes {
     if (parent.type === 'ConditionalExpression') return parent.test !== node;
     if (parent.type === 'AssignmentPattern') return parent.right === node;
     return true;
+  }
+
+  /**
+   * Whether a component gets a value, as an attribute or a child. Elements of HTML leave out functions.
+   *
+   * @param {Node} container
+   */
+  #isOfComponent(container) {
+    const around = this.elements.parentOf(container);
+    const tag = around?.type === 'JSXAttribute' ? this.elements.parentOf(around) : around;
+    const name = (tag?.openingElement ?? tag)?.name;
+    return Boolean(name) && !/^[a-z][^.]*$/.test(textOf(name));
   }
 }
 

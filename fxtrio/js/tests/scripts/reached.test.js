@@ -7,6 +7,8 @@ import { prove } from './proving.js';
 
 const CARD = 'function Card() { return null; }';
 
+const ROW_OF_CHILDREN = 'function Row({ children }) { return <p>{children.name}</p>; }';
+
 /** @param {string} body @param {string} [before] */
 function page(body, before = CARD) {
   return `${before}\nexport default function Page({ data, children }) { ${body} }`;
@@ -43,6 +45,11 @@ const TYPES = [
     'return <Row icon={<Card />} />;',
     `${CARD} function Row({ icon }) { return <p>{\`\${icon.type}\`}</p>; }`,
   ),
+  page(
+    'return <Row t={children.type} />;',
+    `${CARD} function Row({ t }) { return <p>{t.name}</p>; }`,
+  ),
+  page('const { type } = <Card />; return <Row>{type}</Row>;', `${CARD} ${ROW_OF_CHILDREN}`),
   page('const l = []; l.push(<Card />); return <p>{String(l[0].type)}</p>;'),
   page('const l = []; l.push(<Card />); return <p>{l.map((one) => `${one.type}`)}</p>;'),
   page('const l = []; l[0] = <Card />; return <p>{String(l[0].type)}</p>;'),
@@ -109,6 +116,8 @@ const PLAIN = [
     'function Row({ type, text }) { return <p className={`row ${type}`}>{text}</p>; }',
   ),
   page('return <p>{children.type === "p" ? 1 : 2}</p>;'),
+  page('const { type } = children; return <p title={type}>{children.type}</p>;'),
+  page('return data.all.map((one) => <Row key={one.id} type={one.type} />);', ROW_OF_CHILDREN),
   page(
     'return <p>{Object.entries(data.groups).map(([key, one]) => <b key={key}>{one.name}</b>)}</p>;',
   ),
