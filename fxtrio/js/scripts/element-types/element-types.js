@@ -5,6 +5,7 @@
 
 import { textOf } from '../elements.js';
 import { MaybeElements, nameOf } from './maybe-elements.js';
+import { isProps } from './props.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('../module.js').Module} Module */
@@ -80,7 +81,9 @@ export class ElementTypes {
     const whole = isOfObject ? given[0] : argument;
     const isInObject = isOfObject || this.elements.parentOf(node)?.type === 'ObjectExpression';
     if (!whole || !isInObject) return [];
-    if (!this.elements.isElement(whole) && !(isOfObject && this.elements.isProps(whole))) return [];
+    if (!this.elements.isElement(whole) && !(isOfObject && isProps(this.elements, whole))) {
+      return [];
+    }
     return [{ node, cause: 'all properties of an element' }];
   }
 

@@ -121,18 +121,50 @@ export class MaybeElements {
   }
 
   /**
-   * Return what code puts into an object: by `list[0] = one`, or by `groups.all.push(one)`.
+   * Return what code puts into an object, also by another name for it: by `list[0] = one`, or by
+   * `groups.all.push(one)`.
    *
    * @param {Node} object
+   * @param {number} [depth] of names that have led here
    * @returns {Node[]}
    */
-  #putInto(object) {
+  #putInto(object, depth = 0) {
     const around = this.parentOf(object);
+    if (around?.type === 'VariableDeclarator' && around.init === object && depth < SEARCHED) {
+      return this.#referencesOf(around.id).flatMap((one) => this.#putInto(one, depth + 1));
+    }
     if (around?.type !== 'MemberExpression' || around.object !== object) return [];
+    const given = this.assignedTo(around);
+    if (given) return [given];
     const outer = this.parentOf(around);
-    if (outer?.type === 'AssignmentExpression' && outer.left === around) return [outer.right];
-    if (outer?.type !== 'CallExpression' || outer.callee !== around) return this.#putInto(around);
-    return MUTATING.has(nameOf(around.property)) ? outer.arguments : [];
+    if (outer?.type !== 'CallExpression' || outer.callee !== around) {
+      return this.#putInto(around, depth);
+    }
+    const isPut = MUTATING.has(nameOf(around.property));
+    return isPut ? [...outer.arguments, ...this.#putInto(outer, depth)] : [];
+  }
+
+  /** Return where a name is used; nowhere for a pattern. @param {Node} name @returns {Node[]} */
+  #referencesOf(name) {
+    const references = this.module.variableOf(name)?.references ?? [];
+    return references.map((/** @type {any} */ one) => one.identifier);
+  }
+
+  /**
+   * Return what a member is assigned, or of what it is assigned a part.
+   *
+   * @param {Node} member
+   * @returns {Node | undefined}
+   */
+  assignedTo(member) {
+    let inner = member;
+    let outer = this.parentOf(inner);
+    while (outer && /^(\w+Pattern|Property|RestElement)$/.test(outer.type)) {
+      inner = outer;
+      outer = this.parentOf(outer);
+    }
+    const isTarget = /^(AssignmentExpression|ForOfStatement)$/.test(outer?.type ?? '');
+    return isTarget && outer?.left === inner ? outer.right : undefined;
   }
 
   /**
@@ -168,51 +200,14 @@ export class MaybeElements {
     }
     if (type === 'FunctionName') return this.isElement(node, depth + 1);
     if (type !== 'Parameter') return false;
-    if (this.names().has(`${this.#nameOfFunction(node)}(`)) return true;
+    if (this.names().has(`${this.nameOfFunction(node)}(`)) return true;
     const index = node.params.findIndex((/** @type {Node} */ one) => contains(one, name));
-    return this.#callsOf(node).some(({ callee, arguments: given }) => {
+    return this.callsOf(node).some(({ callee, arguments: given }) => {
       const others = given.filter((/** @type {Node} */ one) => one !== node);
       const seen =
         others.length < given.length ? [callee, ...others] : given.slice(index, index + 1);
       return seen.some((/** @type {Node} */ one) => this.isElement(one, depth + 1));
     });
-  }
-
-  /**
-   * Whether a value is all that a component gets, children too, or the rest of it.
-   *
-   * @param {Node} node
-   * @param {number} [depth]
-   * @returns {boolean}
-   */
-  isProps(node, depth = 0) {
-    if (depth > SEARCHED) return true;
-    if (node.type === 'ObjectExpression') {
-      return node.properties.some(
-        (/** @type {Node} */ { argument }) => argument && this.isProps(argument, depth + 1),
-      );
-    }
-    const variable = node.type === 'Identifier' && this.module.variableOf(node);
-    const [definition] = (variable && variable.defs) || [];
-    if (definition?.type === 'Variable') {
-      const { init, id } = definition.node;
-      const isWhole = id === definition.name || this.#isRest(definition.name);
-      return Boolean(init) && isWhole && this.isProps(init, depth + 1);
-    }
-    if (definition?.type !== 'Parameter') return false;
-    const { name, node: around } = definition;
-    const index = around.params.findIndex((/** @type {Node} */ one) => contains(one, name));
-    if (around.params[index] !== name && !this.#isRest(name)) return false;
-    if (index === 0 && /^([A-Z]|default$)/.test(this.#nameOfFunction(around))) return true;
-    return this.#callsOf(around).some(({ arguments: given }) => {
-      const passed = given[index];
-      return passed && passed !== around && this.isProps(passed, depth + 1);
-    });
-  }
-
-  /** Whether a name is bound to the rest of a pattern. @param {Node} name */
-  #isRest(name) {
-    return this.parentOf(name)?.type === 'RestElement';
   }
 
   /**
@@ -238,7 +233,7 @@ export class MaybeElements {
    * @param {Node} node
    * @returns {Node[]}
    */
-  #callsOf(node) {
+  callsOf(node) {
     const parent = this.parentOf(node);
     if (parent?.type === 'CallExpression') return [parent];
     const named = node.id ?? (parent?.type === 'VariableDeclarator' ? parent.id : null);
@@ -249,7 +244,7 @@ export class MaybeElements {
   }
 
   /** Return the name that a function is exported or called by. @param {Node} node */
-  #nameOfFunction(node) {
+  nameOfFunction(node) {
     let parent = this.parentOf(node);
     const isMemo = parent?.type === 'CallExpression' && this.module.nameInReact(parent.callee);
     if (isMemo === 'memo') parent = this.parentOf(/** @type {Node} */ (parent));
@@ -325,7 +320,7 @@ function collect(node, parents) {
 }
 
 /** @param {Node} node @param {Node} inner @returns {boolean} */
-function contains(node, inner) {
+export function contains(node, inner) {
   return node.start <= inner.start && inner.end <= node.end;
 }
 

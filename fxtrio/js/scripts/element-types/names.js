@@ -52,8 +52,8 @@ function addNames(elements, names) {
       case 'AssignmentPattern':
         add(elements.keyOfPattern(node), node.right);
         break;
-      case 'AssignmentExpression':
-        add(keyOf(node.left), node.right);
+      case 'MemberExpression':
+        add(keyOf(node), elements.assignedTo(node));
         break;
       case 'CallExpression':
         for (const given of node.arguments) {

@@ -53,6 +53,11 @@ const TYPES = [
   page('const l = []; l.push(<Card />); return <p>{String(l[0].type)}</p>;'),
   page('const l = []; l.push(<Card />); return <p>{l.map((one) => `${one.type}`)}</p>;'),
   page('const l = []; l[0] = <Card />; return <p>{String(l[0].type)}</p>;'),
+  page('const l = []; [l[0]] = [<Card />]; return <p>{String(l[0].type)}</p>;'),
+  page('const o = {}; ({ a: o.b = 1 } = { a: <Card /> }); return <p>{String(o.b.type)}</p>;'),
+  page('const o = {}; for (o.b of [<Card />]); return <p>{String(o.b.type)}</p>;'),
+  page('const l = []; const m = l; m.push(<Card />); return <p>{String(l[0].type)}</p>;'),
+  page('const m = new Map(); m.set(1, 2).set(3, <Card />); return <p>{`${m.get(3).type}`}</p>;'),
   page('const o = { l: [] }; o.l["push"](children); return <p>{String(o.l[0].type)}</p>;'),
   page('const o = {}; o.icon = <Card />; return <p>{String(o.icon.type)}</p>;'),
   page('const m = new Map([["a", <Card />]]); return <p>{String(m.get("a").type)}</p>;'),
@@ -86,6 +91,7 @@ test('what is put into an object of another module may be an element', async () 
   const found = await Promise.all([
     reasonsOf(put('all.icon = <Card />'), box),
     reasonsOf(put('all["icon"] = <Card />'), box),
+    reasonsOf(put('[all.icon] = [<Card />]'), box),
     reasonsOf(put('all.icons.push(<Card />)'), list),
     reasonsOf(ICON, given('export const [icon] = [<Card />];')),
     reasonsOf(ICON, given('export const { a: icon } = { a: <Card /> };')),
@@ -103,6 +109,7 @@ test('what is put into an object of another module may be an element', async () 
 const PLAIN = [
   page('const l = []; l.push(data.text); return <p>{l.map((one) => `${one.type}`)}</p>;'),
   page('const a = {}; const b = { a }; a.b = b; b.c = a; return <p>{`${a.b.type}`}</p>;'),
+  page('const o = {}; const l = []; [o.b] = [1]; l.push({ a: o.b }); return <p>{`${o.type}`}</p>;'),
   page('const m = new Map([[1, data.a]]); m.set(2, data.b); return <p>{`${m.get(1).type}`}</p>;'),
   'const sum = (all) => Object.values(all).join();\nexport default ({ data }) => <p>{sum(data)}{Object.values(data.a)}</p>;',
   'export default (props) => { const { data } = props; return <p>{Object.values(data).join()}{`${props.type}`}</p>; };',
