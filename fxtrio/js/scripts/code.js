@@ -16,7 +16,7 @@ import { partsOfIslands } from './island-parts.js';
 import { elementOf, isIsland, islandsOf } from './islands.js';
 import { isPlainKey, isTable } from './keys.js';
 import { LIBRARIES, Meanings } from './module.js';
-import { misplacedValues, Nesting } from './nesting.js';
+import { misplacedValues, Nesting } from './nesting/nesting.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./module.js').Meaning} Meaning */

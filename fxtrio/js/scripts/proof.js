@@ -16,6 +16,7 @@ import { namesOfElements } from './element-types/names.js';
 import { islandReasons } from './island-code.js';
 import { islandsOf } from './islands.js';
 import { ALL, isLibrary, Module } from './module.js';
+import { reasonsAcross } from './nesting/across.js';
 
 /** @typedef {import('../check/names.js').Tools} Tools */
 /** @typedef {import('../vite/plan.js').Plan} Plan */
@@ -41,6 +42,7 @@ const DIVIDED = /"(browser|node|worker|workerd|edge-light)"\s*:/;
  * @typedef {object} Known
  * @property {Module} module
  * @property {Map<string, string>} imports
+ * @property {Map<string, string>} inIslands
  * @property {ScriptReason[]} reasons
  * @property {Island[]} islands
  */
@@ -126,7 +128,7 @@ export class Proof {
     const module = this.#parse(file);
     if (module === null) return;
     /** @type {Known} */
-    const known = { module, imports: new Map(), reasons: [], islands: [] };
+    const known = { module, imports: new Map(), inIslands: new Map(), reasons: [], islands: [] };
     this.#known.set(file, known);
     const { sites } = islandsOf(module.program, (name) => module.importOf(name));
     const alone = isOfIsland ? new Set() : onlyInIslands(module, sites);
@@ -143,6 +145,7 @@ export class Proof {
         const at = { path: module.path, ...module.placeOf(element) };
         known.islands.push({ ...at, file: found, name, when });
       }
+      known.inIslands.set(specifier, found);
       if (alone.has(specifier)) continue;
       known.imports.set(specifier, found);
       await this.#read(found, isOfIsland);
@@ -208,11 +211,16 @@ export class Proof {
     const known = this.#known.get(file);
     if (!known) return [];
     const own = this.#own(file, known).filter(({ ofIslands }) => hasIslands || !ofIslands);
+    this.#across ??= reasonsAcross(this, this.#known, this.plan);
     return [
       ...known.reasons,
+      ...(this.#across.get(file) ?? []),
       ...own.map(({ path, line, column, cause }) => ({ path, line, column, cause })),
     ];
   }
+
+  /** Found when it is needed first. @type {Map<string, ScriptReason[]> | undefined} */
+  #across;
 
   /** Found when it is needed first. @type {Set<string> | undefined} */
   #elements;
@@ -273,7 +281,8 @@ export class Proof {
   declared(importer, specifier, name, depth = 0) {
     /** @type {{ meaning: import('./module.js').Meaning, file: string, name: string }} */
     const unknown = { meaning: { kind: 'unknown' }, file: '', name };
-    const file = this.#known.get(importer)?.imports.get(specifier);
+    const { imports, inIslands } = this.#known.get(importer) ?? {};
+    const file = imports?.get(specifier) ?? inIslands?.get(specifier);
     const known = file === undefined ? undefined : this.#known.get(file);
     if (!known || file === undefined || name === ALL || depth > 20) return unknown;
     const meaning = known.module.exports.get(name);
@@ -283,7 +292,7 @@ export class Proof {
     }
     for (const passed of known.module.passedOn) {
       const other = this.declared(file, passed, name, depth + 1);
-      if (other.meaning.kind !== 'unknown') return other;
+      if (other.file !== '') return other;
     }
     return unknown;
   }

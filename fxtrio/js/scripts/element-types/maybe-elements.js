@@ -297,7 +297,7 @@ export function isFunction({ type }) {
  * @param {Node} body
  * @returns {Node[]}
  */
-function returnedBy(body) {
+export function returnedBy(body) {
   if (body.type === 'ReturnStatement') return body.argument === null ? [] : [body.argument];
   const parts = Object.values(body).flat();
   return parts

@@ -2,11 +2,12 @@
  * Elements where HTML does not allow them: browsers rearrange these when they read a document, and React
  * restores what was written (the HTML standard, "Tree construction").
  *
- * Only what is around an element in its own component is seen here; `fx dev` compares whole pages.
+ * What is around an element in its own component is looked at here, and what components bring there in
+ * `across.js`.
  */
 
-/** @typedef {import('../check/tree.js').Node} Node */
-/** @typedef {import('./code.js').Reason} Reason */
+/** @typedef {import('../../check/tree.js').Node} Node */
+/** @typedef {import('../code.js').Reason} Reason */
 
 const ROWS = ['tbody', 'thead', 'tfoot'];
 
@@ -51,19 +52,32 @@ const BLOCKS = new Set([
     'h4',
     'h5',
   ],
-  ...['h6', 'header', 'hgroup', 'hr', 'li', 'main', 'menu', 'nav', 'ol', 'p', 'pre', 'search'],
-  ...['section', 'summary', 'table', 'ul'],
+  ...['h6', 'header', 'hgroup', 'hr', 'li', 'listing', 'main', 'menu', 'nav', 'ol', 'p'],
+  ...['plaintext', 'pre', 'search', 'section', 'summary', 'table', 'ul', 'xmp'],
 ]);
 
 /** What has no other of its kind in it, however deep. */
 const ALONE = new Set(['a', 'button', 'form', 'nobr']);
 
 /** What ends one of its kind that it is directly in. */
-const CLOSING = [/^h[1-6]$/, /^option$/];
+const CLOSING = [/^h[1-6]$/, /^option$/, /^r(b|p|t|tc)$/];
+
+/** What has only these in it, besides texts. @type {Record<string, string[]>} */
+const CHOICES = { select: ['option', 'optgroup', 'hr'], optgroup: ['option'], option: [] };
 
 /** What ends one of its kind that it is in, whatever phrase or plain block is between. */
 const ITEMS = [/^li$/, /^d[dt]$/];
 const PLAIN = new Set(['address', 'div', 'p']);
+
+/** Of these, what is not a matter of the drawing or formula around it. */
+const OF_DOCUMENT = new Set(['a', 'form']);
+
+/** What matters for what is directly in it, or has to be named. */
+const RESTRICTING =
+  /^(a|button|colgroup|d[dt]|form|h[1-6]|li|nobr|optgroup|option|p|r(b|p|t|tc)|select|t(able|body|foot|head|r))$/;
+
+/** What stands for an element that allows all. */
+const FREE = 'div';
 
 /** What browsers move out of a table, if it is directly in one. */
 const TEXT = new Set(['Literal', 'TemplateLiteral', 'MemberExpression']);
@@ -76,7 +90,8 @@ const DEEPEST = 12;
 
 /** What ends a drawing or a formula, besides blocks. */
 const OF_HTML = new Set([
-  ...['b', 'big', 'br', 'code', 'em', 'embed', 'i', 'img', 'nobr', 'ruby', 's', 'small', 'span'],
+  ...['b', 'big', 'br', 'code', 'em', 'embed', 'font', 'i', 'img', 'meta', 'nobr', 'ruby', 's'],
+  ...['small', 'span'],
   ...['strike', 'strong', 'sub', 'sup', 'tt', 'u', 'var'],
 ]);
 
@@ -118,7 +133,7 @@ export class Nesting {
  *
  * @param {Node} element
  * @param {string} name
- * @param {import('./module.js').Module} module
+ * @param {import('../module.js').Module} module
  * @returns {Reason[]}
  */
 export function misplacedValues({ children, openingElement }, name, module) {
@@ -146,7 +161,7 @@ function textIn(node, name) {
 }
 
 /** Whether a text or a literal shows nothing. @param {Node} node */
-function isBlank({ type, value }) {
+export function isBlank({ type, value }) {
   return (
     /Text|Literal/.test(type) &&
     (typeof value === 'string' ? value.trim() === '' : typeof value === 'boolean' || value === null)
@@ -159,7 +174,7 @@ function isBlank({ type, value }) {
  *
  * @param {Node | null} value
  * @param {string} parent
- * @param {import('./module.js').Module} module
+ * @param {import('../module.js').Module} module
  * @param {number} [depth] of names that have led here
  * @returns {boolean | undefined}
  */
@@ -231,28 +246,80 @@ export function misplaced(name, parent) {
   return CHILDREN[parent].at(-1) === 'tfoot' ? 'tbody' : CHILDREN[parent][0];
 }
 
+/** Whether browsers move text out of an element. @param {string} name */
+export function isPartOfTable(name) {
+  return Object.hasOwn(CHILDREN, name);
+}
+
 /**
  * Return which of the elements around one it cannot be in.
  *
  * @param {string} name
  * @param {string[]} around
+ * @returns {string | undefined}
  */
-function clashOf(name, around) {
+export function clashOf(name, around) {
   const parent = around.at(-1);
   if (parent === undefined) return undefined;
-  const foreign = around.findLastIndex((one) => FOREIGN.test(one));
-  if (foreign >= 0) {
-    const integrated = around.findLastIndex((one) => INTEGRATED.test(one));
-    if (integrated > foreign) return clashOf(name, around.slice(integrated + 1));
-    return BLOCKS.has(name) || OF_HTML.has(name) ? around[foreign] : undefined;
-  }
+  const { foreign, inside } = drawnIn(around);
+  if (foreign !== undefined) return BLOCKS.has(name) || OF_HTML.has(name) ? foreign : undefined;
+  if (OF_DOCUMENT.has(name) && around.includes(name)) return name;
+  if (inside < around.length && inside > 0) return clashOf(name, around.slice(inside));
+  if (inside > 0) return undefined;
   const isMisplaced = Object.hasOwn(PARENTS, name) && !PARENTS[name].includes(parent);
-  const allowed = Object.hasOwn(CHILDREN, parent) ? CHILDREN[parent] : undefined;
+  const allowed = Object.hasOwn(CHILDREN, parent) ? CHILDREN[parent] : CHOICES[parent];
   if (isMisplaced || (allowed && !allowed.includes(name) && !ANYWHERE.has(name))) return parent;
   if (CLOSING.some((kind) => kind.test(name) && kind.test(parent))) return parent;
-  const block = around.findLast((one) => !PLAIN.has(one) && (BLOCKS.has(one) || SCOPES.has(one)));
+  const block = around.findLast(isBoundary);
   if (ITEMS.some((kind) => kind.test(name) && kind.test(block ?? ''))) return block;
   if (ALONE.has(name) && around.includes(name)) return name;
   const scope = around.slice(around.findLastIndex((one) => SCOPES.has(one)) + 1);
   return BLOCKS.has(name) && scope.includes('p') ? 'p' : undefined;
+}
+
+/**
+ * Return the drawing or formula that is around, and how many elements are around the HTML in one.
+ *
+ * @param {string[]} around
+ */
+function drawnIn(around) {
+  const foreign = around.findLastIndex((one) => FOREIGN.test(one));
+  const integrated = around.findLastIndex((one) => INTEGRATED.test(one));
+  if (foreign < 0) return { inside: 0 };
+  return integrated > foreign
+    ? { inside: integrated + 1 }
+    : { foreign: around[foreign], inside: 0 };
+}
+
+/** Whether an element ends a search for list items around. @param {string} name */
+function isBoundary(name) {
+  return !PLAIN.has(name) && (BLOCKS.has(name) || SCOPES.has(name));
+}
+
+/**
+ * Return elements around one that allow the same: few, so that the same ones come again.
+ *
+ * @param {string[]} around
+ * @returns {string[]}
+ */
+export function shortened(around) {
+  const { foreign, inside } = drawnIn(around);
+  const outer = around.filter((one) => OF_DOCUMENT.has(one));
+  if (foreign !== undefined) return [...new Set(outer), foreign];
+  if (inside > 0) {
+    const rest = around.slice(inside);
+    return [...new Set(outer), 'svg', 'title', ...(rest.length > 0 ? shortened(rest) : [])];
+  }
+  const alone = [...ALONE].filter((one) => around.includes(one));
+  const block = around.findLast(isBoundary) ?? '';
+  const items = ITEMS.some((kind) => kind.test(block)) ? [block] : [];
+  const scope = around.slice(around.findLastIndex((one) => SCOPES.has(one)) + 1);
+  const last = around.at(-1) ?? '';
+  const paragraph = scope.includes('p') ? ['p'] : [];
+  return [...alone, ...items, ...paragraph, RESTRICTING.test(last) ? last : FREE];
+}
+
+/** Whether an element may have all around it but parts of others. @param {string[]} around */
+export function isFree(around) {
+  return around.every((one) => one === FREE);
 }
