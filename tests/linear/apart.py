@@ -150,6 +150,7 @@ APART: dict[str, tuple[str, ...]] = {
         "serve.actions.representations:_success",
         "serve.cache.public_audience:_personal",
         "serve.cache.cached_response:_etag",
+        "serve.cache.stored_renderer:is_of_no_page",
         "serve.pages.html.document:DocumentFrame._around",
         "serve.pages.html.document:DocumentFrame.whole",
         "serve.pages.html.render_cache:RenderCache.keep_document",
