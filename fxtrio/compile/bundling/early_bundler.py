@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from fxtrio.compile.bundling.early_process import EarlyProcess
 from fxtrio.compile.bundling.installation import JS, LISTING, toolchain_folder
 from fxtrio.manifest import Mode
 from fxtrio.node import ALLOCATOR, NodeMissing, find_node
@@ -18,34 +19,23 @@ from fxtrio.node import ALLOCATOR, NodeMissing, find_node
 _BUILD = JS / "vite" / "build.js"
 
 
-class EarlyBundler:
+class EarlyBundler(EarlyProcess):
     """The bundler, as long as nobody has taken it. Made by `bundling_early`."""
 
     def __init__(self, root: Path, toolchain: Path) -> None:
         """Start it for the project in ``root``. Raises NodeMissing, and OSError without tools."""
-        self._started_as = self._how(root, toolchain)
-        self._process: subprocess.Popen[bytes] | None = start_bundler(root, toolchain, "production")
+        started_as = _how(root, toolchain)
+        super().__init__(start_bundler(root, toolchain, "production"), started_as)
 
     def take(self, root: Path, toolchain: Path) -> subprocess.Popen[bytes] | None:
         """Return the process, once; None when it was started in another way than now."""
-        if self._process is None or self._started_as != self._how(root, toolchain):
-            return None
-        process, self._process = self._process, None
-        return process
+        return self.take_as(_how(root, toolchain))
 
-    def close(self) -> None:
-        """End it, unless somebody has taken it."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            with process:  # closes its pipes, and waits
-                pass
 
-    @staticmethod
-    def _how(root: Path, toolchain: Path) -> tuple[object, ...]:
-        """Return what a process depends on; tools may have been installed since it started."""
-        installed = (toolchain / LISTING).stat().st_mtime_ns
-        return find_node().node, root, toolchain, installed, dict(os.environ)
+def _how(root: Path, toolchain: Path) -> tuple[object, ...]:
+    """Return what a process depends on; tools may have been installed since it started."""
+    installed = (toolchain / LISTING).stat().st_mtime_ns
+    return find_node().node, root, toolchain, installed, dict(os.environ)
 
 
 @contextmanager

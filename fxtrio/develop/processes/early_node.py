@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fxtrio.build_folder import LinkInTheWay, require_no_link
+from fxtrio.compile.bundling.early_process import EarlyProcess
 from fxtrio.ssr.process.sandbox import worker_environment
 
 _MAIN = Path(__file__).parents[2] / "js" / "develop" / "main.js"
@@ -23,32 +24,20 @@ PUBLIC = "FX_PUBLIC_"
 """What the names of variables begin with that code in browsers may know."""
 
 
-class EarlyNode:
+class EarlyNode(EarlyProcess):
     """Node, as long as nobody has taken it. Made by `starting_early`."""
 
     def __init__(self, node: Path, root: Path) -> None:
         """Start the executable ``node`` for the project in ``root``. Raises OSError."""
-        self._started_as = str(node), str(root), _environment()
-        self._process: subprocess.Popen[bytes] | None = start_node(node, root)
+        super().__init__(start_node(node, root), _how(node, root))
 
     def take(self, node: Path, root: Path) -> subprocess.Popen[bytes] | None:
-        """Return the process, once.
+        """Return the process, once; None when it was started in another way than now."""
+        return self.take_as(_how(node, root))
 
-        Ends it, and returns None, when it was started in another way than now.
-        """
-        if self._started_as != (str(node), str(root), _environment()):
-            self.close()
-            return None
-        process, self._process = self._process, None
-        return process
 
-    def close(self) -> None:
-        """End it, unless somebody has taken it."""
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            with process:  # closes its pipes, and waits
-                pass
+def _how(node: Path, root: Path) -> tuple[object, ...]:
+    return str(node), str(root), _environment()
 
 
 @contextmanager
