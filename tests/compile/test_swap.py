@@ -136,6 +136,24 @@ def test_a_failure_in_between_leaves_the_content_of_a_folder_that_cannot_be_rena
     assert_unchanged(fixed)
 
 
+def test_what_was_removed_of_a_folder_that_cannot_be_removed_comes_back(
+    fixed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    remove = shutil.rmtree
+
+    def fail(one: Path, ignore_errors: bool = False) -> None:
+        if one == fixed / "folder":
+            (one / "old").unlink()
+            raise OSError(errno.EBUSY, "a volume is mounted there")
+        remove(one, ignore_errors)
+
+    monkeypatch.setattr(shutil, "rmtree", fail)
+    with pytest.raises(OSError, match="volume"):
+        put(fixed, "second")
+
+    assert_unchanged(fixed)
+
+
 def assert_unchanged(fixed: Path) -> None:
     assert (fixed / "file").read_text() == "first"
     assert (fixed / "folder" / "old").exists()

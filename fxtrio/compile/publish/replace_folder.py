@@ -74,8 +74,7 @@ def _replace_content(staging: Path, target: Path) -> None:
             for one in list(target.iterdir()):
                 if one.name.startswith(_prefix(target)):
                     continue  # that is `room`, or another process's
-                shutil.move(one, old / one.name)
-                set_aside.append(one.name)
+                _set_aside(one, old, set_aside)
             for one in list(new.iterdir()):
                 one.replace(target / one.name)
                 placed.append(one.name)
@@ -84,10 +83,33 @@ def _replace_content(staging: Path, target: Path) -> None:
                 for name in placed:
                     (target / name).replace(new / name)
                 for name in set_aside:
-                    shutil.move(old / name, target / name)
+                    _put_back(old / name, target / name)
             except OSError:
                 old.replace(target / f"old{room.name}")  # which nobody removes
             raise
+
+
+def _set_aside(one: Path, old: Path, names: list[str]) -> None:
+    """Move what ``one`` is into ``old``, and add its name before anything of it is removed."""
+    copied = False
+    try:
+        one.replace(old / one.name)
+    except OSError as error:
+        if error.errno not in _CANNOT_BE_RENAMED or not one.is_dir():
+            raise
+        shutil.copytree(one, old / one.name, symlinks=True)
+        copied = True
+    names.append(one.name)
+    if copied:
+        shutil.rmtree(one)
+
+
+def _put_back(one: Path, place: Path) -> None:
+    """Move ``one`` to ``place``, where a part of it may have stayed that cannot be removed."""
+    if place.is_dir():
+        shutil.copytree(one, place, symlinks=True, dirs_exist_ok=True)
+    else:
+        one.replace(place)
 
 
 def _prefix(target: Path) -> str:
