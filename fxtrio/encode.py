@@ -36,6 +36,10 @@ _REMEDY = (
 _LINE, _PARAGRAPH = "\u2028".encode(), "\u2029".encode()
 """Ends of lines for old JavaScript."""
 
+_LESS, _GREATER, _AMPERSAND, _E2 = b"<>&\xe2"
+"""Bytes to look for: as numbers, since Python takes `bytes` for a number first, and the error that
+this raises within takes ten times as long as the look at a short value."""
+
 _ABSENT = ("NaTType", "NAType")
 """Types of what stands for no value in pandas."""
 
@@ -165,7 +169,7 @@ def encode_for_html(value: object, place: str) -> bytes:
     """Return ``value`` as JSON that is safe inside HTML. Raises what `encode` raises."""
     encoded = encode(value, place=place)
     # The characters of `escape_for_html`, asked for without a call.
-    if b"<" in encoded or b">" in encoded or b"&" in encoded or b"\xe2" in encoded:
+    if _LESS in encoded or _GREATER in encoded or _AMPERSAND in encoded or _E2 in encoded:
         return escape_for_html(encoded)
     return encoded
 
@@ -175,14 +179,14 @@ def escape_for_html(encoded: bytes) -> bytes:
 
     Outside strings JSON has none of these characters, so the value stays the same.
     """
-    if b"<" in encoded:
+    if _LESS in encoded:
         encoded = encoded.replace(b"<", b"\\u003c")
-    if b">" in encoded:
+    if _GREATER in encoded:
         encoded = encoded.replace(b">", b"\\u003e")
-    if b"&" in encoded:
+    if _AMPERSAND in encoded:
         encoded = encoded.replace(b"&", b"\\u0026")
     # A look for one byte takes 0.2 µs in 15 kB, one for three bytes 12: so for their first byte.
-    if b"\xe2" in encoded:
+    if _E2 in encoded:
         encoded = encoded.replace(_LINE, b"\\u2028").replace(_PARAGRAPH, b"\\u2029")
     return encoded
 

@@ -22,6 +22,8 @@ READ_SIZE = 64 * 1024
 
 _REQUEST_LINE = 128  # bytes that it may have besides its target, and the ends of lines
 
+_HASH = ord("#")
+
 _QUOTED = 100  # bytes of a field that a rejection quotes in the log
 
 _unknown_method = re.compile(rb"(?:\r?\n)*[!#$%&'*+\-.^_`|~0-9A-Za-z]+ ")
@@ -307,7 +309,7 @@ class RequestReader:
                 raise _Rejected(501, f"unknown method: {method!r}")
             if method == b"CONNECT":
                 raise _Rejected(501, "CONNECT is not supported")
-        if b"#" in request.target:
+        if _HASH in request.target:
             raise _Rejected(400, "the request target has a fragment")
         if request.has_body:
             self._check_body(request)

@@ -76,7 +76,7 @@ def header_lines(headers: Iterable[tuple[bytes, bytes]]) -> bytes | None:
             if name in _framing:
                 return None
             line = b"%b: %b\r\n" % (name, header[1])
-            if line.count(b"\n") != 1 or line.count(b"\r") != 1 or b"\0" in line:
+            if line.count(b"\n") != 1 or line.count(b"\r") != 1 or 0 in line:
                 raise BadResponse("a response header has control characters.")
             if name in _repeating and len(_lines) < _MOST_LINES:
                 _lines[header] = line
@@ -240,7 +240,7 @@ class Response:
         head = b"".join(lines)
         # Every line ends in one CR LF of ours: more of either came from the application.
         count = len(lines)
-        if head.count(b"\n") != count or head.count(b"\r") != count or b"\0" in head:
+        if head.count(b"\n") != count or head.count(b"\r") != count or 0 in head:
             raise BadResponse("a response header has control characters.")
         return b"%b%b\r\n" % (head, common)
 

@@ -8,6 +8,8 @@ from urllib.parse import unquote
 from fxtrio.server.header_fields import is_host
 from fxtrio.server.http1.request import Request
 
+_PERCENT = ord("%")
+
 _absolute = re.compile(rb"(https?)://([^/?]+)(/[^?]*)?(?:\?(.*))?", re.IGNORECASE)
 
 
@@ -28,7 +30,7 @@ def split_target(request: Request, *, secure: bool) -> tuple[str, bytes, bytes]:
     raw, _, query = request.target.partition(b"?")
     if raw[:1] != b"/":
         raw, query = _split_other(request, secure)
-    if b"%" in raw:
+    if _PERCENT in raw:
         return unquote(raw.decode("ascii")), raw, query
     return raw.decode("ascii"), raw, query
 

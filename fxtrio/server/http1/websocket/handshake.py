@@ -71,7 +71,7 @@ class Offer:
                 raise BadResponse(f"{name!r} is not for websocket.accept to set.")
             lines.append(b"%b: %b\r\n" % (name, value))
         head = b"".join(lines)
-        if head.count(b"\n") != len(lines) or head.count(b"\r") != len(lines) or b"\0" in head:
+        if head.count(b"\n") != len(lines) or head.count(b"\r") != len(lines) or 0 in head:
             raise BadResponse("a header of websocket.accept has control characters.")
         return b"%b%b\r\n" % (head, common)
 
