@@ -49,8 +49,11 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
         steps.append("manifest")
         return make_manifest(*args)
 
+    at_once: list[bool] = []
+
     async def swap(order: Swap) -> Swapped:
         steps.append("Python")
+        at_once.append(order.at_once)
         return Swapped(failed="".join(failing), error="".join(failing))
 
     monkeypatch.setattr(ViteSupervisor, "ask", asking)
@@ -82,6 +85,21 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
             assert await saved("Hello", "Welcome") == ["browsers"]
             assert await saved("Hello", "Suspense") == ["browsers", "manifest"]
             assert await saved('"one"', '"two"') == ["manifest", "Python", "browsers"]
+
+            write_tree(tmp_path, {"pages/_part.jsx": "export const part = 1;\n"})
+            new, other = ("pages/new.fxl", PAGE), PAGE.replace("<h1>", "<h1>1")
+            both, data, again = (
+                ("pages/index.fxl", other.replace("one", name)) for name in ("one", "1", "2")
+            )
+            at_once.clear()
+            for files in ([new], [both], [data], [again, ("pages/_part.jsx", "export {};\n")]):
+                write_tree(tmp_path, dict(files))
+                await workshop.apply(Changes(tuple(name for name, _ in files)), swap)
+            (tmp_path / "pages/new.fxl").unlink()
+            await workshop.apply(Changes(("pages/new.fxl",)), swap)
+            write_tree(tmp_path, dict([new]))  # browsers may have its UI half of before
+            await workshop.apply(Changes(("pages/new.fxl",)), swap)
+            assert at_once == [True, False, True, False, True, False]
 
             async def asked(before: str, after: str) -> list[tuple[str, dict[str, int]]]:
                 orders.clear()

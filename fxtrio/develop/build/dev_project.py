@@ -91,6 +91,9 @@ class DevProject:
     _untold: Callable[[], Awaitable[Told]] | None = None
     """Tells Node what was taken over already, when nothing of before is served any more."""
 
+    _gone: set[str] = attrs.field(factory=set)
+    """Sources of pages that have been deleted."""
+
     _missed: set[str] = attrs.field(factory=set)
     """Changed files that Node does not know of: everything restarts."""
     _told: NewProblems = attrs.field(
@@ -296,7 +299,8 @@ class DevProject:
         swapped = Swapped()
         if facts or found.modules or structure or self._left != Swap():
             self._described.look_later(self.root, self.config, self.nursery, self.report)
-            swapped, wrong["python"] = await self._swap(swap, facts, found.modules)
+            at_once = self._is_data_alone(found, changed, known)
+            swapped, wrong["python"] = await self._swap(swap, facts, found.modules, at_once=at_once)
             if swapped.restart:
                 await self._tell_wrong("python", wrong["python"])
                 self._untold = partial(self._tell, found, changed, known, gone, None, {})
@@ -338,8 +342,26 @@ class DevProject:
         if pages_changed or files or found.modules:
             self._types.look_later(looked_at, (*files, *found.modules))
 
+    def _is_data_alone(
+        self,
+        found: Sorted,
+        changed: Mapping[str, CheckedPage],
+        known: Mapping[str, CheckedPage],
+    ) -> bool:
+        """Return whether browsers show nothing else of what has changed than new data."""
+        others = {one for one, page in changed.items() if one in known and page.ui != known[one].ui}
+        # What a page was that is there again may be in browsers still.
+        others |= changed.keys() & self._gone
+        return not (others or found.files or found.public)
+
     async def _swap(
-        self, swap: SwapCode, sources: Iterable[str], files: Iterable[str], *, restart: str = ""
+        self,
+        swap: SwapCode,
+        sources: Iterable[str],
+        files: Iterable[str],
+        *,
+        restart: str = "",
+        at_once: bool = False,
     ) -> tuple[Swapped, list[Shown]]:
         """Let new code take the place of old; return what came of it, and what is wrong with it."""
         left = self._left
@@ -347,9 +369,10 @@ class DevProject:
             files=tuple({*left.files, *(str(self.root / file) for file in files)}),
             sources=tuple({*left.sources, *sources}),
             restart=restart,
+            at_once=at_once,
         )
         swapped = await swap(order)
-        self._left = attrs.evolve(order, restart="") if swapped.failed else Swap()
+        self._left = Swap(files=order.files, sources=order.sources) if swapped.failed else Swap()
         return swapped, [shown_failure(swapped, order, self.root)] if swapped.failed else []
 
     async def _tell(
@@ -362,6 +385,7 @@ class DevProject:
         wrong: Mapping[str, list[Shown]],
     ) -> Told:
         """Tell Node, and through it the browsers; also of what is ``wrong``, where that is news."""
+        self._gone.update(gone)
         news = {key: one for key, one in wrong.items() if self._vite.is_news(key, one)}
         order = change_order(self.root, found, changed, known, gone, data, news)
         if order is None:

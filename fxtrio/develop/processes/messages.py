@@ -66,6 +66,9 @@ class Swap:
     restart: str = ""
     """Why no code can be replaced, and a new process is needed in any case; "" mostly."""
 
+    at_once: bool = False
+    """Whether nothing else has changed that browsers show: they need not wait for Node then."""
+
 
 @attrs.frozen(kw_only=True)
 class Swapped:

@@ -115,13 +115,13 @@ class Records(logging.Handler):
             entry = {"request": request, "level": level, "text": text, "shown": shown}
             self._token.run_sync_soon(self._keep, entry)
 
-    def tell_swapped(self, sources: Iterable[str]) -> None:
+    def tell_swapped(self, sources: Iterable[str], *, at_once: bool) -> None:
         """Tell browsers whose server halves have been replaced, before Node does.
 
-        They can load the new data at once, and show it when they hear of everything else.
+        They can load the new data, and show it ``at_once``, or when they hear of everything else.
         """
         for follower in tuple(self._followers):
-            follower.say("fx:swapped", {"sources": list(sources)})
+            follower.say("fx:swapped", {"sources": list(sources), "atOnce": at_once})
 
     def _keep(self, entry: dict[str, Any]) -> None:
         self.latest.append(entry)

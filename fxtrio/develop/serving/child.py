@@ -180,8 +180,9 @@ async def _follow(swapper: Swapper, replies: int) -> None:
     ):
         async for line in read_lines(parent):
             await out.send_all(_BEGUN)
+            order = msgspec.json.decode(line, type=Swap)
             with watch_import():
-                done = swapper.swap(msgspec.json.decode(line, type=Swap))
+                done = swapper.swap(order)
             if not (done.failed or done.restart):
-                swapper.records.tell_swapped(done.sources)
+                swapper.records.tell_swapped(done.sources, at_once=order.at_once)
             await out.send_all(msgspec.json.encode(attrs.asdict(done)) + b"\n")

@@ -13,6 +13,7 @@ import { Updates } from './updates.js';
 import { isUnfetched, versions } from './versions.js';
 
 /** @typedef {{ number?: number, updates: { acceptedPath: string }[] }} Told message of updates */
+/** @typedef {{ sources: string[], atOnce: boolean }} Swapped message of new server halves */
 
 /** When hydration is over (ms); until then what is printed is looked at. */
 const HYDRATED_MS = 5000;
@@ -122,9 +123,10 @@ function makeImporter(folder) {
  */
 function follow({ base, updates, requests, hot }) {
   listeners.add((url, module) => updates.addModule(url, module));
-  hot.on('fx:swapped', (/** @type {{ sources: string[] }} */ { sources }) => {
+  hot.on('fx:swapped', (/** @type {Swapped} */ { sources, atOnce }) => {
     requests.replaced();
-    updates.loadAhead(sources.map((source) => `${base}/_fx/${encodeURI(`${source}.tsx`)}`));
+    const urls = sources.map((source) => `${base}/_fx/${encodeURI(`${source}.tsx`)}`);
+    updates.loadAhead(urls, { atOnce });
   });
   hot.on('fx:data', (/** @type {any} */ data) => {
     requests.forget();

@@ -33,7 +33,11 @@ export class Updates {
   #refresh;
   /** @type {Promise<Answer> | null} new data that nobody waits for yet */
   #data = null;
-  /** @type {{ at: number, data: Promise<Answer> } | null} data of a change yet to be heard of */
+  /**
+   * Data of a change yet to be heard of, and whether it is shown before.
+   *
+   * @type {{ at: number, data: Promise<Answer>, atOnce: boolean } | null}
+   */
   #ahead = null;
   /** How often data was asked for. */
   #asked = 0;
@@ -119,15 +123,21 @@ export class Updates {
 
   /**
    * New code is in use: load the data of this page, if it is of that, and the modules that it
-   * names. It is shown when `addData` tells of the change.
+   * names. It is shown when `addData` tells of the change, or at once where that will have nothing
+   * else to show.
    *
    * @param {string[]} sources URLs of modules
+   * @param {{ atOnce: boolean }} options
    */
-  loadAhead(sources) {
+  loadAhead(sources, { atOnce }) {
     if (!this.#isWrong && !this.#shownModules().some((url) => sources.includes(url))) return;
     this.#overlay.clear();
     const data = this.#fetch();
-    this.#ahead = { at: performance.now(), data };
+    this.#ahead = { at: performance.now(), data, atOnce };
+    if (atOnce) {
+      this.#data = data;
+      this.#schedule();
+    }
     const load = async () => {
       const { state } = await data;
       if (state !== null) await this.#runtime.modules.load(state.page);
@@ -139,9 +149,9 @@ export class Updates {
   #newest() {
     const ahead = this.#ahead;
     this.#ahead = null;
-    if (ahead !== null && performance.now() - ahead.at < AHEAD_MS) return ahead.data;
+    if (ahead !== null && performance.now() - ahead.at < AHEAD_MS) return ahead;
     this.#overlay.clear();
-    return this.#fetch();
+    return { data: this.#fetch(), atOnce: false };
   }
 
   /**
@@ -159,8 +169,12 @@ export class Updates {
       if (this.#isOnItsWay) this.#later = new Set([...(this.#later ?? []), ...sources]);
       return;
     }
-    this.#data = this.#newest();
-    for (const url of expected) if (shown.includes(url)) this.#expected.add(url);
+    const { data, atOnce } = this.#newest();
+    const awaited = expected.filter((url) => shown.includes(url));
+    // It is on the screen, or about to be, unless that has failed.
+    if (atOnce && sources !== null && awaited.length === 0 && !this.#isFailed) return;
+    this.#data = data;
+    for (const url of awaited) this.#expected.add(url);
     this.#schedule();
   }
 

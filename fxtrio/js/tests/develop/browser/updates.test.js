@@ -107,13 +107,15 @@ function withResolvers() {
 }
 
 const ALL = { sources: null, expected: [] };
+const LATER = { atOnce: false };
+const AT_ONCE = { atOnce: true };
 
 test('data is loaded when its code is new, and shown when all of the change is known', async () => {
   const { updates, requests, shown } = makePage();
-  updates.loadAhead(['/_fx/pages/other.fxl.tsx']);
+  updates.loadAhead(['/_fx/pages/other.fxl.tsx'], LATER);
   await settle();
   assert.equal(requests.length, 0);
-  updates.loadAhead([PAGE.module]);
+  updates.loadAhead([PAGE.module], LATER);
   await settle();
   requests[0].answer('loaded ahead');
   await settle();
@@ -128,10 +130,58 @@ test('data is loaded when its code is new, and shown when all of the change is k
   assert.equal(shown(), 'of another change');
 });
 
+test('data that has nothing to wait for is shown as soon as it is there, and once', async () => {
+  const { updates, requests, shown, screen } = makePage();
+  const replace = mock.method(screen, 'replace');
+  updates.loadAhead([PAGE.module], AT_ONCE);
+  await settle();
+  requests[0].answer('at once');
+  await settle();
+  assert.equal(shown(), 'at once');
+  updates.addData({ sources: [PAGE.module], expected: [] });
+  updates.settle();
+  await settle();
+  assert.deepEqual([requests.length, replace.mock.callCount()], [1, 1]);
+  updates.addData({ sources: [PAGE.module], expected: [] });
+  await settle();
+  requests[1].answer('of another change');
+  await settle();
+  assert.equal(shown(), 'of another change');
+});
+
+test('data of a change before waits for its module, though later data waits for none', async () => {
+  const { updates, requests, shown } = makePage();
+  updates.loadAhead([PAGE.module], AT_ONCE);
+  updates.addData({ sources: [PAGE.module], expected: [PAGE.module] });
+  await setImmediate();
+  requests[0].answer('of both');
+  await settle();
+  assert.equal(shown(), 'at first');
+  updates.addModule(PAGE.module, {});
+  await settle();
+  assert.deepEqual([shown(), requests.length], ['of both', 1]);
+});
+
+test('data that could not be shown at once is tried again with the rest of its change', async () => {
+  const { updates, requests, shown, modules, told } = makePage();
+  const { load } = modules;
+  modules.load = async () => assert.fail('not there');
+  updates.loadAhead([PAGE.module], AT_ONCE);
+  await settle();
+  requests[0].answer('at once');
+  await settle();
+  modules.load = load;
+  updates.addData({ sources: [PAGE.module], expected: [] });
+  await settle();
+  assert.deepEqual([told.length, requests.length], [1, 1]);
+  await settle();
+  assert.equal(shown(), 'at once');
+});
+
 test('what fails ahead is told, once', async () => {
   const { updates, requests, told, screen } = makePage();
   screen.view.state = { ...screen.view.state, ok: false }; // an error view has no code of its own
-  updates.loadAhead(['/_fx/pages/other.fxl.tsx']);
+  updates.loadAhead(['/_fx/pages/other.fxl.tsx'], LATER);
   await settle();
   requests[0].fail();
   await settle();
