@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 
 UNUSABLE = (OSError, ValueError, RecursionError)
 """What reading and decoding such a file raises when it is missing, damaged, or another user's.
@@ -22,7 +22,7 @@ class LinkInTheWay(FxtrioError):
 
     def __init__(self, link: Path) -> None:
         super().__init__(
-            f"{shown_path(link)}: is a symbolic link, and files are written into what it names. "
+            f"{display_path(link)}: is a symbolic link, and files are written into what it names. "
             "Remove the link; its files are created again."
         )
         self.link = link

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-from fxtrio.sizes import shown_size
+from fxtrio.sizes import size_text
 from fxtrio.status import as_status
 
 
-def shown_path(path: Path) -> str:
+def display_path(path: Path) -> str:
     """Return ``path`` as messages name it: relative to the current folder when it is below it."""
     try:
         return path.absolute().relative_to(Path.cwd()).as_posix()
@@ -217,7 +217,7 @@ class BodyTooLarge(ActionError):
     """A request body above `limits.body`; becomes the answer with status 413."""
 
     def __init__(self, limit: int) -> None:
-        super().__init__(f"The body is larger than {shown_size(limit)}.", 413)
+        super().__init__(f"The body is larger than {size_text(limit)}.", 413)
         self.limit = limit
 
 

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 
 VERSION = 1
 FILE_NAME = "manifest.json"
@@ -41,7 +41,7 @@ class ManifestUnreadable(FxtrioError):
     """The build folder holds no manifest that this version can read."""
 
     def __init__(self, path: Path, cause: str) -> None:
-        super().__init__(f"{shown_path(path)}: {cause}. Run 'fx build'.")
+        super().__init__(f"{display_path(path)}: {cause}. Run 'fx build'.")
         self.path = path
         self.cause = cause
 

@@ -33,7 +33,7 @@ def to_bytes(value: int | str) -> int:
     return int(found[1]) * _UNITS[found[2]]
 
 
-def shown_size(size: int) -> str:
+def size_text(size: int) -> str:
     """Return a size in the largest unit that it is a whole number of: ``5 MB``, ``64 KiB``."""
     for unit in ("GiB", "GB", "MiB", "MB", "KiB", "KB"):
         if size and size % _UNITS[unit] == 0:

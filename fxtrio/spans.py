@@ -22,7 +22,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Protocol
 
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 from fxtrio.tracebacks import is_application
 
 SpanKind = Literal[
@@ -220,10 +220,10 @@ def span(kind: SpanKind, name: str) -> Span | _Counted | _Off:
     if parent is None:
         counter = part_counter.get()
         return _OFF if counter is None else _Counted(counter, kind, name)
-    made = Span(kind, shape_of(name) if kind == "query" else name, parent, parent.listeners)
+    part = Span(kind, shape_of(name) if kind == "query" else name, parent, parent.listeners)
     if kind in _PLACED:
-        made.place = calling_place()
-    return made
+        part.place = calling_place()
+    return part
 
 
 def carried() -> str | None:
@@ -246,7 +246,7 @@ def calling_place() -> str:
     frame = sys._getframe(1)
     while frame is not None:
         if is_application(frame.f_code.co_filename):
-            return f"{shown_path(Path(frame.f_code.co_filename))}:{frame.f_lineno}"
+            return f"{display_path(Path(frame.f_code.co_filename))}:{frame.f_lineno}"
         frame = frame.f_back  # type: ignore[assignment]  # None ends the loop
     return ""
 
@@ -271,8 +271,8 @@ def shape_of(sql: str) -> str:
 
     Statements that differ in their values only have the same shape.
     """
-    return " ".join(_PARTS.sub(_shown, sql).split())[:_LONGEST]
+    return " ".join(_PARTS.sub(_redacted, sql).split())[:_LONGEST]
 
 
-def _shown(found: re.Match[str]) -> str:
+def _redacted(found: re.Match[str]) -> str:
     return " " if found[0].startswith(("--", "/*")) else found["kept"] or "?"

@@ -102,8 +102,8 @@ def place_in_application(error: BaseException, root: Path) -> str:
         if found is not None:
             code, line = found
             file = Path(code.co_filename)
-            shown = file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
-            return f"{shown}:{line} {code.co_name}"
+            place = file.relative_to(root).as_posix() if file.is_relative_to(root) else str(file)
+            return f"{place}:{line} {code.co_name}"
     cause = error.__cause__
     return "" if cause is None else place_in_application(cause, root)
 
@@ -191,7 +191,7 @@ def _asyncio_hint(error: BaseException) -> str:
         file = here.tb_frame.f_code.co_filename
         if is_application(file):
             line = linecache.getline(file, here.tb_lineno, here.tb_frame.f_globals).strip()
-            place = f"{_shown(file)}:{here.tb_lineno}: {line!r} " if line else ""
+            place = f"{_display_path(file)}:{here.tb_lineno}: {line!r} " if line else ""
         here = here.tb_next
     return (
         f"{place or 'This '}needs asyncio, and the server runs on trio. Await it through the "
@@ -200,7 +200,7 @@ def _asyncio_hint(error: BaseException) -> str:
     )
 
 
-def _shown(file: str) -> str:
+def _display_path(file: str) -> str:
     path = Path(file)
     return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 

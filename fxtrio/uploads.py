@@ -12,7 +12,7 @@ from typing import Any
 import attrs
 from starlette.datastructures import UploadFile as StarletteUploadFile
 
-from fxtrio.sizes import shown_size, to_bytes
+from fxtrio.sizes import size_text, to_bytes
 
 _TYPE = re.compile(r"[a-z0-9][\w.+-]*/([a-z0-9][\w.+-]*|\*)")
 
@@ -91,7 +91,7 @@ class Upload:
 
     def _check_one(self, file: StarletteUploadFile) -> None:
         if self.max_size is not None and (file.size or 0) > self.max_size:
-            raise ValueError(f"The file is larger than {shown_size(self.max_size)}")
+            raise ValueError(f"The file is larger than {size_text(self.max_size)}")
         kind = file.content_type or ""  # as it came: the application may look it up
         if self.types and not any(_covers(allowed, kind) for allowed in self.types):
             raise ValueError(f"Expected a file of the type {' or '.join(self.types)}")

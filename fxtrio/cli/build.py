@@ -14,7 +14,7 @@ import click
 from fxtrio.cli.output import console, json_option, print_done, print_warning, root_option
 from fxtrio.compile.plurals import counted
 from fxtrio.config import Config, load_config, load_env_files
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 from fxtrio.manifest import Manifest
 from fxtrio.sizes import to_bytes
 
@@ -87,7 +87,7 @@ def command(
     if weights:
         _print_table(weights)
     built = counted(len(build.manifest.routes), "page")
-    print_done(f"Built {built} into {shown_path(build.folder)}.")
+    print_done(f"Built {built} into {display_path(build.folder)}.")
 
 
 def _write_standalone(
@@ -102,8 +102,8 @@ def _write_standalone(
     if not quiet:
         packages = counted(len(written.packages), "package")
         files = counted(len(written.files), "Python file")
-        told = f"{files} of the project and {packages}"
-        print_done(f"Wrote {shown_path(folder)}, with {told}.")
+        counts = f"{files} of the project and {packages}"
+        print_done(f"Wrote {display_path(folder)}, with {counts}.")
 
 
 def run_build(
@@ -271,10 +271,10 @@ def _print_table(weights: list[PageWeight]) -> None:
     for name in ("JavaScript", "its own", "CSS"):
         table.add_column(name, justify="right", no_wrap=True)
     for weight in weights:
-        cells = (_shown(part) for part in (weight.script, weight.own, weight.style))
+        cells = (_weight_text(part) for part in (weight.script, weight.own, weight.style))
         table.add_row(weight.pattern, *cells)
     console().print(table)
 
 
-def _shown(weight: Weight) -> str:
+def _weight_text(weight: Weight) -> str:
     return f"{weight.raw / 1000:.1f} kB ({weight.gzip / 1000:.1f} gzip)" if weight.raw else "-"

@@ -15,7 +15,7 @@ import click
 from fxtrio.cli.named_paths import paths_argument, require_inside
 from fxtrio.cli.output import app_option, find_app, json_option, print_done, root_option
 from fxtrio.compile.plurals import counted, counted_problems
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 
 if TYPE_CHECKING:
     from fxtrio.compile.problems import Problem
@@ -193,7 +193,7 @@ def _elsewhere(problems: Iterable[Problem], root: Path, beside: Iterable[Problem
     from fxtrio.compile.check.problem_kinds import FindingKind
 
     unparsed = {one.path for one in beside if one.kind is FindingKind.CODE}
-    return [one for one in problems if shown_path(root / one.path) not in unparsed]
+    return [one for one in problems if display_path(root / one.path) not in unparsed]
 
 
 async def _types_beside(

@@ -64,7 +64,7 @@ def convert(plan: Planner, root: Path, *, write: bool, force: bool, as_json: boo
 async def _left(conversion: Conversion, *, report: Callable[[str], None]) -> list[Problem]:
     """Return all that has to be done by hand: what was planned so, and what a check finds."""
     from fxtrio.cli.check import check
-    from fxtrio.errors import shown_path
+    from fxtrio.errors import display_path
     from fxtrio.tools.convert.conversion import by_place
     from fxtrio.tools.convert.staged import staged
 
@@ -75,7 +75,7 @@ async def _left(conversion: Conversion, *, report: Callable[[str], None]) -> lis
         found = [one for one in found if one.remedy != "Run 'npm install'"]
     found += conversion.left
     at = conversion.root
-    return by_place(attrs.evolve(one, path=shown_path(at / one.path)) for one in found)
+    return by_place(attrs.evolve(one, path=display_path(at / one.path)) for one in found)
 
 
 def _relative(path: str, folder: Path) -> str:

@@ -15,7 +15,7 @@ from fxtrio.cli.output import json_option, print_done, print_errors, print_warni
 from fxtrio.cli.subcommands import Subcommands, hand_on_root
 from fxtrio.compile.plurals import counted
 from fxtrio.config import load_config, load_env_files
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 
 if TYPE_CHECKING:
     from fxtrio.db import Database
@@ -63,7 +63,7 @@ def new(root: Path, each: bool, name: str) -> None:
     except ValueError as error:
         raise click.BadParameter(str(error), param_hint="NAME") from error
     for path in created:
-        print_done(f"{shown_path(path)} is yours to fill.")
+        print_done(f"{display_path(path)} is yours to fill.")
 
 
 @command.command

@@ -13,7 +13,7 @@ from fxtrio.cli.build import run_build
 from fxtrio.cli.output import console, json_option, print_done, print_warning, root_option
 from fxtrio.compile.plurals import counted
 from fxtrio.config import Config, load_config, load_env_files
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 
 if TYPE_CHECKING:
     from fxtrio.export import Exported, Place
@@ -83,7 +83,7 @@ def command(
         print_warning(f"left out: {finding}", error)
     pages = counted(len(exported.pages), "page")
     left_out = f", and left out {len(exported.left_out)}" if exported.left_out else ""
-    print_done(f"Exported {pages} into {shown_path(exported.folder)}{left_out}.")
+    print_done(f"Exported {pages} into {display_path(exported.folder)}{left_out}.")
 
 
 def _export(
@@ -101,13 +101,13 @@ def _export(
 
     from fxtrio.export import export_site
 
-    shown = console(stderr=True)
-    with shown.status("Rendering") as status:
+    stderr = console(stderr=True)
+    with stderr.status("Rendering") as status:
 
         def progress(done: int, count: int) -> None:
             status.update(f"Rendering {done} of {counted(count, 'page')}")
-            if done == count and not shown.is_terminal and not quiet:
-                shown.print(f"Rendered {counted(count, 'page')}")
+            if done == count and not stderr.is_terminal and not quiet:
+                stderr.print(f"Rendered {counted(count, 'page')}")
 
         exporting = partial(export_site, allow_missing=allow_missing, jobs=jobs, progress=progress)
         return trio.run(exporting, root, config, out, place)

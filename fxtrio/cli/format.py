@@ -13,7 +13,7 @@ import click
 
 from fxtrio.cli.output import print_done, print_errors, root_option
 from fxtrio.compile.plurals import counted
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 
 if TYPE_CHECKING:
     from fxtrio.tools.format.rewrite_files import FileText
@@ -82,7 +82,7 @@ def _tell_problems(texts: Iterable[FileText], root: Path) -> int:
 
 def _diff(text: FileText) -> Iterable[str]:
     """Return the lines of a unified diff."""
-    name = shown_path(text.path)
+    name = display_path(text.path)
     before, after = (each.decode().splitlines(keepends=True) for each in (text.before, text.after))
     for line in difflib.unified_diff(before, after, name, name):
         yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
@@ -90,7 +90,7 @@ def _diff(text: FileText) -> Iterable[str]:
 
 def _tell_unformatted(changed: Sequence[FileText], total: int, broken: int) -> None:
     for text in changed:
-        click.echo(f"{shown_path(text.path)}: it is not formatted. Run 'fx format'.", err=True)
+        click.echo(f"{display_path(text.path)}: it is not formatted. Run 'fx format'.", err=True)
     if not changed and not broken:
         print_done(f"{counted(total, 'file')} {'is' if total == 1 else 'are'} formatted.")
 
@@ -106,7 +106,7 @@ def _write(changed: Sequence[FileText], total: int, broken: int) -> int:
         except FxtrioError as error:
             failed.append(error)
         else:
-            click.echo(shown_path(text.path))
+            click.echo(display_path(text.path))
     print_errors(failed)
     done, same = len(changed) - len(failed), total - len(changed) - broken
     print_done(f"{counted(done, 'file')} formatted, {same} as before.")

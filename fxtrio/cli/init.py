@@ -25,7 +25,7 @@ from rich.text import Text
 from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import console, print_done
 from fxtrio.config import CONFIG_FILE
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore", "mcp.json": ".mcp.json"}
@@ -115,7 +115,7 @@ class StarterClash(FxtrioError):
     def __str__(self) -> str:
         """Name the files."""
         return (
-            f"{shown_path(self.folder)}: {', '.join(self.files)} exist already. "
+            f"{display_path(self.folder)}: {', '.join(self.files)} exist already. "
             "Choose another name, or move them away."
         )
 
@@ -126,7 +126,7 @@ class StarterUnwritable(FxtrioError):
     def __init__(self, folder: Path, error: OSError) -> None:
         cause = error.strerror or str(error)
         super().__init__(
-            f"{shown_path(folder)}: {cause}. Nothing was written: choose another folder, or "
+            f"{display_path(folder)}: {cause}. Nothing was written: choose another folder, or "
             "correct its permissions."
         )
         self.folder = folder

@@ -8,7 +8,7 @@ import click
 
 from fxtrio.cli.output import print_done, root_option
 from fxtrio.compile.plurals import counted
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 
 
 @click.command
@@ -41,4 +41,4 @@ def command(root: Path, output: Path | None) -> None:
         click.echo(text, nl=False)
         return
     output.write_text(text, encoding="utf-8")
-    print_done(f"{counted(len(described.operations), 'operation')} in {shown_path(output)}.")
+    print_done(f"{counted(len(described.operations), 'operation')} in {display_path(output)}.")

@@ -48,15 +48,15 @@ def command(root: Path, scripts: bool, as_json: bool) -> None:
     rows += _actions(root, config.base_url) + _streams(root, tree, config)
     problems = placed(tree_problems(tree, config), root)
     if as_json:
-        shown = [str(problem) for problem in problems]
-        found = {"routes": rows, "problems": shown, "unlistedPlugins": unlisted}
+        texts = [str(problem) for problem in problems]
+        found = {"routes": rows, "problems": texts, "unlistedPlugins": unlisted}
         click.echo(json.dumps(found, indent=2))
     else:
         if rows:
             console().print(_table(rows))
         for name in unlisted:
-            told = "its routes are not listed, as this command runs no code of a project."
-            print_warning(f"plugin {name}: {told}", console(stderr=True))
+            reason = "its routes are not listed, as this command runs no code of a project."
+            print_warning(f"plugin {name}: {reason}", console(stderr=True))
     print_errors([] if as_json or not problems else [CompileFailed(problems)])
     raise SystemExit(1 if problems else 0)
 

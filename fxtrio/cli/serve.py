@@ -143,7 +143,7 @@ class SecretMissing(FxtrioError):
     default=0,
     help="Add a random number up to this.",
 )
-def command(root: Path, app: str | None, **given: Any) -> None:
+def command(root: Path, app: str | None, **flags: Any) -> None:
     """Serve the build of 'fx build'.
 
     With --app and no build it serves any ASGI application.
@@ -152,9 +152,9 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     finish and jobs drain before the server exits.
     """
     open_closed_descriptors()
-    if given["max_requests_jitter"] and given["max_requests"] is None:
+    if flags["max_requests_jitter"] and flags["max_requests"] is None:
         raise click.UsageError("--max-requests-jitter has no meaning without --max-requests.")
-    if given["root_path_stripped"] and not given["root_path"].strip("/"):
+    if flags["root_path_stripped"] and not flags["root_path"].strip("/"):
         raise click.UsageError("--root-path-stripped has no meaning without --root-path.")
     load_env_files(root)
     config = load_config(root)
@@ -163,7 +163,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
     if app is None or build.exists():  # else it is any ASGI application
         manifest = _load_build(build, config)
     os.environ.setdefault("FX_PROJECT", str(root))
-    alone = given["workers"] == 1 and given["max_requests"] is None
+    alone = flags["workers"] == 1 and flags["max_requests"] is None
     with ExitStack() as stack:
         ready: Callable[[], object] | None = None
         if manifest and app is None and alone:
@@ -174,7 +174,7 @@ def command(root: Path, app: str | None, **given: Any) -> None:
             close_memory()  # also where this process only watches over others
         # The processes that render start in the meantime.
         serve = _import_server(with_app=manifest is not None and alone)
-        options = serve_options(config, root, find_app(root, app), **given)
+        options = serve_options(config, root, find_app(root, app), **flags)
         if manifest is not None:
             warn_at_start(manifest, config, options, root=root)
         raise SystemExit(serve(options, ready=ready))

@@ -13,7 +13,7 @@ from pathlib import Path
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem
 from fxtrio.compile.problems import frame_of
 from fxtrio.config import Config
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 from fxtrio.manifest import Manifest
 from fxtrio.ssr.errors import SsrStartFailed, place_in_stack
 from fxtrio.ssr.process.launch import choose_launch
@@ -57,14 +57,14 @@ def as_problem(error: SsrStartFailed, root: Path) -> BundleProblem:
         file, line, column = _import_of(package[1], bundle)
         cause = f"the package '{package[1]}' fails: {cause.partition('. ')[0]}"
         remedy = _IN_BROWSERS.format(package[1])
-    told = cause if ". " in cause else f"{cause.rstrip('.')}. {remedy}"
-    message = f"no server can load this: {told.rstrip('.')}."
+    detail = cause if ". " in cause else f"{cause.rstrip('.')}. {remedy}"
+    message = f"no server can load this: {detail.rstrip('.')}."
     if not file:
         return BundleProblem("", 0, 0, message)
     lines = enumerate(Path(file).read_text("utf-8", "replace").split("\n"), 1)
     around = [(number, text) for number, text in lines if abs(number - line) < 2]
     frame = frame_of(around, line, column)
-    return BundleProblem(shown_path(Path(file)), line, column, message, frame)
+    return BundleProblem(display_path(Path(file)), line, column, message, frame)
 
 
 def _said(error: SsrStartFailed) -> str:

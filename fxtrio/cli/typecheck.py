@@ -109,7 +109,7 @@ async def check_types(
     from fxtrio.compile.project import check_project
     from fxtrio.config import load_config
     from fxtrio.tools.types.gather.gatherer_process import project_types
-    from fxtrio.tools.types.python.unknown_types import vague_problems
+    from fxtrio.tools.types.python.unknown_types import unknown_type_problems
     from fxtrio.tools.types.report.checking import TypeCheck
     from fxtrio.tools.types.report.compiler import ensure_compiler
     from fxtrio.tools.types.report.python_checkers import check_python_halves
@@ -133,7 +133,7 @@ async def check_types(
         check = TypeCheck(TypesFolder(root, compiler), others)
         problems.extend(await check.run(project, types, syntax=syntax))
         if strict:
-            problems.extend(vague_problems(types, project.pages))
+            problems.extend(unknown_type_problems(types, project.pages))
 
     async def look_at_python() -> None:
         problems.extend(await check_python_halves(root, project, report))

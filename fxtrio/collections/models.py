@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fxtrio.errors import FxtrioError, ValidationActionError, sentence, shown_path
+from fxtrio.errors import FxtrioError, ValidationActionError, display_path, sentence
 from fxtrio.serve.request.model.validate import ROOT, body_model
 
 Model = TypeVar("Model")
@@ -102,18 +102,18 @@ def page_front_matter(module: ModuleType, file: str, text: str) -> Any:
     ``lines`` of their names. Returns None if the module has no such class, but ``STATIC``.
     Raises ContentInvalid.
     """
-    shown = shown_path(Path(file))
+    source = display_path(Path(file))
     model = getattr(module, NAME, None)
     if model is None and hasattr(module, "STATIC"):
         return None
     if not isinstance(model, type):
-        path = shown_path(Path(module.__file__ or ""))
+        path = display_path(Path(module.__file__ or ""))
         remedy = "Define it as an attrs class, a data class or a pydantic model"
         raise ContentInvalid([Fault(path, 0, f"there is no class {NAME!r}", remedy)])
     written = json.loads(text)
     built = build_model(model, written["values"])
     if isinstance(built, list):
-        raise ContentInvalid(faults_of(shown, built, written["lines"]))
+        raise ContentInvalid(faults_of(source, built, written["lines"]))
     return built
 
 

@@ -133,11 +133,16 @@ def _check_page(source: SourceText, root: Path | None) -> tuple[CheckedPage, lis
 def _check_markdown(
     source: SourceText, root: Path | None, pages_dir: str
 ) -> tuple[CheckedPage, list[Problem]]:
-    made = markdown_page(source, root, pages_dir)
+    converted = markdown_page(source, root, pages_dir)
     page = CheckedPage(
-        made.module, made.python, made.ui, not made.problems, made.markdown, made.included
+        converted.module,
+        converted.python,
+        converted.ui,
+        not converted.problems,
+        converted.markdown,
+        converted.included,
     )
-    return page, list(made.problems)
+    return page, list(converted.problems)
 
 
 def _unmarked(source: SourceText, function: ast.AsyncFunctionDef) -> Problem:

@@ -11,7 +11,7 @@ import attrs
 
 from fxtrio.compile.check.problem_kinds import SEVERITIES, FindingKind, Severity
 from fxtrio.config.errors import ConfigProblem
-from fxtrio.errors import FxtrioError, sentence, shown_path
+from fxtrio.errors import FxtrioError, display_path, sentence
 
 _WIDEST = 120  # characters of a line that a frame shows
 
@@ -111,7 +111,9 @@ def placed(problems: Iterable[Problem], root: Path) -> tuple[Problem, ...]:
     That is relative to the current folder when the project is below it.
     """
     return tuple(
-        sorted(attrs.evolve(problem, path=shown_path(root / problem.path)) for problem in problems)
+        sorted(
+            attrs.evolve(problem, path=display_path(root / problem.path)) for problem in problems
+        )
     )
 
 

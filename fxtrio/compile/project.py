@@ -186,7 +186,7 @@ def tree_problems(tree: PageTree, config: Config) -> list[Problem]:
 
 def _problem_of_tree(error: FxtrioError, config: Config) -> Problem:
     if isinstance(error, RouteConflict):
-        message = f"serves {error.pattern!r}, which {error.kept} already serves"
+        message = f"serves {error.pattern!r}, which {error.existing} already serves"
         remedy = "Rename one file, or move its code into the other"
         return Problem(error.source, 1, 1, message, remedy)
     if isinstance(error, RouteNameInvalid):

@@ -13,7 +13,7 @@ from io import StringIO
 from pathlib import Path
 
 from fxtrio.config.errors import ConfigInvalid, ConfigProblem
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 
 NAMES = (".env", ".env.local")
 """Later wins."""
@@ -36,12 +36,12 @@ def read_env_files(root: Path) -> tuple[dict[str, str], tuple[ConfigProblem, ...
             text = path.read_text(encoding="utf-8-sig")
         except (OSError, UnicodeDecodeError) as error:
             problem = ConfigProblem(
-                place=shown_path(path), key="", cause=f"cannot be read: {error}"
+                place=display_path(path), key="", cause=f"cannot be read: {error}"
             )
             problems.append(problem)
             continue
         texts.append(text)
-        problems += _problems(text, shown_path(path))
+        problems += _problems(text, display_path(path))
     usable = texts and not problems
     return _values("\n".join(texts)) if usable else {}, tuple(problems)
 

@@ -17,7 +17,7 @@ from fxtrio.config.json_positions import Place, key_places, nearest_place
 from fxtrio.config.model import Config
 from fxtrio.config.read import ENTRIES, Values, read_layer, read_text
 from fxtrio.config.section import Section, is_section, settings_of
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 
 CONFIG_FILE = "fx.config.json"
 SECRET_VARIABLE = "FX_SECRET_KEY"
@@ -83,7 +83,7 @@ def locate(problems: Iterable[ConfigProblem], root: Path) -> tuple[ConfigProblem
         places = key_places(path.read_text(encoding="utf-8-sig"))
     except (OSError, UnicodeDecodeError):
         places = {}
-    return tuple(_at(problem, shown_path(path), places) for problem in problems)
+    return tuple(_at(problem, display_path(path), places) for problem in problems)
 
 
 def _at(problem: ConfigProblem, file: str, places: Mapping[str, Place]) -> ConfigProblem:
@@ -94,14 +94,14 @@ def _at(problem: ConfigProblem, file: str, places: Mapping[str, Place]) -> Confi
 
 
 def _read_file(path: Path) -> tuple[Values, list[ConfigProblem]]:
-    place = shown_path(path)
+    place = display_path(path)
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         return {}, []
     except NotADirectoryError:
         cause = "is not a folder. Name the project's folder, such as 'Path(__file__).parent'"
-        return {}, [ConfigProblem(place=shown_path(path.parent), key="", cause=cause)]
+        return {}, [ConfigProblem(place=display_path(path.parent), key="", cause=cause)]
     except (OSError, UnicodeDecodeError) as error:
         return {}, [ConfigProblem(place=place, key="", cause=f"cannot be read: {error}")]
     try:

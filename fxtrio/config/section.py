@@ -22,8 +22,8 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
         """Return all but what is hidden."""
-        shown = (name for name in self.__struct_fields__ if name not in self.hidden)
-        return [(name, getattr(self, name)) for name in shown]
+        visible = (name for name in self.__struct_fields__ if name not in self.hidden)
+        return [(name, getattr(self, name)) for name in visible]
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())

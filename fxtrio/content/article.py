@@ -136,8 +136,8 @@ def _markdown() -> MarkdownIt:
 def _headings(tokens: list[Token]) -> Iterator[Heading]:
     for opening, inline in pairwise(tokens):
         if opening.type == "heading_open":
-            shown = (child for child in inline.children or () if child.type != "html_block")
-            text = "".join(child.content for child in shown).strip()
+            visible = (child for child in inline.children or () if child.type != "html_block")
+            text = "".join(child.content for child in visible).strip()
             yield Heading(int(opening.tag[1:]), str(opening.attrGet("id") or ""), text)
 
 

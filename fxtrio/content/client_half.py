@@ -88,7 +88,7 @@ class _Writing:
                 return _raw(name, attributes, node)
         if node.name in VOID:
             return f"<{name}{attributes} />"
-        children = "".join(map(self.node, filter(_is_shown(node.name), node.children)))
+        children = "".join(map(self.node, filter(_is_rendered(node.name), node.children)))
         return f"<{name}{attributes}>{children}</{name}>"
 
     def _of_runtime(self, node: Element) -> tuple[str, str]:
@@ -113,7 +113,7 @@ class _Writing:
         return "", ""
 
 
-def _is_shown(parent: str) -> Callable[[Element | str], bool]:
+def _is_rendered(parent: str) -> Callable[[Element | str], bool]:
     """Return whether a child of an element is written: React refuses spaces in tables."""
     return lambda node: (
         parent not in _WITHOUT_TEXT or isinstance(node, Element) or bool(node.strip())

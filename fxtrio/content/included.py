@@ -66,8 +66,8 @@ def cut(text: str, fence: Fence) -> str:
             cause = f"{fence.file} has no lines {fence.lines!r}"
             raise NotIncluded(cause, f"Write 'first-last', up to {len(lines)}")
         lines = lines[first - 1 : last]
-    shown = [line for line in lines if _MARK.match(line) is None]
-    return dedent("\n".join(shown)).strip("\n") + "\n"
+    visible = [line for line in lines if _MARK.match(line) is None]
+    return dedent("\n".join(visible)).strip("\n") + "\n"
 
 
 def _region(lines: list[str], fence: Fence) -> list[str]:

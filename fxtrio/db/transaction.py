@@ -57,7 +57,7 @@ class Transaction:
     """The task in the block of a COPY."""
 
     _savepoints: list[str] = attrs.field(factory=list)
-    _made: int = 0
+    _opened: int = 0
     _spoiled: str = ""
     """Why it cannot be committed."""
 
@@ -127,8 +127,8 @@ class Transaction:
     @asynccontextmanager
     async def savepoint(self) -> AsyncIterator[None]:
         """Roll back the changes of the block alone if it raises."""
-        self._made += 1
-        name = f"fx_{self._made}"
+        self._opened += 1
+        name = f"fx_{self._opened}"
         async with self._turns():
             await (await self._begun()).run(f"savepoint {name}")
             self._savepoints.append(name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import FxtrioError, sentence, shown_path
+from fxtrio.errors import FxtrioError, display_path, sentence
 
 
 @attrs.frozen(order=True)
@@ -40,6 +40,6 @@ class ExportFolderInvalid(FxtrioError):
     """The export would replace a folder that is none of its own."""
 
     def __init__(self, folder: Path, cause: str, remedy: str) -> None:
-        super().__init__(f"{shown_path(folder)}: {cause}. {remedy}.")
+        super().__init__(f"{display_path(folder)}: {cause}. {remedy}.")
         self.folder = folder
         self.cause = cause

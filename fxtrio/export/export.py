@@ -186,8 +186,8 @@ class _Export:
         build = self.root / FOLDERS["production"]
         public = self.root / self.config.public_dir
         add_assets(self.files, build, self.manifest.assets.client)
-        shown = self.config.public_dir
-        self.findings += add_public(self.files, build, public, shown=shown)
+        display_name = self.config.public_dir
+        self.findings += add_public(self.files, build, public, display_name=display_name)
         targets = await self._targets()
         capturing = Capturing(
             self.app,

@@ -95,8 +95,8 @@ def add_assets(files: Files, build: Path, client: str) -> None:
             files.add(f"_fx/{name}", path, owner="the build")
 
 
-def add_public(files: Files, build: Path, public: Path, *, shown: str) -> list[Finding]:
-    """Add the files of the public folder, which messages call ``shown``, as they are served."""
+def add_public(files: Files, build: Path, public: Path, *, display_name: str) -> list[Finding]:
+    """Add the public files as they are served; messages call their folder ``display_name``."""
     served = Folder(public, immutable=False, listed=True, compressed={})
     compressed = find_public(build, public)
     found = []
@@ -110,7 +110,7 @@ def add_public(files: Files, build: Path, public: Path, *, shown: str) -> list[F
             **{f"{name[1:]}{encoding.suffix}": encoding for encoding in encodings},
         }
         for copy, source in copies.items():
-            conflict = files.add(copy, source, owner=f"{shown}{name}")
+            conflict = files.add(copy, source, owner=f"{display_name}{name}")
             if conflict is not None:
                 found.append(conflict)
     return found

@@ -42,7 +42,7 @@ class ExportPlan:
 def plan_export(manifest: Manifest, text: Text) -> ExportPlan:
     """Divide the routes of a build; ``text`` gives the sources for the lines of places."""
     missing: dict[str, Finding] = {}
-    kept = []
+    pages = []
     for route in manifest.routes:
         view = manifest.views[route.view]
         chain = [manifest.modules[source] for source in (*view.layouts, view.module)]
@@ -51,7 +51,7 @@ def plan_export(manifest: Manifest, text: Text) -> ExportPlan:
             remedy = "Add 'async def paths()' that returns the parameters of each page"
             reason = Finding(view.module, f"the pages of {route.pattern} are not known", remedy)
         if reason is None:
-            kept.append(route)
+            pages.append(route)
         else:
             missing[route.pattern] = reason
     endpoints = []
@@ -63,7 +63,7 @@ def plan_export(manifest: Manifest, text: Text) -> ExportPlan:
             missing[api.pattern] = reason
     for module in manifest.actions:
         missing[module.source] = Finding(module.source, "its actions need a server", SERVER)
-    return ExportPlan(tuple(kept), tuple(endpoints), missing)
+    return ExportPlan(tuple(pages), tuple(endpoints), missing)
 
 
 def _needs_endpoint(api: ApiRoute, text: Text) -> Finding | None:

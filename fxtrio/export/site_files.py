@@ -10,7 +10,7 @@ import attrs
 from fxtrio.export.place import Place
 
 _IMMUTABLE = "public, max-age=31536000, immutable"
-_MADE = "Written by fx export."
+_NOTICE = "Written by fx export."
 
 
 @attrs.frozen
@@ -69,7 +69,7 @@ def netlify_redirects(place: Place, moved: Sequence[Moved], folders: Sequence[st
     ``folders`` have a page for URLs that are not found below them; innermost folders are first.
     Cloudflare Pages finds these pages by itself.
     """
-    lines = [f"# {_MADE}"]
+    lines = [f"# {_NOTICE}"]
     lines += [f"{place.url(one.path)} {one.location} {one.status}" for one in moved]
     lines += [f"{place.url(one)}/* {place.url(one)}/404.html 404" for one in _innermost(folders)]
     return "\n".join([*lines, ""]).encode()
@@ -77,7 +77,7 @@ def netlify_redirects(place: Place, moved: Sequence[Moved], folders: Sequence[st
 
 def netlify_headers(place: Place, headers: Sequence[tuple[str, str]]) -> bytes:
     """Return `_headers`, which Netlify and Cloudflare Pages read."""
-    lines = [f"# {_MADE}", f"{place.url('/*')}"]
+    lines = [f"# {_NOTICE}", f"{place.url('/*')}"]
     lines += [f"  {name}: {value}" for name, value in headers]
     lines += [place.url("/_fx/*"), f"  Cache-Control: {_IMMUTABLE}", ""]
     return "\n".join(lines).encode()
@@ -105,7 +105,7 @@ def nginx_config(
         return [f"location {match} {{", *(f"    {line}" for line in lines), "}"]
 
     lines = [
-        f"# {_MADE} Include it in the server block, in which `root` is the folder that",
+        f"# {_NOTICE} Include it in the server block, in which `root` is the folder that",
         f"# has the export as {place.base_url or 'itself'}.",
         "charset utf-8;",
         "index index.html;",
@@ -141,7 +141,7 @@ def caddy_config(
     """Return what Caddy imports in the block of the site."""
     base = place.url("")
     lines = [
-        f"# {_MADE} Import it in the block of the site, in which `root` is the folder that",
+        f"# {_NOTICE} Import it in the block of the site, in which `root` is the folder that",
         f"# has the export as {place.base_url or 'itself'}.",
         *(f'header {base}/* {name} "{value}"' for name, value in headers),
         f'header {base}/_fx/* Cache-Control "{_IMMUTABLE}"',

@@ -80,9 +80,12 @@ def _answering(loop: Loop) -> Iterator[None]:
     """Run the thread for a block. It owns what it reads from, and closes that when it ends."""
     with ExitStack() as stack:
         listener = stack.enter_context(_listening())
-        signalled, asked = os.pipe()
+        signalled, requested = os.pipe()
         stack.callback(os.close, signalled)
-        for descriptor in (signalled, asked):  # the handler must not wait for a full pipe either
+        for descriptor in (
+            signalled,
+            requested,
+        ):  # the handler must not wait for a full pipe either
             os.set_blocking(descriptor, False)
         end, stop = os.pipe()
         stack.callback(os.close, end)
@@ -90,7 +93,7 @@ def _answering(loop: Loop) -> Iterator[None]:
     thread = threading.Thread(target=work.run, name="fx-observer", daemon=True)
     registered = threading.current_thread() is threading.main_thread() and _is_free()
     if registered:
-        faulthandler.register(SIGNAL, file=asked, all_threads=False)
+        faulthandler.register(SIGNAL, file=requested, all_threads=False)
     thread.start()
     try:
         yield
@@ -99,7 +102,7 @@ def _answering(loop: Loop) -> Iterator[None]:
             faulthandler.unregister(SIGNAL)
         os.close(stop)
         thread.join(_END)
-        os.close(asked)
+        os.close(requested)
 
 
 def _is_free() -> bool:

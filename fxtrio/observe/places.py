@@ -8,21 +8,21 @@ from types import FrameType
 
 import trio
 
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 from fxtrio.tracebacks import is_application
 
 _FOLDERS = ("/site-packages/", "/lib/python", f"{Path(__file__).parents[2]}/")
 _TRIO = f"{Path(trio.__file__).parent}/"
 
 
-_SHOWN_AS = "_fx_at"
+_PLACE_NAME = "_fx_at"
 """A local variable of the framework's functions that run files of the application other than
 Python's: the place in such a file."""
 
 
 def is_of_application(frame: FrameType) -> bool:
     """Whether it is the application's, and not the script that has begun everything."""
-    if _SHOWN_AS in frame.f_code.co_varnames:
+    if _PLACE_NAME in frame.f_code.co_varnames:
         return True
     main = frame.f_globals.get("__name__") == "__main__"
     return not main and is_application(frame.f_code.co_filename)
@@ -35,8 +35,8 @@ def is_of_trio(frame: FrameType) -> bool:
 
 def line_of(frame: FrameType, line: int) -> str:
     """Return file, line and function; of the application relative to the current folder."""
-    if _SHOWN_AS in frame.f_code.co_varnames:
-        return str(frame.f_locals.get(_SHOWN_AS, ""))
+    if _PLACE_NAME in frame.f_code.co_varnames:
+        return str(frame.f_locals.get(_PLACE_NAME, ""))
     name = frame.f_code.co_filename
     for folder in _FOLDERS:
         _, found, rest = name.rpartition(folder)
@@ -44,7 +44,7 @@ def line_of(frame: FrameType, line: int) -> str:
             name = rest
             break
     else:
-        name = shown_path(Path(name))
+        name = display_path(Path(name))
     return f"{name}:{line} {frame.f_code.co_name}"
 
 

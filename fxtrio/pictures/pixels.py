@@ -88,8 +88,8 @@ def pixels_of(image: Image.Image, width: int) -> Image.Image:
 
     A JPEG is decoded at a fraction of its size where that is enough.
     """
-    shown_width, shown_height = upright_size(image)
-    size = width, max(1, round(shown_height * width / shown_width))
+    own_width, own_height = upright_size(image)
+    size = width, max(1, round(own_height * width / own_width))
     image.draft(None, (2 * max(size), 2 * max(size)))
     image = ImageOps.exif_transpose(image)
     transparent = image.has_transparency_data
@@ -118,12 +118,12 @@ def _srgb(image: Image.Image, info: dict[str | tuple[int, int], object]) -> Imag
     profile = info.get("icc_profile")
     if isinstance(profile, bytes) and profile:
         try:
-            given = ImageCms.ImageCmsProfile(BytesIO(profile))
-            if "srgb" not in ImageCms.getProfileDescription(given).lower():
+            embedded = ImageCms.ImageCmsProfile(BytesIO(profile))
+            if "srgb" not in ImageCms.getProfileDescription(embedded).lower():
                 wanted = ImageCms.createProfile("sRGB")
-                made = ImageCms.profileToProfile(image, given, wanted, outputMode="RGB")
-                if made is not None:
-                    return made
+                converted = ImageCms.profileToProfile(image, embedded, wanted, outputMode="RGB")
+                if converted is not None:
+                    return converted
         except (ImageCms.PyCMSError, OSError, ValueError):
             pass  # browsers show a picture whose profile is damaged without it, too
     return image.convert("RGB")

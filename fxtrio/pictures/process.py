@@ -77,25 +77,25 @@ def _open_store(root: Path) -> PictureStore | None:
     return store
 
 
-def _respond(opened: Callable[[], PictureStore | None], asked: dict[str, Any]) -> None:
+def _respond(opened: Callable[[], PictureStore | None], request: dict[str, Any]) -> None:
     try:
-        answer = {"id": asked["id"], **answer_to(opened(), asked)}
+        answer = {"id": request["id"], **answer_to(opened(), request)}
         os.write(1, json.dumps(answer).encode() + b"\n")  # one write: lines of threads do not mix
     except BaseException:  # a defect, which nobody sees in a pool: the bundler would wait for ever
         traceback.print_exc()
         os._exit(1)
 
 
-def answer_to(store: PictureStore | None, asked: dict[str, Any]) -> dict[str, Any]:
+def answer_to(store: PictureStore | None, request: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to one order, without its id."""
     if store is None:
         return {"problem": asset_extra_missing("pictures").problem}
     from fxtrio.build_folder import LinkInTheWay
     from fxtrio.pictures.pixels import PictureInvalid
 
-    file = Path(asked["file"])
+    file = Path(request["file"])
     try:
-        picture = store.find(file, asked["most"], asked["make"])
+        picture = store.find(file, request["most"], request["make"])
         folder = str(store.folder_of(picture))
     except PictureInvalid as error:
         return {"problem": error.problem}

@@ -59,7 +59,7 @@ class Candidate:
     """In pixels."""
 
 
-def shown_size(width: int, height: int, most: int | None) -> tuple[int, int]:
+def display_size(width: int, height: int, most: int | None) -> tuple[int, int]:
     """Return the size that a page gives a picture: its own, or at most ``most`` wide (pixels)."""
     if most is None or most >= width:
         return width, height
@@ -178,20 +178,20 @@ class PictureStore:
 
 
 def _key(file: Path, data: bytes, most: int | None) -> str:
-    asked = f"{_VERSION} {PIL.__version__} {_QUALITY} {_OF_PHOTOS} {most} {file.name}"
-    return hashlib.sha256(asked.encode() + b"\0" + data).hexdigest()[:24]
+    entry = f"{_VERSION} {PIL.__version__} {_QUALITY} {_OF_PHOTOS} {most} {file.name}"
+    return hashlib.sha256(entry.encode() + b"\0" + data).hexdigest()[:24]
 
 
 def _described(key: str, file: Path, data: bytes, most: int | None) -> Picture:
     stem = re.sub(r"[^A-Za-z0-9]+", "-", file.stem).strip("-").lower()[:60] or "picture"
     with open_picture(data, file.suffix) as image:
         width, height = upright_size(image)
-        shown = shown_size(width, height, most)
+        displayed = display_size(width, height, most)
         if is_animated(image):
             image.load()
             kind = str(image.format)
             only = Candidate(stem + _SUFFIXES[kind], f"image/{kind.lower()}", width)
-            return Picture(key, *shown, (only,), "")
+            return Picture(key, *displayed, (only,), "")
         candidates = candidates_of(stem, width, most)
         largest = max(one.width for one in candidates)
         if max(largest, height * largest // width) > MOST_SIDE:
@@ -203,7 +203,7 @@ def _described(key: str, file: Path, data: bytes, most: int | None) -> Picture:
     placeholder = ""
     if tiny.mode == "RGB":
         placeholder = "data:image/webp;base64," + b64encode(_encoded(tiny, WEBP, _QUALITY)).decode()
-    return Picture(key, *shown, candidates, placeholder)
+    return Picture(key, *displayed, candidates, placeholder)
 
 
 def _make(
@@ -223,6 +223,6 @@ def _make(
 
 
 def _encoded(pixels: Image.Image, media: str, quality: Mapping[str, dict[str, int]]) -> bytes:
-    made = BytesIO()
-    pixels.save(made, media.removeprefix("image/").upper(), **quality[media])
-    return made.getvalue()
+    encoded = BytesIO()
+    pixels.save(encoded, media.removeprefix("image/").upper(), **quality[media])
+    return encoded.getvalue()

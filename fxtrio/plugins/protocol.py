@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
-from fxtrio.errors import DottedNameUnknown, FxtrioError, shown_path
+from fxtrio.errors import DottedNameUnknown, FxtrioError, display_path
 from fxtrio.tracebacks import first_of, frame_in_application
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fxtrio.app_handle import App
 
-Given = TypeVar("Given")
+SettingsT = TypeVar("SettingsT")
 
 Resolver = Callable[[str], object]
 """Resolves a dotted name of the application; raises DottedNameUnknown."""
@@ -51,7 +51,7 @@ def _remedy(error: BaseException) -> str:
     if found is None:
         return "Change its settings, or remove"
     code, line = found
-    return f"Fix {shown_path(Path(code.co_filename))}:{line}, or remove"
+    return f"Fix {display_path(Path(code.co_filename))}:{line}, or remove"
 
 
 @attrs.frozen
@@ -59,7 +59,7 @@ class NoSettings:
     """The settings of a plugin that has none."""
 
 
-class Plugin(Generic[Given]):
+class Plugin(Generic[SettingsT]):
     """The base of plugins. Every part is optional; `open` is what most have.
 
     A plugin is constructed before the app runs, once for each app and process, and must not
@@ -87,7 +87,7 @@ class Plugin(Generic[Given]):
     of_setting: ClassVar[str] = ""
     """The setting that opens it, for plugins of the framework that nobody names in ``plugins``."""
 
-    def __init__(self, settings: Given, *, config: Config, root: Path) -> None:
+    def __init__(self, settings: SettingsT, *, config: Config, root: Path) -> None:
         self.settings = settings
         self.config = config
         """The settings of the whole app."""

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 
 
 class RouteConflict(FxtrioError):
     """Two files answer the same URLs. Found while routes are planned."""
 
-    def __init__(self, kept: str, source: str, pattern: str) -> None:
-        super().__init__(kept, source, pattern)
-        self.kept = kept
+    def __init__(self, existing: str, source: str, pattern: str) -> None:
+        super().__init__(existing, source, pattern)
+        self.existing = existing
         """Source of the file that came first."""
         self.source = source
         """Source of the file that clashes with it."""
@@ -21,7 +21,7 @@ class RouteConflict(FxtrioError):
     def __str__(self) -> str:
         """Name both files."""
         return (
-            f"{self.source}: answers {self.pattern!r}, which {self.kept} already answers. "
+            f"{self.source}: answers {self.pattern!r}, which {self.existing} already answers. "
             "Rename one file, or move its code into the other."
         )
 
@@ -56,4 +56,4 @@ class PagesFolderMissing(FxtrioError):
 
     def __str__(self) -> str:
         """Say how to get one."""
-        return f"{shown_path(self.folder)}: {NO_PAGES_FOLDER[0]}. {NO_PAGES_FOLDER[1]}."
+        return f"{display_path(self.folder)}: {NO_PAGES_FOLDER[0]}. {NO_PAGES_FOLDER[1]}."

@@ -67,8 +67,8 @@ def parse_segment(name: str) -> Segment:
         )
     refused = _REFUSED.search(name)
     if refused or not name:
-        shown = repr(refused[0]) if refused else "nothing"
-        raise ValueError(f"holds {shown}, which a URL segment cannot contain. Rename it")
+        invalid = repr(refused[0]) if refused else "nothing"
+        raise ValueError(f"holds {invalid}, which a URL segment cannot contain. Rename it")
     text = name if name.isascii() else unicodedata.normalize("NFC", name)
     return Segment(Kind.LITERAL, text)
 

@@ -40,7 +40,7 @@ SHARE: Final = 0.25
 """What the clients of one public address may have of a full budget, if they are more than one;
 and any client at all, once others have waited for room for half of `WAIT`."""
 
-MADE_FOR_ONE: Final = 0.5
+CLIENT_SHARE: Final = 0.5
 """What responses that are being made for the clients of one public address may have of it."""
 
 PLACES: Final = 16
@@ -189,7 +189,7 @@ class Unsent:
     def must_wait(self, size: int, address: str) -> bool:
         """Return whether a response of ``size`` bytes must not be made yet."""
         others = self._reserved[address] if address else 0
-        return self.is_full or bool(others and others + size > self.capacity * MADE_FOR_ONE)
+        return self.is_full or bool(others and others + size > self.capacity * CLIENT_SHARE)
 
     def unreserve(self, size: int, address: str) -> None:
         """Take back what was counted by `wait_reserved`."""

@@ -15,7 +15,7 @@ import trio
 TICK: Final = 0.1
 """Between two signs that the loop runs (seconds)."""
 
-_LATE = 2 * TICK
+_TOLERANCE = 2 * TICK
 """Between two of them, longer counts as this long (seconds)."""
 
 _LINGER = 10
@@ -42,7 +42,7 @@ class LoopClock:
             trio.lowlevel.spawn_system_task(self._tick, needed)
 
     def _overdue(self, now: float) -> float:
-        return max(0.0, now - self._ticked_at - _LATE) if self._ticking else 0.0
+        return max(0.0, now - self._ticked_at - _TOLERANCE) if self._ticking else 0.0
 
     async def _tick(self, needed: Callable[[], bool]) -> None:
         unused = 0

@@ -187,15 +187,15 @@ class SiteRoutes:
     @pages.default
     def _pages(self) -> dict[str, SitePage]:
         routes = () if self.site.development else self.site.manifest.routes
-        return {route.pattern: self._made_page(route) for route in routes}
+        return {route.pattern: self._new_page(route) for route in routes}
 
     def _page_of(self, route: PageRoute) -> SitePage:
         page = self.pages.get(route.pattern)
         if page is None:
-            page = self.pages[route.pattern] = self._made_page(route)
+            page = self.pages[route.pattern] = self._new_page(route)
         return page
 
-    def _made_page(self, route: PageRoute) -> SitePage:
+    def _new_page(self, route: PageRoute) -> SitePage:
         site, policies, pattern = self.site, self.site.policies, route.pattern
         plan = site.plans[route.view]
         target = None if "[" in pattern else literal_target(site, plan, pattern)

@@ -142,7 +142,7 @@ class Runner:
         clock, trace = virtual_clock(), Trace(scheduler) if traced else None
         visitors, rejections = list[str](), list[NotSimulated]()
         error: BaseException | None = None
-        threads = Threads(plan.delay, scheduler.begin_late)
+        threads = Threads(plan.delay, scheduler.delay_start)
         chance = Chance(trace.count, self.app.sources()) if trace and watched else None
         with ExitStack() as stack:
             enter = stack.enter_context

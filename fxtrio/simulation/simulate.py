@@ -62,7 +62,7 @@ class Seeds:
         return [*(seed for seed in also if seed not in wanted), *wanted][self.share :: self.shares]
 
 
-_AS_ASKED = Seeds()
+_FROM_OPTIONS = Seeds()
 
 
 def simulate(
@@ -102,7 +102,7 @@ def simulate(
             )
             return _with_length(Runner(scenario, prepared_app(path, settings), options))
 
-        def run(fx_seeds: Seeds = _AS_ASKED, **fixtures: Any) -> None:
+        def run(fx_seeds: Seeds = _FROM_OPTIONS, **fixtures: Any) -> None:
             first = fx_seeds.share == 0
             run_seeds(runner(**fixtures), fx_seeds.of(seeds, also), compared=first)
 
@@ -209,9 +209,9 @@ def _as_test(run: Callable[..., None], scenario: Scenario) -> Callable[..., None
     """Return ``run`` with the name of ``scenario``, and with its parameters but for the world."""
     functools.update_wrapper(run, scenario)
     del run.__wrapped__  # type: ignore[attr-defined]  # pytest would look at its parameters
-    given = list(inspect.signature(scenario).parameters.values())[1:]
+    scenario_parameters = list(inspect.signature(scenario).parameters.values())[1:]
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    parameters = [inspect.Parameter("fx_seeds", kind), *given]
+    parameters = [inspect.Parameter("fx_seeds", kind), *scenario_parameters]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {}
     return run

@@ -23,7 +23,7 @@ def collection_files(root: Path, files: Iterable[Path]) -> set[Path]:
         folder = _inside(root, name)
         for file in folder.rglob("*.md") if folder else ():
             if file.is_file():
-                found |= {file, *_shown(root, file)}
+                found |= {file, *_read_files(root, file)}
     return found
 
 
@@ -92,7 +92,7 @@ def _dotted(called: ast.expr) -> str:
     return ".".join([called.id, *reversed(names)]) if isinstance(called, ast.Name) else ""
 
 
-def _shown(root: Path, file: Path) -> Iterator[Path]:
+def _read_files(root: Path, file: Path) -> Iterator[Path]:
     """Yield the files whose code a Markdown file includes."""
     if find_spec(_EXTRA) is None:  # nothing of this project reads collections
         return
@@ -100,6 +100,6 @@ def _shown(root: Path, file: Path) -> Iterator[Path]:
 
     text = file.read_text("utf-8", errors="replace").removeprefix("\ufeff")
     for name in included_files(text):
-        shown = _inside(root, name)
-        if shown is not None and shown.is_file():
-            yield shown
+        path = _inside(root, name)
+        if path is not None and path.is_file():
+            yield path

@@ -23,7 +23,7 @@ from fxtrio.compile.plurals import counted
 from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
 from fxtrio.config import Config
 from fxtrio.config.code_names import code_names
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 from fxtrio.manifest import FOLDERS, Manifest
 from fxtrio.standalone.collections import collection_files
 from fxtrio.standalone.imported import follow_imports
@@ -144,12 +144,12 @@ def require_replaceable(folder: Path, root: Path) -> None:
     """Raise StandaloneFailed unless ``folder`` may be replaced: new, empty, or such a build."""
     remedy = "Name a new folder, such as 'dist'"
     if root.is_relative_to(folder):
-        raise StandaloneFailed(shown_path(folder), "contains the project", remedy)
+        raise StandaloneFailed(display_path(folder), "contains the project", remedy)
     if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise StandaloneFailed(shown_path(folder), "is not a folder", remedy)
+        raise StandaloneFailed(display_path(folder), "is not a folder", remedy)
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
         cause = "contains files that 'fx build --standalone' did not write"
-        raise StandaloneFailed(shown_path(folder), cause, f"{remedy}, or empty it")
+        raise StandaloneFailed(display_path(folder), cause, f"{remedy}, or empty it")
 
 
 def write_standalone(
@@ -273,8 +273,8 @@ def _copy(source: Path, place: Path) -> None:
 def _check(staging: Path) -> None:
     """Import the app in a process that has nothing else. Raises StandaloneFailed."""
     with TemporaryDirectory(prefix="fxtrio-standalone-") as home:
-        kept = ("PATH", "LANG", "SYSTEMROOT", "TZ")
-        environment = {name: os.environ[name] for name in kept if name in os.environ}
+        passed = ("PATH", "LANG", "SYSTEMROOT", "TZ")
+        environment = {name: os.environ[name] for name in passed if name in os.environ}
         environment |= {name: value for name, value in os.environ.items() if name[:3] == "FX_"}
         environment |= {"HOME": home, "FX_MODE": "production"}
         environment.setdefault("FX_SECRET_KEY", "0" * 64)

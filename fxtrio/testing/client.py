@@ -69,14 +69,14 @@ def _with_body(
     content: bytes,
 ) -> tuple[dict[str, str], bytes]:
     """Return the headers and the bytes of a request's body."""
-    given = dict(headers or {})
+    headers_sent = dict(headers or {})
     if json is not None:
         content = stdlib_json.dumps(json).encode()
-        given.setdefault("content-type", "application/json")
+        headers_sent.setdefault("content-type", "application/json")
     elif data is not None:
         content = urlencode(data, doseq=True).encode()
-        given.setdefault("content-type", "application/x-www-form-urlencoded")
-    return given, content
+        headers_sent.setdefault("content-type", "application/x-www-form-urlencoded")
+    return headers_sent, content
 
 
 def _no_response(method: str, url: str) -> ConnectionResetError:
@@ -132,12 +132,12 @@ class Client:
 
         The request looks like one from the app's own pages, unless ``headers`` say otherwise.
         """
-        given, content = _with_body(headers, json, data, content)
+        headers_sent, content = _with_body(headers, json, data, content)
         answer = WholeResponse(content)
         async with ungrouped(trio.open_nursery()) as nursery:  # with contextvars of its own
             # What follows may be secret, and names of tasks are shown.
             name = f"{method} {url.partition('?')[0]}"
-            scope = self._http_scope(method, url, given)
+            scope = self._http_scope(method, url, headers_sent)
             nursery.start_soon(self.app, scope, answer.receive, answer.send, name=name)
         if answer.start is None:
             raise _no_response(method, url)
@@ -159,8 +159,8 @@ class Client:
 
         The body is JSON, an urlencoded form, or bytes.
         """
-        given, content = _with_body(headers, json, data, content)
-        return ungrouped(self._stream(method, url, given, content))
+        headers_sent, content = _with_body(headers, json, data, content)
+        return ungrouped(self._stream(method, url, headers_sent, content))
 
     @asynccontextmanager
     async def _stream(
@@ -243,8 +243,8 @@ class Client:
     async def _stream_page(
         self, url: str, headers: HeaderArgument | None
     ) -> AsyncIterator[PageStream]:
-        given = {**(headers or {}), **_NAVIGATION}
-        async with self.stream("GET", url, headers=given) as response:
+        headers_sent = {**(headers or {}), **_NAVIGATION}
+        async with self.stream("GET", url, headers=headers_sent) as response:
             if not is_in_lines(response.headers):
                 whole = b"".join([chunk async for chunk in response])
                 media = response.headers.get("content-type", "without a type")
@@ -322,8 +322,8 @@ class Client:
         reconnects. Leaving the block disconnects the client. Raises AnswerUnreadable when the
         stream fails before its first value.
         """
-        given = {**({} if after is None else {"last-event-id": after}), **(headers or {})}
-        return ungrouped(self._read_stream(page, name, query, given))
+        headers_sent = {**({} if after is None else {"last-event-id": after}), **(headers or {})}
+        return ungrouped(self._read_stream(page, name, query, headers_sent))
 
     @asynccontextmanager
     async def _read_stream(
@@ -357,10 +357,12 @@ class Client:
     def scope(self, kind: str, url: str, headers: HeaderArgument | None) -> Scope:
         """Return an ASGI scope for ``url`` with this client's cookies."""
         path, _, query = url.partition("?")
-        given = {"host": self.host, **_SAME_ORIGIN}
-        given.update({name.lower(): value for name, value in (headers or {}).items()})
+        headers_sent = {"host": self.host, **_SAME_ORIGIN}
+        headers_sent.update({name.lower(): value for name, value in (headers or {}).items()})
         if self.cookies:
-            given["cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+            headers_sent["cookie"] = "; ".join(
+                f"{name}={value}" for name, value in self.cookies.items()
+            )
         secure = self.scheme == "https"
         schemes = {"http": self.scheme, "websocket": "wss" if secure else "ws"}
         # As servers do it: a handshake has no method.
@@ -377,7 +379,7 @@ class Client:
             "root_path": "",
             "headers": [
                 (name.encode("latin-1"), value.encode("latin-1"))
-                for name, value in given.items()
+                for name, value in headers_sent.items()
                 if value != ""
             ],
             "client": ("127.0.0.1", 50000),

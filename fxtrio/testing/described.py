@@ -31,7 +31,7 @@ _described: dict[bytes, WholeDocument] = {}
 
 
 @attrs.define(eq=False)
-class MadeDocument:
+class LazyDocument:
     """That of the project in a folder, with some settings."""
 
     _root: Path

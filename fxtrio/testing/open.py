@@ -31,7 +31,7 @@ from fxtrio.ssr.frames import Rendered
 from fxtrio.temporary_folders import open_temporary_folder
 from fxtrio.testing.client import Client
 from fxtrio.testing.clock import held_clock, holding
-from fxtrio.testing.described import MadeDocument
+from fxtrio.testing.described import LazyDocument
 from fxtrio.testing.unwrap_groups import ungrouped
 
 
@@ -118,9 +118,9 @@ async def _open(
         stack.enter_context(env_files(root))
         held = stack.enter_context(held_clock())
         build = stack.enter_context(open_temporary_folder("fxtrio-app-"))
-        given = load_config(root, **with_plugins(root, settings))
+        loaded = load_config(root, **with_plugins(root, settings))
         hold = nullcontext if held is None else held.hold_for_process
-        config = await stack.enter_async_context(own_database(given, hold))
+        config = await stack.enter_async_context(own_database(loaded, hold))
         data = build / "data" if data is None else data
         if mode is None:
             with hold():
@@ -131,7 +131,7 @@ async def _open(
         else:
             manifest = compile_server(root, config, build, mode=mode)
         app = assemble(root, config, build, manifest, open_renderer=holding(open_renderer, held))
-        app.openapi = MadeDocument(root, given, hold)
+        app.openapi = LazyDocument(root, loaded, hold)
         for plugin in app.plugins:
             plugin.isolate(data)
         if held is not None:
@@ -162,14 +162,14 @@ def with_plugins(root: Path, settings: dict[str, Any]) -> dict[str, Any]:
 
     An empty list opens none; what is no plugin is left to the check.
     """
-    given = settings.get("plugins")
-    if not isinstance(given, list | tuple) or not given:
+    loaded = settings.get("plugins")
+    if not isinstance(loaded, list | tuple) or not loaded:
         return settings
     others = {name: value for name, value in settings.items() if name != "plugins"}
     joined: dict[Any, Any] = {
         plugin.name: asdict(plugin) for plugin in load_config(root, **others).plugins
     }
-    for number, entry in enumerate(given):
+    for number, entry in enumerate(loaded):
         if isinstance(entry, PluginConfig):
             entry = asdict(entry)
         elif isinstance(entry, str):

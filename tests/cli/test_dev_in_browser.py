@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, Response, expect
 from fx.testing import open_app
 from fxtrio.develop.processes.messages import VARIABLE
 from fxtrio.observe.observer import open_observer
-from fxtrio.plugins.studio.sections import SECTIONS, Asked
+from fxtrio.plugins.studio.sections import SECTIONS, PageContext
 from fxtrio.plugins.studio.studio import render_page
 from fxtrio.plugins.studio.timings import Timings
 from tests.cli.in_browser import edit, hydrated, open_home, wait_for
@@ -302,8 +302,8 @@ async def render_database_page(root: Path, **query: str) -> str:
     write_tree(root, files)
     async with open_app(root, database={"url": "sqlite:///app.db"}) as client:
         with open_observer() as loop:
-            asked = Asked(client.app, Timings(), loop, True, {"headers": []}, query)
-            return await render_page("database", asked, "/__fx") or ""
+            context = PageContext(client.app, Timings(), loop, True, {"headers": []}, query)
+            return await render_page("database", context, "/__fx") or ""
 
 
 @pytest.mark.parametrize(

@@ -51,7 +51,7 @@ CALLERS: dict[tuple[Mode, str], tuple[str, ...]] = {
     ("match", "tried where TypeScript complains of a name, which begins there"): (
         "tools/types/report/javascript_leniency.py:_ASSIGNED",
         "tools/types/report/javascript_leniency.py:_ATTRIBUTE",
-        "tools/types/report/remedies.py:_GIVEN",
+        "tools/types/report/remedies.py:_VALUE_START",
     ),
     ("match", "tried once for each line of the output of a checker, or for the name of a type"): (
         "tools/types/report/python_checkers.py:_MYPY",

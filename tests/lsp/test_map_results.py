@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from fxtrio.tools.lsp.answers.map_results import Asked, edits_back
+from fxtrio.tools.lsp.answers.map_results import RequestContext, edits_back
 from fxtrio.tools.lsp.documents.virtual_document import Projection
 
 
@@ -20,11 +20,11 @@ def edit(start: dict[str, int], end: dict[str, int], text: str) -> dict[str, Any
 
 def test_edits_are_applied_from_the_last_one_whatever_the_order_of_keys() -> None:
     half = Projection("python", Path("/p/index.fxl.py"), "ab cd\nxx\nyy")
-    asked = Asked(half, {half.uri: ("file:///p/index.fxl", half)})
+    context = RequestContext(half, {half.uri: ("file:///p/index.fxl", half)})
     breaks_line = edit(place(0, 2), place(0, 3), "\n")
     removes_line = edit(place(1, 0), place(2, 0), "")
 
-    found = edits_back({"changes": {half.uri: [breaks_line, removes_line]}}, asked)
+    found = edits_back({"changes": {half.uri: [breaks_line, removes_line]}}, context)
 
     assert found is not None
     assert [one["newText"] for one in found["changes"]["file:///p/index.fxl"]] == ["", "cd"]

@@ -16,7 +16,7 @@ from fx.realtime import Event
 from fx.testing import open_app
 from fxtrio.observe.observer import open_observer
 from fxtrio.plugins.protocol import PluginFailed
-from fxtrio.plugins.studio.sections import SECTIONS, Asked
+from fxtrio.plugins.studio.sections import SECTIONS, PageContext
 from fxtrio.plugins.studio.studio import Watchers, render_page
 from fxtrio.plugins.studio.timings import Timings
 from tests.trees import page, write_tree
@@ -215,8 +215,8 @@ async def test_developers_read_the_database_and_change_nothing(root: Path) -> No
 
         async def shown(**query: str) -> str:
             with open_observer() as loop:
-                asked = Asked(client.app, Timings(), loop, True, {"headers": []}, query)
-                return await render_page("database", asked, "/__fx") or ""
+                context = PageContext(client.app, Timings(), loop, True, {"headers": []}, query)
+                return await render_page("database", context, "/__fx") or ""
 
         first = await shown(sql="select text from secrets")
         refused = await shown(sql="delete from secrets")

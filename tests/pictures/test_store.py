@@ -20,7 +20,7 @@ from PIL import Image, ImageCms
 from fxtrio.build_folder import LinkInTheWay
 from fxtrio.pictures.pixels import PictureInvalid
 from fxtrio.pictures.process import answer_to
-from fxtrio.pictures.store import FOLDER, Picture, PictureStore, candidates_of, shown_size
+from fxtrio.pictures.store import FOLDER, Picture, PictureStore, candidates_of, display_size
 
 RED, BLUE = (255, 0, 0), (0, 0, 255)
 
@@ -91,9 +91,9 @@ def test_no_file_is_wider_than_the_picture_or_than_screens_show(
 
 
 def test_a_width_leads_to_the_height() -> None:
-    assert shown_size(4000, 3000, 400) == (400, 300)
-    assert shown_size(40, 30, 400) == (40, 30)
-    assert shown_size(4000, 1, 10) == (10, 1)
+    assert display_size(4000, 3000, 400) == (400, 300)
+    assert display_size(40, 30, 400) == (40, 30)
+    assert display_size(4000, 1, 10) == (10, 1)
 
 
 def test_each_file_has_its_format_and_width_and_nothing_about_the_camera(

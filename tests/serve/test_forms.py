@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fx.testing import Client, TestResponse, open_app
-from fxtrio.serve.request.bodies.body import MAX_REFILL, is_private, shown_again
+from fxtrio.serve.request.bodies.body import MAX_REFILL, is_private, refill_values
 from tests.trees import page, write_tree
 
 PAGE = """
@@ -83,7 +83,7 @@ async def test_passwords_tokens_and_files_do_not_come_back(client: Client) -> No
 
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text())))
 def test_no_field_with_a_private_name_is_shown_again(values: dict[str, str | list[str]]) -> None:
-    shown = shown_again({**values, "Password2": "x", "api_TOKEN": "x", "_pin": "x"})
+    shown = refill_values({**values, "Password2": "x", "api_TOKEN": "x", "_pin": "x"})
     assert not any(is_private(name) for name in shown)
     assert shown.items() <= values.items()
 
@@ -141,8 +141,8 @@ async def test_what_is_typed_into_password_fields_never_comes_back(
 def test_a_form_that_is_too_large_for_a_page_comes_back_in_part() -> None:
     long = "<" * (MAX_REFILL - 10)
     values = {"first": "a", "long": long, "longer": long, "last": ["b"]}
-    assert shown_again(values) == {"first": "a", "long": long}
-    assert shown_again({"long": "<" * MAX_REFILL, "last": ["b", "c"]}) == {"last": ["b", "c"]}
+    assert refill_values(values) == {"first": "a", "long": long}
+    assert refill_values({"long": "<" * MAX_REFILL, "last": ["b", "c"]}) == {"last": ["b", "c"]}
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD"])

@@ -191,29 +191,29 @@ def mounted(client: Client, pattern: str, at: str) -> MountedClient:
 
 
 @attrs.frozen
-class Asked:
+class Response:
     """What a request came to."""
 
     status: int
     text: str
 
 
-Ask = Callable[[Client, str], Awaitable[Asked]]
+Ask = Callable[[Client, str], Awaitable[Response]]
 
 
 def _get(method: str = "GET", suffix: str = "", **headers: str) -> Ask:
-    async def ask(client: Client, path: str) -> Asked:
+    async def ask(client: Client, path: str) -> Response:
         named = "/index" if suffix == ".md" and path == "/" else path
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         url = client.base_url + named + suffix
-        return _shown(await client.request(method, url, headers=sent))
+        return _response_of(await client.request(method, url, headers=sent))
 
     return ask
 
 
 def _post(action: str = "act", **body: Any) -> Ask:
-    async def ask(client: Client, path: str) -> Asked:
-        return _shown(await client.post(_action(client, path, action), **body))
+    async def ask(client: Client, path: str) -> Response:
+        return _response_of(await client.post(_action(client, path, action), **body))
 
     return ask
 
@@ -223,23 +223,23 @@ def _action(client: Client, path: str, action: str = "act") -> str:
 
 
 def _read() -> Ask:
-    async def ask(client: Client, path: str) -> Asked:
+    async def ask(client: Client, path: str) -> Response:
         page = path if path != "/" else "/index"
-        return _shown(await client.get(f"{client.base_url}/api/__streams{page}/values"))
+        return _response_of(await client.get(f"{client.base_url}/api/__streams{page}/values"))
 
     return ask
 
 
-def _shown(response: TestResponse) -> Asked:
-    return Asked(response.status, response.text)
+def _response_of(response: TestResponse) -> Response:
+    return Response(response.status, response.text)
 
 
-async def _socket(client: Client, path: str) -> Asked:
+async def _socket(client: Client, path: str) -> Response:
     try:
         async with client.websocket(client.base_url + path) as socket:
-            return Asked(200, str(await socket.receive()))
+            return Response(200, str(await socket.receive()))
     except SocketRejected as refused:
-        return Asked(refused.status, "")
+        return Response(refused.status, "")
 
 
 FORMS: dict[str, Ask] = {
@@ -266,7 +266,7 @@ FORMS: dict[str, Ask] = {
 
 
 def _elsewhere(form: Ask, change: Callable[[str], str]) -> Ask:
-    async def ask(client: Client, path: str) -> Asked:
+    async def ask(client: Client, path: str) -> Response:
         return await form(client, change(path))
 
     return ask
@@ -317,7 +317,7 @@ async def open_guarded(
     }
 
 
-async def asked(client: Client, form: Ask, path: str) -> tuple[Asked, list[str], list[Any]]:
+async def asked(client: Client, form: Ask, path: str) -> tuple[Response, list[str], list[Any]]:
     """Ask for a page; return the answer, the files whose code ran, and what hooks judged."""
     state = client.app.state
     state.ran, state.judged = [], []

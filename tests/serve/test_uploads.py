@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from fx.runtime import Upload, action
 from fx.testing import Client, open_app
 from fxtrio.serve.pages.functions.server_functions import PageCodeInvalid
-from fxtrio.sizes import shown_size, to_bytes
+from fxtrio.sizes import size_text, to_bytes
 from tests.trees import page, write_tree
 
 PAGE = """
@@ -252,7 +252,7 @@ def test_a_demand_that_no_file_can_meet_is_rejected(mistake: Any, told: str) -> 
 
 @given(st.integers(0, 10**15))
 def test_a_size_that_is_shown_is_read_again(size: int) -> None:
-    assert to_bytes(shown_size(size).replace("bytes", "B")) == size
+    assert to_bytes(size_text(size).replace("bytes", "B")) == size
 
 
 IMPOSSIBLE = """

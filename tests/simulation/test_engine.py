@@ -195,7 +195,7 @@ def test_a_late_task_begins_after_its_turns_or_when_nothing_else_can_run() -> No
             for name, turns in (("second", 3), ("first", 1)):
                 nursery.start_soon(begin, name, name=name)
                 (task,) = (one for one in nursery.child_tasks if one.name == name)
-                scheduler.begin_late(task, turns)
+                scheduler.delay_start(task, turns)
             for _ in range(3):  # the first one begins meanwhile
                 await trio.lowlevel.checkpoint()
             assert [name for name, _, _ in begun] == ["first"]
@@ -240,7 +240,7 @@ def test_what_the_framework_reads_is_late_or_was_read_before(late: bool, found: 
 
     read.__module__ = "fxtrio.db.reading"
     scheduler = Scheduler(InOrder())
-    threads = Threads(lambda: (2, 5.0, late), scheduler.begin_late)
+    threads = Threads(lambda: (2, 5.0, late), scheduler.delay_start)
 
     async def main() -> tuple[list[str], float]:
         async with trio.open_nursery() as nursery:
@@ -272,7 +272,7 @@ def test_a_call_of_the_framework_ends_also_when_its_task_is_cancelled(late: bool
 
     read.__module__ = "fxtrio.db.reading"
     scheduler, limiters = Scheduler(InOrder()), list[trio.CapacityLimiter]()
-    threads = Threads(lambda: (2, 5.0, late), scheduler.begin_late)
+    threads = Threads(lambda: (2, 5.0, late), scheduler.delay_start)
 
     async def main() -> None:
         limiters.append(trio.CapacityLimiter(1))

@@ -27,7 +27,7 @@ from fxtrio.tools.types.python.shapes import (
     Shape,
     TupleShape,
     UnionShape,
-    Vague,
+    UnknownType,
 )
 
 _numbers = itertools.count()
@@ -183,7 +183,7 @@ def fits(value: Any, shape: Shape, named: Mapping[str, Shape]) -> bool:
     """Whether a JSON value has a shape."""
     if isinstance(shape, Named):
         return fits(value, named[shape.name], named)
-    if isinstance(shape, Vague):
+    if isinstance(shape, UnknownType):
         return True
     if isinstance(shape, UnionShape):
         return any(fits(value, part, named) for part in shape.parts)

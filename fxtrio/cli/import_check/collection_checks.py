@@ -113,8 +113,10 @@ def _calls(code: Code) -> Iterator[_Call]:
         if not isinstance(node, ast.Call) or _value(node.func, code.names) is not load:
             continue
         named = {one.arg or "**": one.value for one in node.keywords}
-        given = dict(zip(("folder", "model"), node.args, strict=False))
-        arguments = {name: _value(value, code.names) for name, value in {**given, **named}.items()}
+        positional = dict(zip(("folder", "model"), node.args, strict=False))
+        arguments = {
+            name: _value(value, code.names) for name, value in {**positional, **named}.items()
+        }
         folder, url = arguments.pop("folder", _UNKNOWN), arguments.pop("url", "")
         model = arguments.pop("model", None)
         # `isinstance` asks objects for their class, which is code of a proxy.

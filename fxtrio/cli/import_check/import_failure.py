@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fxtrio import imports
 from fxtrio.cli.import_check.importer import explain
-from fxtrio.errors import FxtrioError, sentence, shown_path
+from fxtrio.errors import FxtrioError, display_path, sentence
 from fxtrio.tracebacks import is_application
 
 
@@ -53,4 +53,4 @@ def _explained(error: BaseException, first: int) -> ImportFailed | None:
     if not own:
         return None
     file, line = own[-1]
-    return ImportFailed(f"{shown_path(Path(file))}:{line}", *explain(error))
+    return ImportFailed(f"{display_path(Path(file))}:{line}", *explain(error))

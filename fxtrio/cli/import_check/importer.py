@@ -97,10 +97,10 @@ class Attempts:
     def _place(self, error: BaseException, source: str) -> tuple[str, int, int]:
         """Return the innermost place in the project; else the first line of ``source``."""
         if isinstance(error, SyntaxError) and error.filename and self._is_own(error.filename):
-            return self._shown(error.filename), error.lineno or 1, max(error.offset or 1, 1)
+            return self._display_path(error.filename), error.lineno or 1, max(error.offset or 1, 1)
         for frame in reversed(traceback.extract_tb(error.__traceback__)):
             if self._is_own(frame.filename) and frame.lineno:
-                return self._shown(frame.filename), frame.lineno, _column(frame)
+                return self._display_path(frame.filename), frame.lineno, _column(frame)
         is_file = (self.root / source).is_file()
         return (source, 1, 1) if is_file else (source, 0, 0)
 
@@ -114,7 +114,7 @@ class Attempts:
     def _is_own(self, file: str) -> bool:
         return Path(file).is_relative_to(self.root) and is_application(file)
 
-    def _shown(self, file: str) -> str:
+    def _display_path(self, file: str) -> str:
         return Path(file).relative_to(self.root).as_posix()
 
 

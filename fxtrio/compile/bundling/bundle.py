@@ -22,7 +22,7 @@ from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem, B
 from fxtrio.compile.bundling.early_bundler import EarlyBundler, start_bundler
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.problems import Problem
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 from fxtrio.manifest import ScriptsMode, ViewKind
 
 log = logging.getLogger("fx.build")
@@ -193,19 +193,19 @@ async def bundle(
     # The pipes are of whoever takes it out: their numbers may be another's once they are closed.
     waiting = [process]
 
-    def communicate(given: bytes) -> tuple[bytes, bytes]:
-        return waiting.pop().communicate(given)
+    def communicate(request: bytes) -> tuple[bytes, bytes]:
+        return waiting.pop().communicate(request)
 
     try:
-        given = json.dumps(encode_plan(plan, toolchain)).encode()
+        request = json.dumps(encode_plan(plan, toolchain)).encode()
         # Left alone after a cancellation, it ends with the process.
-        output, told = await trio.to_thread.run_sync(communicate, given, abandon_on_cancel=True)
+        output, errors = await trio.to_thread.run_sync(communicate, request, abandon_on_cancel=True)
     finally:
         process.kill()  # which has ended, unless this was cancelled
         process.wait()
         with suppress(IndexError), waiting.pop():  # no thread has begun: closes the pipes
             pass
-    printed = told.decode("utf-8", "replace")
+    printed = errors.decode("utf-8", "replace")
     if printed.strip():
         log.info("%s", printed.rstrip())
     result = _result(output)
@@ -232,13 +232,13 @@ def read_result(result: dict[str, Any]) -> BundleResult:
             for view in result.get("islands", ())
         ),
         islands_entry=_file(result["islandsEntry"]) if result.get("islandsEntry") else None,
-        island_mistakes=_told(result.get("islandMistakes", ()), FindingKind.UI),
-        island_doubts=_told(result.get("islandDoubts", ()), FindingKind.LIKELY),
+        island_mistakes=_problems(result.get("islandMistakes", ()), FindingKind.UI),
+        island_doubts=_problems(result.get("islandDoubts", ()), FindingKind.LIKELY),
         warnings=tuple(result["warnings"]),
     )
 
 
-def _told(found: Iterable[dict[str, Any]], kind: FindingKind) -> tuple[Problem, ...]:
+def _problems(found: Iterable[dict[str, Any]], kind: FindingKind) -> tuple[Problem, ...]:
     return tuple(sorted({Problem(**one, kind=kind) for one in found}))
 
 
@@ -269,7 +269,9 @@ def _result(output: bytes) -> dict[str, Any] | None:
 
 def _problem(found: dict[str, Any], root: Path) -> BundleProblem:
     problem = BundleProblem(**found)
-    return attrs.evolve(problem, path=shown_path(root / problem.path)) if problem.path else problem
+    return (
+        attrs.evolve(problem, path=display_path(root / problem.path)) if problem.path else problem
+    )
 
 
 def _file(assets: dict[str, Any]) -> FileAssets:

@@ -14,7 +14,7 @@ class BundleProblem:
     """One mistake the bundler found; `BundleFailed` carries all of them."""
 
     path: str
-    """As `shown_path` names it; "" when it belongs to no file."""
+    """As `display_path` names it; "" when it belongs to no file."""
 
     line: int
     """1-based; 0 when the place within the file is not known."""

@@ -60,20 +60,20 @@ def _wrong_function(
     assert isinstance(call, ast.Call)
     if not call.args:
         return
-    given = call.args[0]
-    if isinstance(given, ast.Name):
-        function = functions.get(given.id)
+    argument = call.args[0]
+    if isinstance(argument, ast.Name):
+        function = functions.get(argument.id)
         if function is None or function.decorator_list:
             return
         if is_generator(function):
-            yield given, f"defer: {given.id!r} has a yield", "Return the whole value"
+            yield argument, f"defer: {argument.id!r} has a yield", "Return the whole value"
         elif isinstance(function, ast.FunctionDef) and _returns_data(function):
-            yield given, f"defer: {given.id!r} is not async", "Define it with 'async def'"
-    elif isinstance(given, ast.Call) and isinstance(given.func, ast.Name):
-        name = given.func.id
+            yield argument, f"defer: {argument.id!r} is not async", "Define it with 'async def'"
+    elif isinstance(argument, ast.Call) and isinstance(argument.func, ast.Name):
+        name = argument.func.id
         if isinstance(functions.get(name), ast.AsyncFunctionDef):
             remedy = f"Pass the function and its arguments: 'defer({name}, …)'"
-            yield given, f"defer: gets a call of {name!r}", remedy
+            yield argument, f"defer: gets a call of {name!r}", remedy
 
 
 def _returns_data(function: ast.FunctionDef) -> bool:

@@ -19,14 +19,14 @@ class BudgetExceeded(FxtrioError):
     """Pages load more than ``fx build --budget`` allows."""
 
     def __init__(self, pages: Sequence[PageWeight], budget: int) -> None:
-        told = [
+        lines = [
             f"{page.pattern}: loads {page.sent / 1000:.1f} kB of JavaScript and CSS, more than "
             f"the budget of {budget / 1000:g} kB."
             + first_reason(page.reasons, " It needs scripts for ")
             for page in pages
         ]
         remedy = "Remove what the pages do not need, or raise --budget. The build was not changed."
-        super().__init__("\n".join([*told, remedy]))
+        super().__init__("\n".join([*lines, remedy]))
         self.pages = tuple(pages)
         self.budget = budget
 

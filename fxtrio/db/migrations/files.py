@@ -66,11 +66,11 @@ PARTLY_COMMITTED = (
 
 
 class MigrationFailed(DatabaseError):
-    """A statement of a migration failed. ``kept`` describes what was committed of its file."""
+    """A statement of a migration failed. ``outcome`` describes what was committed of its file."""
 
-    def __init__(self, file: str, error: BaseException, kept: str = ROLLED_BACK) -> None:
+    def __init__(self, file: str, error: BaseException, outcome: str = ROLLED_BACK) -> None:
         cause = str(error).strip().replace("\n", " ")
-        super().__init__(f"{FOLDER}/{file}: {cause}. {kept}")
+        super().__init__(f"{FOLDER}/{file}: {cause}. {outcome}")
         self.file = file
 
 

@@ -41,7 +41,7 @@ from fxtrio.develop.report.overlay_errors import Shown, shown_failure
 from fxtrio.develop.vite.node_messages import Told, change_order
 from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 from fxtrio.routes.plan import MARKDOWN_SUFFIX
 
 _WARM = 3  # pages that are prepared before they are requested
@@ -319,7 +319,7 @@ class DevProject:
         self._check_later(found, told.outlines, pages_changed=bool(changed or gone))
         problems = [str(problem) for problem in self._files.wrong()]
         problems += [
-            f"{shown_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
+            f"{display_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
             for one in told.wrong
         ]
         paths = map(PurePosixPath, found.files)

@@ -12,7 +12,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 
 log = logging.getLogger("fx.dev")
 
@@ -54,6 +54,6 @@ def _log_breakpoint(*_: object, **__: object) -> None:
     caller = sys._getframe(1)
     log.warning(
         "%s:%d: breakpoint() needs a debugger. Start 'fx dev --inspect', and attach your editor",
-        shown_path(Path(caller.f_code.co_filename)),
+        display_path(Path(caller.f_code.co_filename)),
         caller.f_lineno,
     )

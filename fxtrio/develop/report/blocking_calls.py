@@ -18,7 +18,7 @@ from types import FrameType
 import attrs
 import trio
 
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 from fxtrio.serve import dispatch
 from fxtrio.tracebacks import is_application
 
@@ -100,6 +100,6 @@ def _place(frame: FrameType | None) -> str:
         if is_application(code.co_filename):
             if code.co_name == "<module>":
                 return ""
-            return f"{shown_path(Path(code.co_filename))}:{frame.f_lineno}: {code.co_name}()"
+            return f"{display_path(Path(code.co_filename))}:{frame.f_lineno}: {code.co_name}()"
         frame = frame.f_back
     return ""

@@ -19,7 +19,7 @@ from starlette.types import Receive, Scope, Send
 from fxtrio.observe.observer import open_observer
 from fxtrio.observe.tree import Loop, take_tree
 from fxtrio.plugins.studio import html
-from fxtrio.plugins.studio.sections import Asked
+from fxtrio.plugins.studio.sections import PageContext
 from fxtrio.plugins.studio.studio import PAUSE, POLICY, TOO_MANY, Watchers, query_of, render_page
 from fxtrio.plugins.studio.timings import Timings, server_timing
 from fxtrio.spans import current_span
@@ -91,8 +91,8 @@ class Inside:
             return None
         base: str = scope["path"].removesuffix(path).rstrip("/")
         query = query_of(scope)
-        asked = Asked(self.application, self.timings, self._loop, True, scope, query)
-        return await render_page(_NAMES.get(path, path), asked, base)
+        context = PageContext(self.application, self.timings, self._loop, True, scope, query)
+        return await render_page(_NAMES.get(path, path), context, base)
 
     async def _pause(self) -> bool:
         with trio.move_on_after(PAUSE):

@@ -42,13 +42,13 @@ class Prefetch:
         ahead = min(MOST, int(AHEAD * self._ended / elapsed)) if elapsed > 0 else 0
         return self.workers + ahead - running - len(self.waiting)
 
-    def add(self, claimed: list[Claimed], asked: int, now: float) -> None:
-        """Add the jobs that were claimed of ``asked`` ones."""
+    def add(self, claimed: list[Claimed], wanted: int, now: float) -> None:
+        """Add the jobs that were claimed of ``wanted`` ones."""
         self.waiting.extend(claimed)
         self._claimed_at = now
         self._ended = 0
         # Fewer than requested means that there are no more: check again when all of them run.
-        self._enough = len(self.waiting) // 2 if len(claimed) == asked else 0
+        self._enough = len(self.waiting) // 2 if len(claimed) == wanted else 0
 
     def end_one(self) -> bool:
         """Count a finished job; return whether it is time to claim more."""

@@ -24,7 +24,7 @@ from fxtrio.plugins.auth.models import Rejection, User, rejection_of
 from fxtrio.plugins.auth.service import AuthService
 from fxtrio.plugins.auth.sessions.middleware import signed_in_of
 from fxtrio.plugins.auth.throttle import client_of
-from fxtrio.serve.request.bodies.body import ActionRequest, shown_again
+from fxtrio.serve.request.bodies.body import ActionRequest, refill_values
 from fxtrio.serve.request.bodies.spool import Body
 from fxtrio.serve.request.response.error_response import ErrorResponse
 from fxtrio.serve.request.response.form_rerender import PAGES, PageAgain
@@ -207,7 +207,7 @@ class Endpoints:
                 submission.name,
                 ErrorResponse(rejection.message, rejection.status, data, fields, wait),
                 query=urlencode(query),
-                values=shown_again(submission.fields),
+                values=refill_values(submission.fields),
                 otherwise=_see_other(url),
             )
             if PAGES not in submission.request.scope:  # another application has the routes

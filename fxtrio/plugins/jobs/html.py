@@ -59,8 +59,10 @@ def _tiles(overview: Overview) -> str:
     due = min((group.due for group in overview.groups if group.due is not None), default=None)
     tiles = {state.capitalize(): _count(totals[state], state) for state in STATES}
     tiles["Next"] = _moment(due, overview.now)
-    shown = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles.items())
-    return f'<dl class="tiles">{shown}</dl>\n'
+    content = "".join(
+        f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in tiles.items()
+    )
+    return f'<dl class="tiles">{content}</dl>\n'
 
 
 def _queues(overview: Overview) -> str:
@@ -147,10 +149,12 @@ def _workers(overview: Overview) -> str:
 
 
 def _section(title: str, table: str, otherwise: str, buttons: str = "") -> str:
-    shown = f'<p class="empty">{otherwise}</p>'
+    content = f'<p class="empty">{otherwise}</p>'
     if table:
-        shown = f'<div class="table" role="region" aria-label="{title}" tabindex="0">{table}</div>'
-    return f"<section><h2>{title}</h2>{buttons}{shown}</section>\n"
+        content = (
+            f'<div class="table" role="region" aria-label="{title}" tabindex="0">{table}</div>'
+        )
+    return f"<section><h2>{title}</h2>{buttons}{content}</section>\n"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -179,8 +183,8 @@ def _called(row: dict[str, Any]) -> str:
 def _arguments(encoded: str) -> str:
     """Return the arguments of a call as Python writes them, from `[[2], {"to": "ada"}]`."""
     values, named = json.loads(encoded)
-    shown = [repr(value) for value in values]
-    return ", ".join([*shown, *(f"{name}={value!r}" for name, value in named.items())])
+    content = [repr(value) for value in values]
+    return ", ".join([*content, *(f"{name}={value!r}" for name, value in named.items())])
 
 
 def _error(row: dict[str, Any]) -> str:

@@ -46,8 +46,8 @@ class ActionTool:
         """Return the path, percent-encoded. Raises KeyError for a parameter that is missing."""
 
         def value(found: re.Match[str]) -> str:
-            given = arguments[found[1]]
-            text = given if isinstance(given, str) else str(given)
+            in_path = arguments[found[1]]
+            text = in_path if isinstance(in_path, str) else str(in_path)
             safe = SAFE_IN_PATHS if self.parameters[found[1]] else SAFE_IN_PATHS.replace("/", "")
             return quote(text, safe=safe)
 
@@ -79,18 +79,18 @@ def tools_of(document: Mapping[str, Any]) -> dict[str, ActionTool]:
 
 
 def _tool(path: str, operation: Mapping[str, Any], components: dict[str, Any]) -> ActionTool:
-    given = [one for one in operation.get("parameters", ()) if one["in"] == "path"]
+    in_path = [one for one in operation.get("parameters", ()) if one["in"] == "path"]
     request = operation["requestBody"]
     body = request["content"][JSON]["schema"]
     named = components["schemas"].get(body.get("$ref", "").removeprefix(_COMPONENTS), body)
     is_object = not body or isinstance(named.get("properties"), dict)
-    properties = {one["name"]: _parameter(one) for one in given}
+    properties = {one["name"]: _parameter(one) for one in in_path}
     required = list(properties)
     if is_object:
         fields = dict(named.get("properties", {}))
         properties |= fields
         required += [one for one in named.get("required", ()) if one not in required]
-        required = required if request["required"] else list({one["name"]: 0 for one in given})
+        required = required if request["required"] else list({one["name"]: 0 for one in in_path})
     else:
         properties[_BODY] = body
         required += [_BODY] if request["required"] else []
@@ -105,7 +105,7 @@ def _tool(path: str, operation: Mapping[str, Any], components: dict[str, Any]) -
         name=operation["operationId"],
         description="\n\n".join(part for part in text if part),
         path=path,
-        parameters={one["name"]: "description" in one for one in given},
+        parameters={one["name"]: "description" in one for one in in_path},
         fields=frozenset(fields) if body and is_object else None,
         whole=not is_object,
         schema=_within(schema),

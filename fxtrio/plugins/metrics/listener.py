@@ -121,8 +121,8 @@ async def _answer(stream: trio.SocketStream, path: str, answer: Answer) -> None:
     event = await _read_request(connection, stream)
     if event is None:
         return
-    asked = event.target.partition(b"?")[0].decode("latin-1")
-    if asked != path:
+    requested = event.target.partition(b"?")[0].decode("latin-1")
+    if requested != path:
         status, body = 404, f"Metrics are at {path}.\n".encode()
     elif event.method not in (b"GET", b"HEAD"):
         status, body = 405, b"Metrics are read by GET.\n"

@@ -60,7 +60,7 @@ class ObservePlugin(Plugin[ObserveSettings]):
     name = "observe"
     observed = True
     Settings = ObserveSettings
-    _asked: tuple[Loop, Guard] | None = None
+    _observed: tuple[Loop, Guard] | None = None
 
     @asynccontextmanager
     async def open(self, app: App) -> AsyncIterator[None]:
@@ -71,11 +71,11 @@ class ObservePlugin(Plugin[ObserveSettings]):
         with open_observer() as loop:
             app.spans.add(named)
             if guard is not None:
-                self._asked = loop, guard
+                self._observed = loop, guard
             try:
                 yield
             finally:
-                self._asked = None
+                self._observed = None
                 app.spans.remove(named)
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
@@ -89,9 +89,9 @@ class ObservePlugin(Plugin[ObserveSettings]):
         return (Route(self.settings.path, self._answer, methods=["GET"]),)
 
     async def _answer(self, request: Request) -> Response:
-        if self._asked is None:
+        if self._observed is None:
             raise AppNotRunning
-        loop, guard = self._asked
+        loop, guard = self._observed
         return await guarded(guard, request, partial(self._show, loop))
 
     async def _show(self, loop: Loop, request: Request) -> Response:

@@ -52,12 +52,12 @@ def table(title: str, heads: Sequence[str], rows: Iterable[Sequence[object]]) ->
         for row in rows
     )
     head = "".join(f'<th scope="col">{escape(one)}</th>' for one in heads)
-    shown = '<p class="empty">None.</p>'
+    content = '<p class="empty">None.</p>'
     if body:
         whole = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
         label = f'role="region" aria-label="{escape(title)}" tabindex="0"'
-        shown = f'<div class="table" {label}>{whole}</div>'
-    return f"<section><h2>{escape(title)}</h2>{shown}</section>\n"
+        content = f'<div class="table" {label}>{whole}</div>'
+    return f"<section><h2>{escape(title)}</h2>{content}</section>\n"
 
 
 def counts(title: str, values: Iterable[tuple[str, object]]) -> str:
@@ -65,8 +65,8 @@ def counts(title: str, values: Iterable[tuple[str, object]]) -> str:
     tiles = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{_cell(value)}</dd></div>" for name, value in values
     )
-    shown = f'<dl class="tiles">{tiles}</dl>' if tiles else '<p class="empty">None.</p>'
-    return f"<section><h2>{escape(title)}</h2>{shown}</section>\n"
+    content = f'<dl class="tiles">{tiles}</dl>' if tiles else '<p class="empty">None.</p>'
+    return f"<section><h2>{escape(title)}</h2>{content}</section>\n"
 
 
 def _cell(value: object) -> str:

@@ -21,7 +21,7 @@ from fxtrio.observe.tree import Loop
 from fxtrio.plugins.guard import Guard, guard_mistakes, guarded, resolve_guard
 from fxtrio.plugins.protocol import Plugin, Resolver
 from fxtrio.plugins.studio import html
-from fxtrio.plugins.studio.sections import Asked
+from fxtrio.plugins.studio.sections import PageContext
 from fxtrio.plugins.studio.studio import PAUSE, POLICY, TOO_MANY, Watchers, query_of, render_page
 from fxtrio.plugins.studio.timings import Timings
 from fxtrio.serve.event_streams.open_streams import OpenStreams, StreamsFull
@@ -106,9 +106,9 @@ class StudioPlugin(Plugin[StudioSettings]):
     async def _page(self, request: Request) -> Response:
         name = request.path_params.get("name", "requests")
         opened, query = self._opened(), query_of(request.scope)
-        asked = Asked(request.app, opened.timings, opened.loop, False, request.scope, query)
+        context = PageContext(request.app, opened.timings, opened.loop, False, request.scope, query)
         root = url_of_root(request.scope) + self.config.base_url
-        page = await render_page(name, asked, root + self.settings.path)
+        page = await render_page(name, context, root + self.settings.path)
         if page is None:
             return PlainTextResponse("Not found\n", 404, _OF_ONE)
         return HTMLResponse(page, headers=_OF_ONE)

@@ -15,14 +15,14 @@ from starlette.types import Scope
 
 from fxtrio.app_handle import App
 from fxtrio.asgi_extensions import url_of_root
-from fxtrio.errors import shown_path
+from fxtrio.errors import display_path
 from fxtrio.jobs import JobRunner
 from fxtrio.jobs.store import JobStore
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Loop, take_tree
 from fxtrio.plugins.studio import html, tables
 from fxtrio.plugins.studio.access import ALLOWS, ask_hooks, find_other, find_route, path_of
-from fxtrio.plugins.studio.settings import shown_settings
+from fxtrio.plugins.studio.settings import setting_rows
 from fxtrio.plugins.studio.timings import Timings
 from fxtrio.plugins.studio.waterfall import requests_html
 from fxtrio.policy.patterns import pattern_of
@@ -46,7 +46,7 @@ class Application(Protocol):
 
 
 @attrs.frozen
-class Asked:
+class PageContext:
     """What a page is made of, and who asks for it."""
 
     application: Application | None
@@ -71,19 +71,19 @@ class Asked:
         return app
 
 
-async def requests(asked: Asked) -> str:
+async def requests(context: PageContext) -> str:
     """Return the last requests and jobs with their parts."""
-    return requests_html([timing.as_dict() for timing in asked.timings.latest()])
+    return requests_html([timing.as_dict() for timing in context.timings.latest()])
 
 
-async def tree(asked: Asked) -> str:
+async def tree(context: PageContext) -> str:
     """Return the tasks that run."""
-    return html.text(text_of(take_tree(asked.loop, os.getpid()).as_dict()))
+    return html.text(text_of(take_tree(context.loop, os.getpid()).as_dict()))
 
 
-async def jobs(asked: Asked) -> str:
+async def jobs(context: PageContext) -> str:
     """Return what waits and runs in memory, and the durable jobs by queue and state."""
-    app = asked.app
+    app = context.app
     content = html.counts("In memory", _counts(app.tasks.statistics()))
     if app.jobs is None:
         return content + html.note("There are no durable jobs.")
@@ -117,9 +117,9 @@ async def _durable_jobs(app: App, runner: JobRunner) -> str:
     return summary(overview) + html.table("Failed", ("Job", "Name", "Attempts / crashes"), failed)
 
 
-async def channels(asked: Asked) -> str:
+async def channels(context: PageContext) -> str:
     """Return the channels of this process with their subscriptions, and the messages so far."""
-    broker = asked.app.broker
+    broker = context.app.broker
     # A broker of the application's own need not have either.
     statistics = getattr(broker, "statistics", None)
     listed = getattr(broker, "subscriptions", None)
@@ -145,9 +145,9 @@ def _members(members: Sequence[Member]) -> str:
     return f"{ids} and {more} more" if more > 0 else ids
 
 
-async def cache(asked: Asked) -> str:
+async def cache(context: PageContext) -> str:
     """Return what is stored, rendered and lent."""
-    app = asked.app
+    app = context.app
     content = "".join(
         html.counts(name.capitalize(), _counts(statistics()))
         for name, statistics in app.statistics.items()
@@ -158,14 +158,14 @@ async def cache(asked: Asked) -> str:
     return content or html.note("Nothing is cached.")
 
 
-async def routes(asked: Asked) -> str:
+async def routes(context: PageContext) -> str:
     """Return the routes with their hooks, and who may see a URL."""
-    site, application = asked.known.site, asked.known
-    url = asked.query.get("url", "")
+    site, application = context.known.site, context.known
+    url = context.query.get("url", "")
     content = html.ask("url", "Who may see this path?", url, "Check")
     if url:
-        root = url_of_root(asked.scope)
-        content += await _who(asked, path_of(url, root=root, base_url=site.base_url))
+        root = url_of_root(context.scope)
+        content += await _who(context, path_of(url, root=root, base_url=site.base_url))
     before = site.hooks.before
     guards = {"page": before("page", "page"), "api": before("endpoint", "api")}
     named = {kind: ", ".join(hook.name for hook in hooks) for kind, hooks in guards.items()}
@@ -193,14 +193,14 @@ def _methods(route: Any) -> str:
     return ", ".join(sorted(getattr(route, "methods", None) or ()))
 
 
-async def _who(asked: Asked, path: str) -> str:
-    other = find_other(asked.known, path)
+async def _who(context: PageContext, path: str) -> str:
+    other = find_other(context.known, path)
     if other is not None:
         return html.note(f"{path} is {other}.")
-    found = find_route(asked.known.site, path)
+    found = find_route(context.known.site, path)
     if found is None:
         return html.note(f"{path}: no page or endpoint has this path.")
-    said = [one async for one in ask_hooks(asked.known, found, path, asked.scope)]
+    said = [one async for one in ask_hooks(context.known, found, path, context.scope)]
     verdict = (
         "Everybody may see it."
         if all(word == ALLOWS for _, word in said)
@@ -210,19 +210,19 @@ async def _who(asked: Asked, path: str) -> str:
     return content + html.table("Hooks for this visitor", ("Hook", "Response"), said)
 
 
-async def settings(asked: Asked) -> str:
+async def settings(context: PageContext) -> str:
     """Return the settings with their sources."""
-    rows = shown_settings(asked.app.config, asked.known._root)
+    rows = setting_rows(context.app.config, context.known._root)
     return html.table("Settings", ("Setting", "Value", "From"), rows)
 
 
-async def database(asked: Asked) -> str:
+async def database(context: PageContext) -> str:
     """Return the tables, and the rows of a query; for developers alone."""
-    found = asked.app.database
+    found = context.app.database
     if found is None:
         return html.note("The app has no database.")
-    is_postgres = asked.app.config.database.url.startswith("postgres")
-    sql = asked.query.get("sql", "")
+    is_postgres = context.app.config.database.url.startswith("postgres")
+    sql = context.query.get("sql", "")
     names = await tables.names(found, is_postgres=is_postgres)
     content = html.ask(
         "sql", "SQL query, in a transaction that is rolled back", sql, "Run", long=True
@@ -239,7 +239,7 @@ async def database(asked: Asked) -> str:
     return content + html.table("Tables", ("Table", "Query"), listed)
 
 
-Section = Callable[[Asked], Awaitable[str]]
+Section = Callable[[PageContext], Awaitable[str]]
 
 SECTIONS: Mapping[str, tuple[str, Section]] = {
     "requests": ("Requests", requests),
@@ -268,10 +268,10 @@ def _counts(statistics: Any) -> list[tuple[str, object]]:
         found = attrs.asdict(statistics)
     else:
         return [("count", statistics)]
-    return [(name.replace("_", " "), _shown(value)) for name, value in found.items()]
+    return [(name.replace("_", " "), _cell(value)) for name, value in found.items()]
 
 
-def _shown(value: object) -> object:
+def _cell(value: object) -> object:
     if isinstance(value, dict):
         return json.dumps(value, default=str)
     return ", ".join(map(str, value)) if isinstance(value, tuple | list) else value
@@ -280,4 +280,4 @@ def _shown(value: object) -> object:
 def _place(function: Any) -> str:
     """Return the file and line of a function."""
     code = getattr(inspect.unwrap(function), "__code__", None)
-    return "" if code is None else f"{shown_path(Path(code.co_filename))}:{code.co_firstlineno}"
+    return "" if code is None else f"{display_path(Path(code.co_filename))}:{code.co_firstlineno}"

@@ -20,7 +20,7 @@ _SECRET = frozenset({"secretKeys", "plugins"})
 """Secret keys are never shown, and of plugins, whose settings may be secrets, the names alone."""
 
 
-def shown_settings(
+def setting_rows(
     config: Config, root: Path, environment: Mapping[str, str] = os.environ
 ) -> Iterator[tuple[str, str, str]]:
     """Yield the key of each setting, its value, and where it comes from."""
@@ -39,7 +39,7 @@ def shown_settings(
             source = CONFIG_FILE if in_file else "default"
         else:
             source = CONFIG_FILE if in_file else "code"
-        yield key, _shown(value), source
+        yield key, _value_text(value), source
     yield "plugins", ", ".join(plugin.name for plugin in config.plugins), CONFIG_FILE
     yield "secretKeys", f"{len(config.secret_keys)} set", "FX_SECRET_KEY"
 
@@ -56,7 +56,7 @@ def _flat(config: Config) -> Iterator[tuple[str, Any]]:
             yield key, value
 
 
-def _shown(value: Any) -> str:
+def _value_text(value: Any) -> str:
     """Return a value as JSON, without the passwords of its URLs."""
     return without_password(json.dumps(value, default=str))
 

@@ -14,7 +14,7 @@ from starlette.types import Receive, Scope, Send
 
 from fxtrio.plugins.admin_page import policy
 from fxtrio.plugins.studio import html
-from fxtrio.plugins.studio.sections import DEVELOPMENT, OF_ANY_APP, SECTIONS, Asked
+from fxtrio.plugins.studio.sections import DEVELOPMENT, OF_ANY_APP, SECTIONS, PageContext
 from fxtrio.plugins.studio.timings import Timings
 
 WATCHERS = 20
@@ -30,18 +30,18 @@ POLICY = policy(html.STYLE)
 _SILENCE = 5  # looks after which a page is shown again in any case
 
 
-async def render_page(name: str, asked: Asked, path: str) -> str | None:
+async def render_page(name: str, context: PageContext, path: str) -> str | None:
     """Return a page, whose links are below ``path``; None if there is no such one."""
     titles = {
         one: title
         for one, (title, _) in SECTIONS.items()
-        if (asked.development or one not in DEVELOPMENT)
-        and (asked.application is not None or one in OF_ANY_APP)
+        if (context.development or one not in DEVELOPMENT)
+        and (context.application is not None or one in OF_ANY_APP)
     }
     if name not in titles:
         return None
-    content = await SECTIONS[name][1](asked)
-    config = None if asked.application is None else asked.app.config
+    content = await SECTIONS[name][1](context)
+    config = None if context.application is None else context.app.config
     home = f"{config.base_url}/" if config is not None else "/"
     app = config.name if config is not None else ""
     return html.page(name, content, titles=titles, path=path, home=home, app=app)

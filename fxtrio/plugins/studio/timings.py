@@ -102,8 +102,8 @@ class Timings:
     def begin(self, span: Span) -> None:
         """Keep a part with its request."""
         if span.parent is None:
-            made = span.states[self] = Timing(span)
-            self._latest[id(made)] = made
+            request = span.states[self] = Timing(span)
+            self._latest[id(request)] = request
             if len(self._latest) > _REQUESTS:
                 _, oldest = self._latest.popitem(last=False)
                 oldest.root.states.pop(self, None)  # they refer to each other
@@ -169,8 +169,8 @@ def server_timing(timing: Timing, now: float) -> list[bytes]:
         took = (span.ended or now) - span.began
         start = (span.began - timing.root.began) * 1000
         said = f"{span.kind} {span.name} {span.place}".strip()[:80]
-        shown = "".join(c if " " <= c <= "~" and c not in '"\\' else " " for c in said)
+        description = "".join(c if " " <= c <= "~" and c not in '"\\' else " " for c in said)
         entries.append(
-            f'{span.kind}{number};dur={took * 1000:.1f};desc="+{start:.0f} {shown}"'.encode()
+            f'{span.kind}{number};dur={took * 1000:.1f};desc="+{start:.0f} {description}"'.encode()
         )
     return entries

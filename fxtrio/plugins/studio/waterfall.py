@@ -12,8 +12,8 @@ _NO_PARTS = "<p><small>No hook, loader, action or query ran for it.</small></p>"
 
 def requests_html(timings: Sequence[dict[str, Any]]) -> str:
     """Return requests with the keys of `Timing.as_dict`, the newest first."""
-    shown = "".join(map(_request, timings))
-    return shown or '<p class="empty">No request yet. Open a page of the app.</p>'
+    content = "".join(map(_request, timings))
+    return content or '<p class="empty">No request yet. Open a page of the app.</p>'
 
 
 def _request(timing: dict[str, Any]) -> str:

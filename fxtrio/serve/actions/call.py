@@ -101,11 +101,11 @@ async def answer_call(call: ActionCall, representation: Representation) -> Answe
         named = draft.take_revalidated() if draft.revalidated else []
         draft.revalidated = None  # background tasks come too late for the browser
         if watched.interrupted:
-            event.otherwise = partial(_answer_late, call, representation, named)
+            event.otherwise = partial(_answer_over_deadline, call, representation, named)
     return await _answer(call, representation, outcome, named)
 
 
-async def _answer_late(
+async def _answer_over_deadline(
     call: ActionCall, representation: Representation, named: list[str]
 ) -> Answer:
     """Return the answer in place of work that the server has interrupted."""

@@ -24,7 +24,7 @@ from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.render import FormOutcome, load_and_show
 from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
-from fxtrio.serve.request.bodies.body import ActionRequest, shown_again
+from fxtrio.serve.request.bodies.body import ActionRequest, refill_values
 from fxtrio.serve.request.bodies.forms import MULTIPART, URLENCODED, media_type
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_page_hooks
@@ -245,6 +245,6 @@ async def typed_values(request: ActionRequest) -> Mapping[str, Any]:
     if not request.is_form:
         return {}
     try:
-        return shown_again(await request.json())
+        return refill_values(await request.json())
     except ActionError:
         return {}

@@ -153,8 +153,8 @@ class StaticPage:
         known = event.headers.get(b"if-none-match")
         if known is not None and matches(known, form.etag.encode()):
             # Without a policy: the client's stored policy matches the nonces of its body.
-            kept = (b"cache-control", b"vary", b"etag", b"set-cookie")
-            return Reply(304, b"", b"", [one for one in headers_of(lines) if one[0] in kept])
+            allowed = (b"cache-control", b"vary", b"etag", b"set-cookie")
+            return Reply(304, b"", b"", [one for one in headers_of(lines) if one[0] in allowed])
         if form.coded and encodes:
             return self._coded(event, form, HTML, headers_of(lines)[1:], encodes)
         body = nonce.join(self._bytes(place) for place in form.segments)

@@ -267,7 +267,7 @@ def _frames(manifest: Manifest, config: Config, nonce: bytes) -> Sequence[Docume
     """Return the frame of each view; in development, where they come and go, when it is used."""
     make = partial(document_frame, assets=manifest.assets, lang=config.lang, nonce=nonce)
     if manifest.mode == "development":
-        return MadeWhenUsed(make, manifest.views)
+        return LazySequence(make, manifest.views)
     return tuple(map(make, manifest.views))
 
 
@@ -377,36 +377,36 @@ def _matched(
 
 
 From = TypeVar("From")
-Made = TypeVar("Made")
+Item = TypeVar("Item")
 
 
-class MadeWhenUsed(Sequence[Made], Generic[From, Made]):
+class LazySequence(Sequence[Item], Generic[From, Item]):
     """What ``make`` returns for each of ``sources``, called when an item is used first.
 
     For development: there a save replaces the whole site, and few of its pages are requested
     before the next save.
     """
 
-    def __init__(self, make: Callable[[From], Made], sources: Sequence[From]) -> None:
+    def __init__(self, make: Callable[[From], Item], sources: Sequence[From]) -> None:
         """``make`` has to return the same for the same source."""
         self._make = make
         self._sources = sources
-        self._made: dict[int, Made] = {}
+        self._items: dict[int, Item] = {}
 
     def __len__(self) -> int:
         """Return how many there are, made or not."""
         return len(self._sources)
 
     @overload
-    def __getitem__(self, index: int) -> Made: ...
+    def __getitem__(self, index: int) -> Item: ...
 
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Made]: ...
+    def __getitem__(self, index: slice) -> Sequence[Item]: ...
 
-    def __getitem__(self, index: int | slice) -> Made | Sequence[Made]:
+    def __getitem__(self, index: int | slice) -> Item | Sequence[Item]:
         """Return one item, counted from 0; raises IndexError as a tuple does."""
         if isinstance(index, slice):
             return tuple(self[one] for one in range(*index.indices(len(self))))
-        if index not in self._made:
-            self._made[index] = self._make(self._sources[index])
-        return self._made[index]
+        if index not in self._items:
+            self._items[index] = self._make(self._sources[index])
+        return self._items[index]

@@ -97,13 +97,13 @@ async def _ask_hooks(site: Site, event: RequestEvent, found: _Found) -> Answer |
         except BaseException as raised:
             error = unwrap(application_error(raised), event.draft, place)
             failed = failure(error, found.stream.place, development=site.development)
-            return _shown(failed) if isinstance(failed, Redirect) else error_reply(failed)
-        return None if answer is None else _shown(answer)
+            return _response(failed) if isinstance(failed, Redirect) else error_reply(failed)
+        return None if answer is None else _response(answer)
     log.error("%s", DeadlinePassed(place, event.timeout))
     return error_reply(ErrorResponse("The stream took too long to begin.", 504))
 
 
-def _shown(answer: Response | Redirect) -> Answer:
+def _response(answer: Response | Redirect) -> Answer:
     return redirected(answer, navigation=False) if isinstance(answer, Redirect) else answer
 
 

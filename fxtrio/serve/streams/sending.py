@@ -134,9 +134,9 @@ def read_query(event: RequestEvent) -> tuple[str | None, dict[str, Any]]:
     query, as ``after``.
     """
     query = form_values(event.request.query_params)
-    asked = query.pop("after", None)
+    parameter = query.pop("after", None)
     header = event.headers.get(b"last-event-id")
-    after = asked if header is None else header.decode("utf-8", "replace")
+    after = parameter if header is None else header.decode("utf-8", "replace")
     if not isinstance(after, str) or not after or len(after) > _LONGEST_ID:
         return None, query
     return after, query

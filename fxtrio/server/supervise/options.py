@@ -133,8 +133,8 @@ class ServeOptions(msgspec.Struct, frozen=True, kw_only=True):
 
     def __rich_repr__(self) -> list[tuple[str, object]]:
         """Return all but the password."""
-        shown = (name for name in self.__struct_fields__ if name != "keyfile_password")
-        return [(name, getattr(self, name)) for name in shown]
+        visible = (name for name in self.__struct_fields__ if name != "keyfile_password")
+        return [(name, getattr(self, name)) for name in visible]
 
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in self.__rich_repr__())

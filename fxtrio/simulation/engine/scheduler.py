@@ -37,7 +37,7 @@ class Scheduler:
     _stalled: set[Task] = attrs.field(factory=set)
     """Tasks that `hold_one` has chosen."""
 
-    _late: dict[Task, int] = attrs.field(factory=dict)
+    _delayed: dict[Task, int] = attrs.field(factory=dict)
     """New tasks, and the turn of the event loop in which each begins."""
 
     _batch: list[Task] = attrs.field(factory=list)
@@ -73,10 +73,10 @@ class Scheduler:
         """Call a function that many steps from now."""
         self.call_at(self.steps + steps, call)
 
-    def begin_late(self, task: Task, turns: int) -> None:
+    def delay_start(self, task: Task, turns: int) -> None:
         """Let a new task begin so many turns later, or before that when no other one can run."""
         if turns:
-            self._late[task] = self._turn + turns + 1
+            self._delayed[task] = self._turn + turns + 1
 
     def shuffle(self, batch: list[Task]) -> None:
         """Leave in ``batch`` what runs now, last one first."""
@@ -87,8 +87,8 @@ class Scheduler:
             heapq.heappop(self._due)[2]()
         held = self.is_frozen is not None or self._stalled
         tasks = self._without_held(batch) if held else batch
-        if self._late:
-            tasks = self._without_late(tasks)
+        if self._delayed:
+            tasks = self._without_delayed(tasks)
         if tasks:
             self._idle = 0
             batch[:] = self._chosen(tasks)
@@ -133,13 +133,13 @@ class Scheduler:
             self.steps += 1
             self._turns.append(chosen[0].name)
             return chosen
-        everyone = list(tasks)
+        runnable = list(tasks)
         chosen = strategy.choose(tasks)
         if self._due:
             chosen = chosen[: max(self._due[0][0] - self.steps, 1)]
-        if len(chosen) < len(everyone):
+        if len(chosen) < len(runnable):
             now = set(chosen)
-            requeue(task for task in everyone if task not in now)
+            requeue(task for task in runnable if task not in now)
         self.steps += len(chosen)
         self._turns.append("\n".join([task.name for task in chosen]))
         return chosen[::-1]
@@ -153,15 +153,15 @@ class Scheduler:
                 tasks.append(task)
         return tasks
 
-    def _without_late(self, tasks: list[Task]) -> list[Task]:
+    def _without_delayed(self, tasks: list[Task]) -> list[Task]:
         """Return the tasks that have begun, or do now."""
-        late, turn = self._late, self._turn
-        due = [task for task in tasks if late.get(task, 0) <= turn]
+        delayed, turn = self._delayed, self._turn
+        due = [task for task in tasks if delayed.get(task, 0) <= turn]
         if not due and tasks:  # nothing else can run: no turns pass until the next one begins
-            self._turn = turn = min(late[task] for task in tasks)
-            due = [task for task in tasks if late[task] <= turn]
+            self._turn = turn = min(delayed[task] for task in tasks)
+            due = [task for task in tasks if delayed[task] <= turn]
         for task in due:
-            late.pop(task, None)
+            delayed.pop(task, None)
         if len(due) < len(tasks):
-            requeue(task for task in tasks if task in late)
+            requeue(task for task in tasks if task in delayed)
         return due

@@ -124,8 +124,8 @@ class Threads:
     """Runs worker threads one at a time, for the block of `in_turn`."""
 
     _delay: Delay
-    begin_late: Callable[[trio.lowlevel.Task, int], None] = lambda task, turns: None
-    """`Scheduler.begin_late`."""
+    delay_start: Callable[[trio.lowlevel.Task, int], None] = lambda task, turns: None
+    """`Scheduler.delay_start`."""
 
     starting_in: int | None = None
     """The thread in which another one is being started here, and not by the application."""
@@ -162,11 +162,11 @@ class Threads:
         borrower = object()
         await limiter.acquire_on_behalf_of(borrower)
         try:
-            turns, seconds, late = self._delay()
-            if not late and (turns or seconds):
+            turns, seconds, at_start = self._delay()
+            if not at_start and (turns or seconds):
                 await self._pass(turns, seconds)
             result = outcome.capture(copy_context().run, trio_internals.call_as_thread, work)
-            await (self._pass(turns, seconds) if late else self._pass(0, 0.0))
+            await (self._pass(turns, seconds) if at_start else self._pass(0, 0.0))
             return result.unwrap()
         finally:
             limiter.release_on_behalf_of(borrower)
@@ -174,7 +174,7 @@ class Threads:
     async def _pass(self, turns: int, seconds: float) -> None:
         """Let so many turns more than one pass, and a time; a thread is waited for also then."""
         if turns:
-            self.begin_late(trio.lowlevel.current_task(), turns)
+            self.delay_start(trio.lowlevel.current_task(), turns)
         if seconds:
             with trio.CancelScope(shield=True):
                 await trio.sleep(seconds)
@@ -190,7 +190,7 @@ class Threads:
         run = partial(_run, worker, seconds)
         # The context says to which process the thread belongs.
         task = trio.lowlevel.spawn_system_task(run, name="thread", context=copy_context())
-        self.begin_late(task, turns)
+        self.delay_start(task, turns)
 
     def send(self, token: Any, message: Any) -> Any:
         """Carry a call of `trio.from_thread` to the event loop."""

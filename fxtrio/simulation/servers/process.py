@@ -68,7 +68,7 @@ class Process:
 
     _scope: trio.CancelScope = attrs.field(factory=trio.CancelScope)
     _stop: trio.Event = attrs.field(factory=trio.Event)
-    _gone: trio.Event = attrs.field(factory=trio.Event)
+    _exited: trio.Event = attrs.field(factory=trio.Event)
     _nursery: trio.Nursery | None = None
     _context: Context | None = None
     """Of its tasks, which says that they belong to it."""
@@ -103,7 +103,7 @@ class Process:
                 connection.cut()
             self.connections.clear()
             self.ended.set()
-            self._gone.set()
+            self._exited.set()
 
     async def shut_down(self) -> None:
         """Stop as a server does: take nothing new, finish what is under way, close."""
@@ -129,7 +129,7 @@ class Process:
     async def discard(self) -> None:
         """Let the tasks of a killed process end, once that can harm nobody."""
         self._scope.cancel()
-        await self._gone.wait()
+        await self._exited.wait()
 
     def open(self, connection: Connection) -> None:
         """Take a connection."""

@@ -65,10 +65,10 @@ class MessageStore:
     def log(self, name: str, data: bytes, history: int) -> Ident:
         """Append to the log of a channel."""
         ident = (next(self._places), 0)
-        kept = self.logs.setdefault(name, deque())
-        kept.append(Logged(ident, data))
-        while len(kept) > history:
-            kept.popleft()
+        stored = self.logs.setdefault(name, deque())
+        stored.append(Logged(ident, data))
+        while len(stored) > history:
+            stored.popleft()
         return ident
 
     def plan_cuts(self) -> None:
@@ -239,16 +239,16 @@ class SimulatedBackend:
     async def store(self, name: str, members: Sequence[RemoteMember]) -> None:
         """Keep members of a channel."""
         await self._travel()
-        kept = self._store.members.setdefault(name, {})
-        kept.update({who.member.id: pack_member(who) for who in members})
+        stored = self._store.members.setdefault(name, {})
+        stored.update({who.member.id: pack_member(who) for who in members})
 
     async def erase(self, name: str, members: Mapping[str, bytes | None]) -> None:
         """Forget members by their id; with bytes, unless other ones are stored there by now."""
         await self._travel()
-        kept = self._store.members.get(name, {})
+        stored = self._store.members.get(name, {})
         for key, packed in members.items():
-            if packed is None or kept.get(key) == packed:
-                kept.pop(key, None)
+            if packed is None or stored.get(key) == packed:
+                stored.pop(key, None)
 
     async def load(self, name: str) -> list[bytes]:
         """Return the members of a channel, packed."""

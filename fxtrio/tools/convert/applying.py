@@ -12,7 +12,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import FxtrioError, shown_path
+from fxtrio.errors import FxtrioError, display_path
 from fxtrio.tools.convert.conversion import Conversion
 
 _PART = ".fx-part"
@@ -22,7 +22,7 @@ class ConversionRejected(FxtrioError):
     """Nothing was written: existing files could be lost."""
 
     def __init__(self, root: Path, cause: str, remedy: str) -> None:
-        super().__init__(f"{shown_path(root)}: {cause}. Nothing was written. {remedy}.")
+        super().__init__(f"{display_path(root)}: {cause}. Nothing was written. {remedy}.")
 
 
 def refuse_unclean(conversion: Conversion, *, force: bool) -> None:

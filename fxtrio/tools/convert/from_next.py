@@ -26,7 +26,7 @@ from fxtrio.tools.convert.packages import add_postcss, convert_hidden, convert_p
 from fxtrio.tools.convert.ui_code import UiFile, UiRewriting, rewrite_ui
 
 _UI = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts"})
-_GONE = frozenset({"next", "eslint-config-next", "@next/eslint-plugin-next", "@next/font"})
+_DROPPED = frozenset({"next", "eslint-config-next", "@next/eslint-plugin-next", "@next/font"})
 _BUILD = ".next"
 _CONFIG = "fx.config.json"
 _TYPES = "next-env.d.ts"
@@ -90,7 +90,7 @@ def _apply(conversion: Conversion, file: Converted, done: UiRewriting) -> None:
 def _convert_rest(conversion: Conversion, package: str, tsconfig: str | None) -> None:
     root = conversion.root
     listed = Converted("package.json", package, "package.json")
-    convert_package(listed, _GONE)
+    convert_package(listed, _DROPPED)
     conversion.add(listed)
     add_postcss(conversion, listed)
     if listed.done:

@@ -39,7 +39,7 @@ _PAGE = ".pyxl"
 _UI = frozenset({".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs"})
 _MIGRATION = re.compile(r"(\d+)-([\w-]+?)(?:\.(sqlite|postgresql))?\.sql")
 _BUILD = ".pyxle-build"
-_GONE = frozenset({"vite", "@vitejs/plugin-react", "esbuild"})
+_DROPPED = frozenset({"vite", "@vitejs/plugin-react", "esbuild"})
 """Packages that were there for Pyxle's own bundling."""
 
 
@@ -179,7 +179,7 @@ def _convert_rest(conversion: Conversion) -> None:
                 conversion.left += of_kind(FindingKind.SETTINGS, converted[1])
                 file.done.append("settings")
         elif path == "package.json":
-            convert_package(file, _GONE)
+            convert_package(file, _DROPPED)
             add_postcss(conversion, file)
         elif re.fullmatch(r"requirements.*\.txt", name):
             convert_requirements(file)

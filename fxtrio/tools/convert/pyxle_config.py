@@ -33,14 +33,14 @@ def convert_config(text: str, path: str) -> tuple[str, list[Problem]] | None:
     ``path`` is that of ``text``, for the problems that report lost settings.
     """
     try:
-        given = json.loads(text)
+        settings = json.loads(text)
     except ValueError:
         return None
-    if not isinstance(given, dict):
+    if not isinstance(settings, dict):
         return None
     converted: dict[str, Any] = {}
     lost: dict[str, str] = {}
-    for key, value in given.items():
+    for key, value in settings.items():
         if key in _OF_FX and isinstance(value, Mapping):
             valid = {name: one for name, one in value.items() if name in _OF_FX[key]}
             _section(key, value, valid, lost)
@@ -75,15 +75,15 @@ def convert_config(text: str, path: str) -> tuple[str, list[Problem]] | None:
 
 
 def _section(
-    name: str, given: Mapping[str, Any], valid: dict[str, Any], lost: dict[str, str]
+    name: str, settings: Mapping[str, Any], valid: dict[str, Any], lost: dict[str, str]
 ) -> None:
     """Give the keys of a section their names here."""
-    for key, value in given.items():
+    for key, value in settings.items():
         path = f"{name}.{key}"
         if path == "observability.requestId":
             valid["enabled"] = value
         elif path == "observability.accessLog":
-            form = given.get("logFormat", "console")
+            form = settings.get("logFormat", "console")
             valid["accessLog"] = form if value is True and form in ("console", "json") else "off"
         elif key not in valid and path not in _WITHOUT_LOSS and path != "observability.logFormat":
             lost[path] = SETTINGS.get(path, "Leave it out")
@@ -99,14 +99,14 @@ def _policy(rule: Any) -> str:
 _OF_LIMITS = {"enabled", "requests", "windowSeconds", "exemptPaths", "trustForwardedFor"}
 
 
-def _limits(given: Mapping[str, Any], lost: dict[str, str]) -> dict[str, Any]:
+def _limits(settings: Mapping[str, Any], lost: dict[str, str]) -> dict[str, Any]:
     for key in ("exemptPaths", "trustForwardedFor"):
-        if given.get(key):
+        if settings.get(key):
             lost[f"rateLimit.{key}"] = "Name the routes that are limited in 'rateLimits'"
-    for key in given.keys() - _OF_LIMITS:
+    for key in settings.keys() - _OF_LIMITS:
         lost[f"rateLimit.{key}"] = "Leave it out"
-    requests, seconds = given.get("requests", 0), given.get("windowSeconds", 60)
-    if not given.get("enabled", True):
+    requests, seconds = settings.get("requests", 0), settings.get("windowSeconds", 60)
+    if not settings.get("enabled", True):
         return {}
     if not requests:
         lost["rateLimit"] = "Write a number of requests into 'rateLimits'"
@@ -115,10 +115,10 @@ def _limits(given: Mapping[str, Any], lost: dict[str, str]) -> dict[str, Any]:
     return {"rateLimits": [{"route": "/*", "limit": limit}]}
 
 
-def _plugins(given: list[Any], lost: dict[str, str]) -> dict[str, Any]:
+def _plugins(plugins: list[Any], lost: dict[str, str]) -> dict[str, Any]:
     valid: list[Any] = []
     converted: dict[str, Any] = {}
-    for index, entry in enumerate(given):
+    for index, entry in enumerate(plugins):
         name = entry.get("name") if isinstance(entry, Mapping) else entry
         settings = entry.get("settings", {}) if isinstance(entry, Mapping) else {}
         key = f"plugins.{index}"

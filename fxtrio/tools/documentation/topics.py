@@ -19,7 +19,7 @@ _KINDS = ("", "guides", "reference", "reasons")
 ERRORS = "reference/errors"
 """The page that has a section for each error class."""
 
-_SHOWN = 3
+_MOST_LINES = 3
 """Lines of one page that a search shows (count)."""
 
 
@@ -88,7 +88,7 @@ def search(topics: list[Topic], words: Sequence[str]) -> Iterator[tuple[Topic, s
         for line in topic.text.splitlines():
             if line.startswith("#"):
                 heading = line.lstrip("# ")
-            if count < _SHOWN and all(word in line.lower() for word in wanted):
+            if count < _MOST_LINES and all(word in line.lower() for word in wanted):
                 yield topic, heading, line.strip()
                 count += 1
 

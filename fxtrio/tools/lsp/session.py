@@ -138,16 +138,16 @@ class EditorSession:
         answers = self._answers
         completion = types.CompletionOptions(trigger_characters=TRIGGERS, resolve_provider=True)
         signature = types.SignatureHelpOptions(trigger_characters=["(", ","])
-        self._asked(types.TEXT_DOCUMENT_COMPLETION, answers.completion, completion)
-        self._asked(types.TEXT_DOCUMENT_SIGNATURE_HELP, answers.signature, signature)
-        self._asked(types.TEXT_DOCUMENT_HOVER, answers.hover)
-        self._asked(types.TEXT_DOCUMENT_DEFINITION, answers.definition)
-        self._asked(types.TEXT_DOCUMENT_REFERENCES, answers.references)
-        self._asked(types.TEXT_DOCUMENT_PREPARE_RENAME, answers.prepare_rename)
+        self._on_request(types.TEXT_DOCUMENT_COMPLETION, answers.completion, completion)
+        self._on_request(types.TEXT_DOCUMENT_SIGNATURE_HELP, answers.signature, signature)
+        self._on_request(types.TEXT_DOCUMENT_HOVER, answers.hover)
+        self._on_request(types.TEXT_DOCUMENT_DEFINITION, answers.definition)
+        self._on_request(types.TEXT_DOCUMENT_REFERENCES, answers.references)
+        self._on_request(types.TEXT_DOCUMENT_PREPARE_RENAME, answers.prepare_rename)
 
-        self._asked(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE, answers.linked_names)
+        self._on_request(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE, answers.linked_names)
         typing = types.DocumentOnTypeFormattingOptions(">", ["/"])
-        self._asked(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, answers.closing_edits, typing)
+        self._on_request(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING, answers.closing_edits, typing)
 
         @self.server.feature(CLOSE_TAG)
         def close_tag(params: Any) -> Any:
@@ -188,7 +188,7 @@ class EditorSession:
                 return item
             return answers.resolve(self.documents.at(str(data.get("uri"))), item)
 
-    def _asked(self, method: str, answer: Question, options: Any = None) -> None:
+    def _on_request(self, method: str, answer: Question, options: Any = None) -> None:
         @self.server.feature(method, options)
         def ask(params: types.TextDocumentPositionParams) -> Coroutine[Any, Any, Any]:
             document = self.documents.at(params.text_document.uri)

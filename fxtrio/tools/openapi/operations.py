@@ -20,7 +20,7 @@ from fxtrio.tools.types.gather.page_types import (
     Parameter,
     StreamTypes,
 )
-from fxtrio.tools.types.python.shapes import ObjectShape, Shape, Vague, parts_of
+from fxtrio.tools.types.python.shapes import ObjectShape, Shape, UnknownType, parts_of
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -98,12 +98,12 @@ def stream_operations(page: PageTypes, schemas: Schemas) -> Iterator[Operation]:
     for template, params in paths_of(page.pattern, page.params):
         for stream in page.streams:
             place = "/index" if template == "/" else template
-            asked = [*_parameters(params).get("parameters", ()), last_id]
-            asked += _query(stream, page, schemas)
+            parameters = [*_parameters(params).get("parameters", ()), last_id]
+            parameters += _query(stream, page, schemas)
             text = {
                 **_about(stream.text, page.pattern),
                 "operationId": _identifier(template, stream.name),
-                "parameters": asked,
+                "parameters": parameters,
                 "responses": {
                     "200": {
                         "description": "The stream has begun. Each event holds a value; `missed` "
@@ -264,10 +264,10 @@ def _refusals(action: ActionTypes) -> dict[str, Any]:
 def _endpoint(
     endpoint: EndpointTypes, template: str, name: str, method: MethodTypes, schemas: Schemas
 ) -> dict[str, Any]:
-    vague = isinstance(method.result, Vague)
+    is_unknown = isinstance(method.result, UnknownType)
     success: dict[str, Any] = {"description": "The response of the endpoint."}
     if name != "head":
-        kind = "*/*" if vague else JSON  # it may be a response of any kind
+        kind = "*/*" if is_unknown else JSON  # it may be a response of any kind
         success["content"] = {kind: {"schema": schemas.schema(method.result)}}
     body = {"requestBody": {"required": False, "content": {JSON: {"schema": {}}}}}
     refusals = {500: "Defect", 503: "Busy", 504: "Late"}

@@ -21,7 +21,7 @@ from fxtrio.tools.types.python.shapes import (
     Shape,
     TupleShape,
     UnionShape,
-    Vague,
+    UnknownType,
     parts_of,
 )
 
@@ -86,7 +86,7 @@ class Schemas:
             return self.object(shape, {})
         if isinstance(shape, PromiseShape):  # of a loader, which the document does not describe
             return self.schema(shape.value)
-        return {} if isinstance(shape, Vague) else self._union(shape)
+        return {} if isinstance(shape, UnknownType) else self._union(shape)
 
     def object(self, shape: ObjectShape, limits: Limits) -> Schema:
         """Return the schema of an object; further keys are forbidden by ``limits`` only."""

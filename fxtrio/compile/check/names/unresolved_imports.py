@@ -21,7 +21,7 @@ from fxtrio.compile.split.python_statements import Broken, parse_module
 
 _FRAMEWORK = ("fx", "fxtrio")
 _FRAMEWORK_ROOT = Path(__file__).parents[4]
-_SHOWN = 6  # names in a remedy
+_MOST_LISTED = 6  # names in a remedy
 
 
 @attrs.frozen
@@ -126,7 +126,7 @@ def name_remedy(name: str, known: Iterable[str]) -> str:
         return f"Did you mean {near[0]!r}?"
     if not listed:
         return "Remove the import: there are no names in it"
-    names = ", ".join(listed[:_SHOWN]) + (", …" if len(listed) > _SHOWN else "")
+    names = ", ".join(listed[:_MOST_LISTED]) + (", …" if len(listed) > _MOST_LISTED else "")
     return f"Import {names}" if len(listed) == 1 else f"Import one of {names}"
 
 

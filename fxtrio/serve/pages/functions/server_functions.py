@@ -17,7 +17,7 @@ from fxtrio.errors import FxtrioError
 from fxtrio.isolation import Isolation
 from fxtrio.manifest import PageModule
 from fxtrio.runtime import is_streamed
-from fxtrio.sizes import shown_size
+from fxtrio.sizes import size_text
 
 if TYPE_CHECKING:
     from fxtrio.serve.request.model.validate import BodyModel
@@ -162,7 +162,7 @@ def action_code(
     if limit is not None and limit > largest_body:
         raise PageCodeInvalid(
             line,
-            f"its limit of {shown_size(limit)} is above limits.bodies ({shown_size(largest_body)}),"
+            f"its limit of {size_text(limit)} is above limits.bodies ({size_text(largest_body)}),"
             " which all bodies share. Lower it, or raise the setting",
         )
     return ActionCode(
@@ -184,15 +184,15 @@ def _stream_code(source: str, function: Any, name: str) -> StreamCode:
     line = f"{source}:{line_of(function)}: {function.__name__}()"
     parameters = list(inspect.signature(function).parameters.values())[1:]
     takes_after = any(parameter.name == "after" for parameter in parameters)
-    asked = [parameter for parameter in parameters if parameter.name != "after"]
-    model = _model_of(function, asked[0], line) if asked else None
+    bodies = [parameter for parameter in parameters if parameter.name != "after"]
+    model = _model_of(function, bodies[0], line) if bodies else None
     return StreamCode(
         name,
         source,
         f"{source}: {function.__name__}()",
         function,
         takes_after,
-        "" if model is None else asked[0].name,
+        "" if model is None else bodies[0].name,
         model,
     )
 

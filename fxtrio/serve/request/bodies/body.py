@@ -104,7 +104,7 @@ class ActionRequest(BodyRequest):
         return self._held.size > 0
 
 
-def shown_again(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
+def refill_values(values: Mapping[str, Any]) -> dict[str, str | list[str]]:
     """Return the form values that may be rendered back into the form.
 
     Only text is returned. Files, fields with a private name (`is_private`) and values beyond

@@ -16,7 +16,7 @@ from fxtrio.tools.types.python.shapes import (
     RecordShape,
     Shape,
     TupleShape,
-    Vague,
+    UnknownType,
     parts_of,
 )
 
@@ -77,8 +77,8 @@ def _start(page: PageTypes, origin: Origin) -> tuple[Shape, Origin]:
             shape = None if action is None else action.result
             if side == "body" and action is not None:
                 shape = action.argument
-            return shape or Vague("it is unknown"), tuple(rest)
-    return Vague("it is unknown"), ()
+            return shape or UnknownType("it is unknown"), tuple(rest)
+    return UnknownType("it is unknown"), ()
 
 
 def _params(page: PageTypes) -> Shape:

@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 
 @attrs.frozen
-class Asked:
+class RequestContext:
     """The subject of a request to a server."""
 
     projection: Projection
@@ -38,7 +38,7 @@ class Asked:
     """All files by the URI that the server knows, each with the URI of its page."""
 
 
-MapResult = Callable[[Any, Asked], Any]
+MapResult = Callable[[Any, RequestContext], Any]
 """Maps one kind of result."""
 
 
@@ -49,7 +49,7 @@ def word_before(line: str, character: int) -> str:
     return found[0] if found is not None else ""
 
 
-def completion_back(result: Any, asked: Asked, *, word: str = "") -> list[Json]:
+def completion_back(result: Any, context: RequestContext, *, word: str = "") -> list[Json]:
     """Return the items of a completion whose edits are within the page.
 
     Items without the letters of ``word`` in this order are left out. Editors do so as well, but
@@ -58,7 +58,9 @@ def completion_back(result: Any, asked: Asked, *, word: str = "") -> list[Json]:
     items = result.get("items", []) if isinstance(result, dict) else result or []
     shared = _default_range(result)
     items = [one for one in items if _has_letters(one, word.lower())]
-    return [one for item in items if (one := item_back(item, asked.projection, shared)) is not None]
+    return [
+        one for item in items if (one := item_back(item, context.projection, shared)) is not None
+    ]
 
 
 def _has_letters(item: Json, word: str) -> bool:
@@ -104,24 +106,24 @@ def _edit_back(edit: Json, projection: Projection) -> Json | None:
     return found
 
 
-def hover_back(result: Any, asked: Asked) -> Any:
+def hover_back(result: Any, context: RequestContext) -> Any:
     """Return a hover; its range is left out where it is not in the page."""
     if not isinstance(result, dict) or "range" not in result:
         return result
     found = {key: value for key, value in result.items() if key != "range"}
-    range_ = asked.projection.range_back(result["range"])
+    range_ = context.projection.range_back(result["range"])
     return found if range_ is None else {**found, "range": range_}
 
 
-def locations_back(result: Any, asked: Asked) -> list[Json]:
+def locations_back(result: Any, context: RequestContext) -> list[Json]:
     """Return locations, also those in other files."""
     found = result if isinstance(result, list) else [result] if result else []
     places = []
     for one in found:
         uri = one.get("targetUri", one.get("uri"))
         range_ = one.get("targetSelectionRange", one.get("range"))
-        if uri in asked.pages:
-            uri, known = asked.pages[uri]
+        if uri in context.pages:
+            uri, known = context.pages[uri]
             range_ = known.range_back(range_)
         elif GENERATED in uri:
             continue
@@ -130,7 +132,7 @@ def locations_back(result: Any, asked: Asked) -> list[Json]:
     return places
 
 
-def edits_back(result: Any, asked: Asked) -> Json | None:
+def edits_back(result: Any, context: RequestContext) -> Json | None:
     """Return the changes of a rename; None when one of them is not within its page."""
     if not isinstance(result, dict):
         return None
@@ -140,7 +142,7 @@ def edits_back(result: Any, asked: Asked) -> Json | None:
             listed.append((one["textDocument"]["uri"], one["edits"]))
     changes: dict[str, list[Json]] = {}
     for uri, edits in listed:
-        page, known = asked.pages.get(uri, (uri, None))
+        page, known = context.pages.get(uri, (uri, None))
         if known is None and GENERATED in uri:
             return None
         mapped = edits if known is None else _line_edits(edits, known)
@@ -190,16 +192,16 @@ def _common(one: str, other: str) -> int:
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
 
-def name_back(result: Any, asked: Asked) -> Json | None:
+def name_back(result: Any, context: RequestContext) -> Json | None:
     """Return the range of the name that can be renamed; None for none."""
     if not isinstance(result, dict):
         return None
     if "start" in result:
-        range_ = asked.projection.range_back(result)
+        range_ = context.projection.range_back(result)
         return None if range_ is None else dict(range_)
-    return hover_back(result, asked) if "range" in result else result
+    return hover_back(result, context) if "range" in result else result
 
 
-def as_it_is(result: Any, asked: Asked) -> Any:
+def as_it_is(result: Any, context: RequestContext) -> Any:
     """Return a result that has no positions."""
     return result

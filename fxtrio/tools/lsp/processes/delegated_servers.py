@@ -19,7 +19,7 @@ import attrs
 import trio
 from pygls.exceptions import JsonRpcException
 
-from fxtrio.tools.lsp.answers.map_results import Asked, MapResult
+from fxtrio.tools.lsp.answers.map_results import MapResult, RequestContext
 from fxtrio.tools.lsp.documents.page import PageView
 from fxtrio.tools.lsp.documents.positions import Position
 from fxtrio.tools.lsp.documents.virtual_document import Language, Projection, language_at, project
@@ -93,7 +93,7 @@ class DelegatedServers:
             result = await server.process.request(method, params)
         except (ConnectionLost, JsonRpcException):
             return None
-        return back(result, Asked(projection, server.pages))
+        return back(result, RequestContext(projection, server.pages))
 
     async def resolve(self, view: PageView, item: dict[str, Any]) -> Any:
         """Return a completion item of the server of a language with all that it knows of it."""

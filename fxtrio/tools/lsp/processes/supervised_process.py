@@ -66,10 +66,10 @@ class SupervisedProcess:
         self._answers = answers
         self._connection: TrioProtocol | None = None
         self._changed = trio.Event()
-        self._given_up = False
+        self._failed = False
 
     def __repr__(self) -> str:
-        state = "failed" if self._given_up else "runs" if self._connection else "starts"
+        state = "failed" if self._failed else "runs" if self._connection else "starts"
         return f"<SupervisedProcess {self.name!r}: {state}, starts={self.starts}>"
 
     async def request(self, method: str, params: Any) -> Any:
@@ -84,7 +84,7 @@ class SupervisedProcess:
     async def wait_ready(self) -> TrioProtocol:
         """Return the connection when there is one. Raises ConnectionLost when it was abandoned."""
         while self._connection is None:
-            if self._given_up:
+            if self._failed:
                 raise ConnectionLost(self.name)
             await self._changed.wait()
         return self._connection
@@ -106,7 +106,7 @@ class SupervisedProcess:
                 if not again:
                     return
         finally:
-            self._given_up = True
+            self._failed = True
             self._set(None)
 
     def _set(self, connection: TrioProtocol | None) -> None:

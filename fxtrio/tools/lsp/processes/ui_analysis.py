@@ -115,8 +115,8 @@ class Analyst:
         are still there. None where it never did.
         """
         wanted = {"position": position, "name": name}
-        given = {key: value for key, value in wanted.items() if value is not None}
-        found = await self._ask("uses", view, given)
+        present = {key: value for key, value in wanted.items() if value is not None}
+        found = await self._ask("uses", view, present)
         return None if found is None else tuple(_use(one) for one in found)
 
     async def symbols(self, view: PageView) -> list[dict[str, Any]]:

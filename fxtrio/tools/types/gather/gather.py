@@ -45,7 +45,7 @@ from fxtrio.tools.types.python.error_fields import (
     raised_fields,
 )
 from fxtrio.tools.types.python.return_types import Returned, safely
-from fxtrio.tools.types.python.shapes import NOTHING, ObjectShape, Place, Shape, Vague, union
+from fxtrio.tools.types.python.shapes import NOTHING, ObjectShape, Place, Shape, UnknownType, union
 from fxtrio.tools.types.python.sources import Sources
 from fxtrio.tools.types.python.websocket_messages import message_shape
 from fxtrio.tools.types.ui.layout_data import layered
@@ -57,7 +57,7 @@ _LEADS = frozenset({"redirect", "Redirect"})
 _PARAMETERS = {Kind.PARAM: "one", Kind.REST: "rest", Kind.OPTIONAL_REST: "optional-rest"}
 
 
-_NOT_IMPORTED = Vague("the server half cannot be imported")
+_NOT_IMPORTED = UnknownType("the server half cannot be imported")
 
 
 Functions = Mapping[str, Mapping[str, Any]]
@@ -242,8 +242,8 @@ class _Gatherer:
         value = self._returned.by_generator(function)
         function = inspect.unwrap(function)
         parameters = list(inspect.signature(function).parameters)[1:]
-        asked = [parameter for parameter in parameters if parameter != "after"]
-        model = _model(hints_of(function).get(asked[0]))[0] if asked else None
+        bodies = [parameter for parameter in parameters if parameter != "after"]
+        model = _model(hints_of(function).get(bodies[0]))[0] if bodies else None
         query = None if model is None else self._taken.shape(model)
         place, text = self._sources.place_of_function(function), inspect.getdoc(function) or ""
         return StreamTypes(name, value, query, place, text)
@@ -273,8 +273,8 @@ class _Gatherer:
         return joined(iter((self._of_modules, raised_fields(module))))
 
 
-def _unread(name: str) -> Vague:
-    return Vague(f"{name}() cannot be read")
+def _unread(name: str) -> UnknownType:
+    return UnknownType(f"{name}() cannot be read")
 
 
 def _shapes_of(actions: Iterable[ActionTypes]) -> Iterator[Shape]:

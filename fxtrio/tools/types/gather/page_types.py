@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from fxtrio.tools.types.python.shapes import NOTHING, Definition, Named, Place, Shape, Vague
+from fxtrio.tools.types.python.shapes import NOTHING, Definition, Named, Place, Shape, UnknownType
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -136,7 +136,7 @@ class PageTypes(msgspec.Struct, frozen=True):
         while isinstance(shape, Named):
             found = self.definition_of(shape.name)
             if found is None:
-                return Vague(f"{shape.name} is unknown")
+                return UnknownType(f"{shape.name} is unknown")
             shape = found.shape
         return shape
 

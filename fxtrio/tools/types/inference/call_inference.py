@@ -95,11 +95,11 @@ def _call_live(function: Any, arguments: Arguments, reader: Reader) -> Value:
         return _contained(name, arguments)
     if function is collections.defaultdict and positional:
         factory = positional[0].value if isinstance(positional[0], Live) else None
-        made = (list, set, dict, int, float, str)  # `==` of an application's class may raise
-        if any(factory is one for one in made) and len(positional) == 1:
+        copying = (list, set, dict, int, float, str)  # `==` of an application's class may raise
+        if any(factory is one for one in copying) and len(positional) == 1:
             return Dict({}, factory=factory)
     if isinstance(function, type):
-        return _made(function, arguments)
+        return _instance(function, arguments)
     unwrapped = reader.sources.seen_through(function)
     if inspect.isfunction(unwrapped):
         return _call_function(unwrapped, arguments, reader, None)
@@ -130,7 +130,7 @@ def _contained(name: str, arguments: Arguments) -> Value:
     return CONTAINERS[name](arguments)
 
 
-def _made(kind: type, arguments: Arguments) -> Value:
+def _instance(kind: type, arguments: Arguments) -> Value:
     """Return an instance of a class."""
     if class_keys(kind) is None:  # a class with fields holds what they say
         _spoil_all(arguments, f"it is passed to {kind.__name__}()")
@@ -157,7 +157,7 @@ def _call_function(
     bound = _variables(function, hints, arguments)
     _spoil_changeable(function, hints, arguments)
     if owner is not None and _is_self(returned):
-        return _pending(function, owner if isinstance(owner, Known) else _made_by(owner))
+        return _pending(function, owner if isinstance(owner, Known) else _instance_of(owner))
     why = f"{function.__name__}() is annotated with what may be any"
     return _pending(function, known(substituted(returned, bound), why))
 
@@ -206,7 +206,7 @@ def _placed_at_call(function: Any, value: Value) -> Value:
     return Unknown(f"{_name_of(function).removeprefix('.')}() says nothing of what it returns")
 
 
-def _made_by(owner: Value) -> Value:
+def _instance_of(owner: Value) -> Value:
     is_class = isinstance(owner, Live) and isinstance(owner.value, type)
     return Known(owner.value) if is_class else Unknown("it returns itself")  # type: ignore[union-attr]  # a class is Live
 

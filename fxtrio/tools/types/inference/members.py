@@ -225,13 +225,13 @@ def _of_key(owner: Dict, key: object) -> Value:
     if entry is not None:
         return entry.value
     if owner.others is None and owner.factory is not None:
-        owner.others = _made_by_factory(owner.factory)
+        owner.others = _from_factory(owner.factory)
     if isinstance(key, str) and owner.others is None:
         return Unknown("the key is unknown")
     return alike(owner.values())  # a key that is not there is an error
 
 
-def _made_by_factory(factory: Any) -> Value:
+def _from_factory(factory: Any) -> Value:
     if factory is list or factory is set:
         return List(None, factory.__name__)
     return Dict({}) if factory is dict else Known(factory)

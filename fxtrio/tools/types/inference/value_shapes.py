@@ -22,7 +22,7 @@ from fxtrio.tools.types.python.shapes import (
     RecordShape,
     Shape,
     TupleShape,
-    Vague,
+    UnknownType,
     union,
 )
 
@@ -35,10 +35,10 @@ def shape_of(value: Value, shaper: Shaper, around: frozenset[int] = frozenset())
     if isinstance(value, Known):
         return shaper.shape(value.annotation)
     if isinstance(value, Unknown):
-        return Vague(value.reason, value.place, value.remedy)
+        return UnknownType(value.reason, value.place, value.remedy)
     own = id(value.origin) if isinstance(value, Dict | List) else id(value)
     if own in around:
-        return Vague("it contains itself")
+        return UnknownType("it contains itself")
     around |= {own}
     if isinstance(value, Either):
         return union(shape_of(part, shaper, around) for part in value.parts)
@@ -54,7 +54,7 @@ def shape_of(value: Value, shaper: Shaper, around: frozenset[int] = frozenset())
         return _of_dict(value, shaper, around)
     if isinstance(value, Promised):
         return PromiseShape(shape_of(value.value, shaper, around))
-    return Vague("it is a function, a class or a module")
+    return UnknownType("it is a function, a class or a module")
 
 
 def _of_dict(value: Dict, shaper: Shaper, around: frozenset[int]) -> Shape:
@@ -62,7 +62,7 @@ def _of_dict(value: Dict, shaper: Shaper, around: frozenset[int]) -> Shape:
         return shape_of(value.spoiled, shaper)
     if value.others is not None:
         if value.entries:
-            return Vague("its keys are unknown", value.place)
+            return UnknownType("its keys are unknown", value.place)
         return RecordShape(shape_of(value.others, shaper, around))
     keys = (
         Key(

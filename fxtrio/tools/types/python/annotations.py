@@ -40,7 +40,7 @@ from fxtrio.tools.types.python.shapes import (
     RecordShape,
     Shape,
     TupleShape,
-    Vague,
+    UnknownType,
     union,
 )
 from fxtrio.tools.types.python.sources import Sources
@@ -95,12 +95,12 @@ class Shaper:
     def shape(self, annotation: Any) -> Shape:
         """Return the shape of an annotation."""
         if self._depth > _DEEPEST:
-            return Vague("the type is too deep")
+            return UnknownType("the type is too deep")
         self._depth += 1
         try:
             return self._shape(annotation)
         except (TypeError, AttributeError, NameError, RecursionError) as error:
-            return Vague(f"its annotation cannot be read: {error}")
+            return UnknownType(f"its annotation cannot be read: {error}")
         finally:
             self._depth -= 1
 
@@ -109,9 +109,9 @@ class Shaper:
         if known is not None:
             return self._number_or_text(known)
         if annotation in (Any, object) or annotation is inspect.Parameter.empty:
-            return Vague("it is Any")
+            return UnknownType("it is Any")
         if isinstance(annotation, typing.TypeVar):
-            return Vague(f"{annotation} may be any type")
+            return UnknownType(f"{annotation} may be any type")
         if isinstance(annotation, typing.NewType):
             return self.shape(annotation.__supertype__)
         if hasattr(annotation, "__value__") and type(annotation).__name__ == "TypeAliasType":
@@ -181,7 +181,7 @@ class Shaper:
         plain = typing.get_origin(key) or key
         known = isinstance(plain, type) and plain not in (object, Any)
         if known and not issubclass(plain, (*_KEYS, enum.Enum)):
-            return Vague(f"JSON has no keys of the type {plain.__name__}")
+            return UnknownType(f"JSON has no keys of the type {plain.__name__}")
         return RecordShape(self.shape(value))
 
     def _object(self, kind: type, arguments: tuple[Any, ...]) -> Shape:
@@ -225,8 +225,8 @@ class Shaper:
         return Named(name)
 
 
-def _odd(kind: Any) -> Vague:
-    return Vague(f"JSON cannot hold {getattr(kind, '__name__', kind)}")
+def _odd(kind: Any) -> UnknownType:
+    return UnknownType(f"JSON cannot hold {getattr(kind, '__name__', kind)}")
 
 
 def _hashed(table: dict[Any, Shape], key: Any) -> Shape | None:

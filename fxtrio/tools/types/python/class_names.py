@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import attrs
 
-from fxtrio.tools.types.python.shapes import Definition, Named, Place, Shape, Vague, walk
+from fxtrio.tools.types.python.shapes import Definition, Named, Place, Shape, UnknownType, walk
 
 
 @attrs.define(eq=False)
@@ -25,7 +25,7 @@ class Definitions:
         name, number = base, 2
         while name in self._known:
             name, number = f"{base}{number}", number + 1
-        self._known[name] = Definition(name, Vague("it is being read"))
+        self._known[name] = Definition(name, UnknownType("it is being read"))
         return name
 
     def fill(self, name: str, shape: Shape, place: Place | None = None, python: str = "") -> None:

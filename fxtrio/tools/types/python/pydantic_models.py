@@ -25,7 +25,7 @@ from fxtrio.tools.types.python.shapes import (
     RecordShape,
     Shape,
     TupleShape,
-    Vague,
+    UnknownType,
     union,
 )
 from fxtrio.tools.types.python.sources import Sources
@@ -50,7 +50,7 @@ class PydanticReader:
             schema = schema_of(kind, incoming=self.incoming)
         except Exception as error:  # a model's own hooks are application code
             message = str(error).partition("\n")[0].rstrip(".")
-            return Vague(f"pydantic has no JSON Schema of {kind.__name__}: {message}")
+            return UnknownType(f"pydantic has no JSON Schema of {kind.__name__}: {message}")
         inner = schema.pop("$defs", {})
         names = {
             one: self.definitions.reserve(one.rpartition("__")[2], incoming=self.incoming)
@@ -158,7 +158,7 @@ class SchemaReader:
         """Return the shape of what fits a schema."""
         if "$ref" in schema:
             name = self.names.get(schema["$ref"].rpartition("/")[2])
-            return Vague("its schema is elsewhere") if name is None else Named(name)
+            return UnknownType("its schema is elsewhere") if name is None else Named(name)
         if "const" in schema:
             return _constant(schema["const"])
         if "enum" in schema:
@@ -186,7 +186,7 @@ class SchemaReader:
             return self._array(schema)
         if kind == "object":
             return self._object(schema)
-        return Vague("it is Any")
+        return UnknownType("it is Any")
 
     def _array(self, schema: Mapping[str, Any]) -> Shape:
         first = schema.get("prefixItems")
@@ -194,7 +194,7 @@ class SchemaReader:
         if first is not None and schema.get("minItems") == schema.get("maxItems") == len(first):
             return TupleShape(tuple(map(self.shape, first)))
         if first is not None or not isinstance(items, dict):
-            return ListShape(Vague("its items may be any"))
+            return ListShape(UnknownType("its items may be any"))
         return ListShape(self.shape(items))
 
     def _object(self, schema: Mapping[str, Any]) -> Shape:
@@ -203,10 +203,14 @@ class SchemaReader:
             properties = {name: _with_default(one) for name, one in properties.items()}
         extra = schema.get("additionalProperties")
         if properties is None:
-            inner = self.shape(extra) if isinstance(extra, dict) else Vague("it may have any keys")
+            inner = (
+                self.shape(extra)
+                if isinstance(extra, dict)
+                else UnknownType("it may have any keys")
+            )
             return RecordShape(inner)
         if extra:
-            return Vague("it may have further keys")
+            return UnknownType("it may have further keys")
         required = schema.get("required", ())
         return ObjectShape(
             tuple(
@@ -226,4 +230,6 @@ def _with_default(schema: Mapping[str, Any]) -> Mapping[str, Any]:
 def _constant(value: Any) -> Shape:
     if value is None:
         return NULL
-    return Constant(value) if isinstance(value, (str, int, float, bool)) else Vague("it is Any")
+    return (
+        Constant(value) if isinstance(value, (str, int, float, bool)) else UnknownType("it is Any")
+    )

@@ -31,7 +31,7 @@ from fxtrio.tools.types.python.shapes import (
     ObjectShape,
     Shape,
     UnionShape,
-    Vague,
+    UnknownType,
     union,
 )
 
@@ -92,11 +92,11 @@ class Returned:
         if any(isinstance(one, Known) and one.annotation in events for one in forms_of(value)):
             value = Unknown("it yields events")
         shape = shape_of(value, self.shaper)
-        if not isinstance(shape, Vague):
+        if not isinstance(shape, UnknownType):
             return shape
         place = self.shaper.sources.place_of_function(function)
         cause = f"{function.__name__}() has no annotation of what it yields"
-        return Vague(cause, place, "Annotate it with AsyncIterator[…]")
+        return UnknownType(cause, place, "Annotate it with AsyncIterator[…]")
 
     def _returned(self, function: Any, sent: Callable[[Value], Value]) -> Shape:
         self.reader.read = 0
@@ -115,10 +115,10 @@ class Returned:
         if not parts:
             return NOTHING  # nothing but redirects
         shape = union(shape_of(part, self.shaper) for part in parts)
-        if not isinstance(shape, Vague) or shape.place is not None:
+        if not isinstance(shape, UnknownType) or shape.place is not None:
             return shape
         place = self.shaper.sources.place_of_function(function)
-        return Vague(shape.reason, place, shape.remedy or _REMEDY)
+        return UnknownType(shape.reason, place, shape.remedy or _REMEDY)
 
 
 def safely(name: str, find: Callable[[], T], unread: T) -> T:
@@ -132,7 +132,7 @@ def safely(name: str, find: Callable[[], T], unread: T) -> T:
 
 def _read(function: Any, find: Callable[[], Shape]) -> Shape:
     name = getattr(function, "__name__", "it")
-    unread: Shape = Vague(f"{name}() cannot be read", None, _REMEDY)
+    unread: Shape = UnknownType(f"{name}() cannot be read", None, _REMEDY)
     return safely(name, find, unread)
 
 

@@ -27,7 +27,7 @@ class Place(msgspec.Struct, frozen=True):
     """1-based, in characters."""
 
 
-class Vague(msgspec.Struct, frozen=True, tag="any"):
+class UnknownType(msgspec.Struct, frozen=True, tag="any"):
     """Anything: nothing is known, or nothing that TypeScript could say."""
 
     reason: str
@@ -121,7 +121,7 @@ class ObjectShape(msgspec.Struct, frozen=True, tag="object"):
 
 
 class UnionShape(msgspec.Struct, frozen=True, tag="union"):
-    """One of several; never nested, never with a `Vague`, at least two."""
+    """One of several; never nested, never with a `UnknownType`, at least two."""
 
     parts: tuple[Shape, ...]
 
@@ -133,7 +133,7 @@ class Named(msgspec.Struct, frozen=True, tag="named"):
 
 
 Shape = (
-    Vague
+    UnknownType
     | Plain
     | Constant
     | ListShape
@@ -150,7 +150,7 @@ NUMBER = Plain("number")
 INTEGER = Plain("number", "integer")
 BOOLEAN = Plain("boolean")
 NULL = Plain("null")
-NOTHING_INSIDE = Vague("nothing is added to it")
+NOTHING_INSIDE = UnknownType("nothing is added to it")
 """What a list holds that stays empty."""
 
 NOTHING = ObjectShape(())
@@ -172,7 +172,7 @@ def union(parts: Iterable[Shape]) -> Shape:
     flat: dict[Shape, None] = {}
     for part in parts:
         for one in part.parts if isinstance(part, UnionShape) else (part,):
-            if isinstance(one, Vague):
+            if isinstance(one, UnknownType):
                 return one
             flat[one] = None
     for kind in [one for one in flat if isinstance(one, Plain)]:
@@ -180,7 +180,7 @@ def union(parts: Iterable[Shape]) -> Shape:
             del flat[one]
     found = tuple(flat)
     if not found:
-        return Vague("there is no value")
+        return UnknownType("there is no value")
     return found[0] if len(found) == 1 else UnionShape(found)
 
 

@@ -10,7 +10,7 @@ from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_text
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
-from fxtrio.tools.types.python.shapes import Place, Shape, Vague, walk
+from fxtrio.tools.types.python.shapes import Place, Shape, UnknownType, walk
 
 _KIND = FindingKind.UNKNOWN_TYPES
 _REMEDY = "Annotate what it comes from: a name ('rows: list[Row] = …'), or what a function returns"
@@ -20,7 +20,7 @@ _PATH_REMEDY = "Write the path, with ${…} for its parameters: useWebSocket(`/r
 _LITERAL = r"\bconst\s+%s\s*=\s*[\"'`](?!\$\{)"
 
 
-def vague_problems(types: ProjectTypes, pages: Iterable[CheckedPage] = ()) -> list[Problem]:
+def unknown_type_problems(types: ProjectTypes, pages: Iterable[CheckedPage] = ()) -> list[Problem]:
     """Return a problem for each thing that is not known, once, by place.
 
     ``pages`` are looked at for WebSockets of paths that are only known when they run.
@@ -52,7 +52,7 @@ def _of_page(page: PageTypes) -> Iterator[Problem]:
 
 def _of_shape(page: PageTypes, shape: Shape, what: str, place: Place | None) -> Iterator[Problem]:
     for path, inner in walk(shape):
-        if isinstance(inner, Vague):
+        if isinstance(inner, UnknownType):
             own = inner.place if inner.place and not inner.place.path.startswith("/") else None
             where = own or place or Place(page.source, 1, 1)
             message = f"{what}{path} may be anything: {inner.reason}"

@@ -21,7 +21,7 @@ from fxtrio.tools.types.python.shapes import (
     RecordShape,
     Shape,
     TupleShape,
-    Vague,
+    UnknownType,
     parts_of,
     union,
 )
@@ -41,7 +41,7 @@ def message_shape(annotation: Any, shaper: Shaper) -> Shape:
 
     arguments = typing.get_args(annotation)
     if typing.get_origin(annotation) is not WebSocket or not arguments:
-        return Vague("websocket() does not say what it sends", remedy=_REMEDY)
+        return UnknownType("websocket() does not say what it sends", remedy=_REMEDY)
     return union(_arriving(part, shaper) for part in _parts(arguments[0]))
 
 
@@ -60,7 +60,7 @@ def _arriving(annotation: Any, shaper: Shaper) -> Shape:
     if annotation in (bytes, bytearray, memoryview):
         return FRAME
     shape = shaper.shape(annotation)
-    if isinstance(shape, Vague) or isinstance(shaper.definitions.resolve(shape), _OBJECTS):
+    if isinstance(shape, UnknownType) or isinstance(shaper.definitions.resolve(shape), _OBJECTS):
         return shape
     return union(map(_text, parts_of(shape)))
 
@@ -71,10 +71,10 @@ def _text(shape: Shape) -> Shape:
         if not _PARSED.match(shape.value):
             return shape
     elif not isinstance(shape, Plain) or shape.kind != "string":
-        return Vague(
+        return UnknownType(
             "websocket() declares that it sends something other than a dict, list, text or bytes",
             remedy=_REMEDY,
         )
-    return Vague(
+    return UnknownType(
         "text that is JSON arrives parsed", remedy="Send a dict, or name the text: Literal"
     )

@@ -17,7 +17,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.tools.types.gather.page_types import ProjectTypes
 from fxtrio.tools.types.report.compiler import Diagnostic, compile_types
-from fxtrio.tools.types.report.javascript_leniency import NEVER_TOLD
+from fxtrio.tools.types.report.javascript_leniency import NEVER_REPORTED
 from fxtrio.tools.types.report.own_types import own_types
 from fxtrio.tools.types.report.seen import Seen, seen_in
 from fxtrio.tools.types.report.tsc_diagnostics import judged_problems
@@ -110,14 +110,14 @@ class TypeCheck:
             if tier != "loose" or not self._learns(halves, seen, written):
                 break
         seen = [one for one in seen if not answer_of(one.diagnostic)]
-        judged = (one for one in seen if one.diagnostic.code not in NEVER_TOLD)
+        judged = (one for one in seen if one.diagnostic.code not in NEVER_REPORTED)
         self._judged_in.update(one.half.source for one in judged)
         return seen
 
     def _learns(self, halves: Sequence[UiHalf], seen: Iterable[Seen], written: WrittenTier) -> bool:
         """Note what own components get; return whether that is something new."""
-        asked = any(PROBE in one.text for one in written.files.values())
-        if asked and not any(answer_of(one.diagnostic) for one in seen):
+        has_probe = any(PROBE in one.text for one in written.files.values())
+        if has_probe and not any(answer_of(one.diagnostic) for one in seen):
             return False  # files that do not parse: as long as there are some, nothing is answered
         return self.folder.note_own(
             own_types(halves, seen, self.folder.own, self.folder.components)

@@ -49,7 +49,7 @@ _USES = frozenset({2349, 2348, 2488, 2461, 2495, 2569, 2548, 2721, 2722, 2723, 2
 INDEXED = 7053
 """A key is read that the object does not have."""
 
-NEVER_TOLD = frozenset({7006, 7031})
+NEVER_REPORTED = frozenset({7006, 7031})
 """Parameters without types, wherever they stand."""
 
 _ARGUMENTS = 2554
@@ -57,7 +57,7 @@ _ARGUMENTS = 2554
 
 _COMPARED = 2367
 _NUMBERS = frozenset({2362, 2363, 2365})
-_GIVEN = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 2555, 2820})
+_OF_VALUES = frozenset({2322, 2345, 2353, 2561, 2741, 2739, 2740, 2559, 2769, 2554, 2555, 2820})
 
 _LACKS_KEY = frozenset({2739, 2740, 2741})
 _CALLS = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(")
@@ -65,7 +65,7 @@ _CALL_OF = re.compile(r"\b(?:const|let|var)\s+(\w+)\s*=\s*useAction\(\s*$")
 _IMPORTS = re.compile(r"\bimport\b([^'\"();]{1,500}+)['\"](\.|@/|)")
 _NAMES = re.compile(r"[\w$]++")
 _SEARCHES = re.compile(r"\.(?:includes|indexOf|lastIndexOf|has)\(\s*$")
-_GIVEN_BY_NAME = ("href", "action", "page")
+_CHECKED_NAMES = ("href", "action", "page")
 _TEXT_CALLS = frozenset({"navigate", "prefetch", "useAction", "useLoader"})
 _ASSIGNED = re.compile(r"[\w$]++\s*+=(?![=>])")
 _ATTRIBUTE = re.compile(r"[\w-]++\s*+=\s*+[\"'{]")
@@ -77,7 +77,7 @@ _TEXT = re.compile(
     r" to (?:parameter of )?type '((?:[^'\\]|\\.)+)'"
 )
 _TEXT_FOR_NUMBER = "Type 'string' is not assignable to type 'number'."
-_GIVEN_TEXT = re.compile(r"Argument of type '(.+)' is not assignable to parameter of type 'string'")
+_NOT_TEXT = re.compile(r"Argument of type '(.+)' is not assignable to parameter of type 'string'")
 _INDEXED_USE = re.compile(r"(?<![\w$.\]])([\w$.]++\[[\w$.]++\])\.")
 _LITERAL = r'(?:"[^"]*"|undefined|null)'
 _LITERALS = re.compile(rf'(?=.*"){_LITERAL}(?: \| {_LITERAL})*')
@@ -166,9 +166,9 @@ def is_reported(found: Diagnostic, text: str, offset: int, known: KnownNames) ->
     if found.code in _NUMBERS:
         word = _WORD.match(text, offset)
         return word is not None and word.group().rpartition(".")[2] in known.texts
-    if found.code not in _GIVEN or _is_text_for_literal(found):
+    if found.code not in _OF_VALUES or _is_text_for_literal(found):
         return False
-    if _is_no_child(found, known) or _is_given_to_us(found, text, offset):
+    if _is_no_child(found, known) or _is_for_framework(found, text, offset):
         return True
     return _is_text_in_sum(found, text, offset) or _is_parsed(found, text, offset)
 
@@ -181,7 +181,7 @@ def _is_text_in_sum(found: Diagnostic, text: str, offset: int) -> bool:
 
 def _is_parsed(found: Diagnostic, text: str, offset: int) -> bool:
     """Whether ``JSON.parse`` gets what has been parsed."""
-    given = _GIVEN_TEXT.match(found.message)
+    given = _NOT_TEXT.match(found.message)
     is_object = given is not None and given[1] not in ("number", "boolean", "null", "undefined")
     return is_object and text[:offset].rstrip().endswith("JSON.parse(")
 
@@ -224,13 +224,13 @@ def _is_exact(text: str, offset: int) -> bool:
     return "===" in line or "!==" in line
 
 
-def _is_given_to_us(found: Diagnostic, text: str, offset: int) -> bool:
+def _is_for_framework(found: Diagnostic, text: str, offset: int) -> bool:
     """Whether the value goes to the framework, or cannot be rendered at all."""
     if _ATTRIBUTE.match(text, offset) or text[offset - 1 : offset] == "<":
         name = text[offset:].partition("=")[0].strip()
         tag = _tag_around(text, offset)
         if tag in ("Link", "Form"):
-            return name in _GIVEN_BY_NAME
+            return name in _CHECKED_NAMES
         lacks_key = found.code in _LACKS_KEY and text[offset - 1 : offset] != "<"
         return (found.code == 2322 or lacks_key) and _is_own_component(text, tag)
     called = call_around(text, offset)

@@ -60,17 +60,17 @@ def own_types(
     ``before`` is what has been returned the last time; ``files`` are those in which the halves
     may have components.
     """
-    asked: dict[str, dict[int, str]] = defaultdict(dict)
+    probed: dict[str, dict[int, str]] = defaultdict(dict)
     for one in seen:
         if answer := answer_of(one.diagnostic):
-            asked[one.half.source][one.offset] = answer
+            probed[one.half.source][one.offset] = answer
     by_source = {half.source: half for half in halves}
     names = _names_of(by_source.values())
     answers: dict[str, Answers] = {
         source: {
             offset: written(text, names.of(by_source[source])) for offset, text in found.items()
         }
-        for source, found in asked.items()
+        for source, found in probed.items()
     }
     passed = _passed_to_files(by_source, answers, files)
     found: dict[str, dict[str, str]] = {}

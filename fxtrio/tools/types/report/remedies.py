@@ -49,7 +49,7 @@ _MISSING = re.compile(r"Property '([^']+)' is missing in type")
 _COMPARED = re.compile(r"because the types '([^']++)' and '([^']++)' have no overlap")
 _TUPLE = re.compile(r"Tuple type '[^']*+' of length '(\d+)'")
 _PATH = re.compile(r"[\w$]++(?:\??\.[\w$]++)*+")
-_GIVEN = re.compile(r"[\w$-]++(?:=\{|:\s?)")
+_VALUE_START = re.compile(r"[\w$-]++(?:=\{|:\s?)")
 _PATH_CHARS = "_$.?[]"
 _INPUT = re.compile(r"(?:payload: )?\b([A-Za-z_]\w*Input\d*)\b")
 _TEXTS = re.compile(r'"[^"]*"(?: \| "[^"]*")*')
@@ -312,5 +312,5 @@ def _path_before(text: str, offset: int) -> str:
 
 def _value_at(text: str, offset: int) -> str:
     """Return the path of the value of an attribute or key at ``offset``; else the path there."""
-    begun = _GIVEN.match(text, offset)
+    begun = _VALUE_START.match(text, offset)
     return _path_at(text, begun.end() if begun is not None else offset)

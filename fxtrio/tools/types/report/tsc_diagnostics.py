@@ -15,7 +15,7 @@ import trio
 from fxtrio.compile.problems import Problem
 from fxtrio.errors import leaves
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
-from fxtrio.tools.types.python.shapes import ObjectShape, Plain, Vague, parts_of, walk
+from fxtrio.tools.types.python.shapes import ObjectShape, Plain, UnknownType, parts_of, walk
 from fxtrio.tools.types.report.compiler import CompilerFailed
 from fxtrio.tools.types.report.diagnostic_messages import problem_of
 from fxtrio.tools.types.report.javascript_leniency import (
@@ -34,7 +34,7 @@ from fxtrio.tools.types.report.javascript_leniency import (
 from fxtrio.tools.types.report.seen import Seen
 from fxtrio.tools.types.ui.client_types import Tier
 from fxtrio.tools.types.ui.socket_types import message_name
-from fxtrio.tools.types.ui.source.checked_paths import is_guarded, is_told_apart
+from fxtrio.tools.types.ui.source.checked_paths import is_guarded, is_narrowed
 from fxtrio.tools.types.ui.source.form_fields import form_problems
 from fxtrio.tools.types.ui.virtual_project import UiHalf
 
@@ -79,7 +79,7 @@ async def judged_problems(
             seen[tier] = await _some(compile_halves, tier, whole)
             broken |= found
     typed_ones = [
-        one for one in seen["strict"] if not _is_told_apart(one) and not _is_told_elsewhere(one)
+        one for one in seen["strict"] if not _is_narrowed(one) and not _is_reported_elsewhere(one)
     ]
     reported = [*await _judged(seen["loose"], types, compile_halves), *typed_ones]
     reported += broken.values() if syntax else ()
@@ -112,7 +112,7 @@ async def _some(compile_halves: Compile, tier: Tier, halves: Sequence[UiHalf]) -
 
 async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Compile) -> list[Seen]:
     """Return those complaints about halves without types that are reported."""
-    seen = [one for one in seen if not _is_told_elsewhere(one)]
+    seen = [one for one in seen if not _is_reported_elsewhere(one)]
     names = [one for one in seen if is_certain(one.diagnostic)]
     if len(names) == len(seen):
         return names
@@ -135,7 +135,7 @@ async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Com
     return [*names, *(one for one in rest if _complaint(one) not in same)]
 
 
-def _is_told_elsewhere(one: Seen) -> bool:
+def _is_reported_elsewhere(one: Seen) -> bool:
     """Whether `fx check` reports the same of a file of components: an undefined name."""
     return one.half.is_component and one.diagnostic.code in NAMES
 
@@ -153,10 +153,10 @@ def _is_guarded(one: Seen) -> bool:
     return bool(path) and is_guarded(half.page.ui, half.places.pairs, one.offset, path)
 
 
-def _is_told_apart(one: Seen) -> bool:
+def _is_narrowed(one: Seen) -> bool:
     half = one.half
     path = checked_path(one.diagnostic, half.page.ui, one.offset)
-    return bool(path) and is_told_apart(half.page.ui, half.places.pairs, one.offset, path)
+    return bool(path) and is_narrowed(half.page.ui, half.places.pairs, one.offset, path)
 
 
 def _complaint(one: Seen) -> tuple[str, tuple[int, int], int, str]:
@@ -208,7 +208,7 @@ def _text_keys(pages: Iterable[PageTypes]) -> tuple[frozenset[str], frozenset[st
                 for part in parts_of(key.shape):
                     if isinstance(part, Plain) and part.kind == "string":
                         (numbers if part.format == "decimal" else texts).add(key.name)
-                    elif isinstance(part, Plain | Vague):
+                    elif isinstance(part, Plain | UnknownType):
                         numbers.add(key.name)
     return frozenset(texts), frozenset(numbers)
 

@@ -39,7 +39,7 @@ the answers to those before (count)."""
 
 _TICK = 50_000_000  # nanoseconds
 _ERROR = 1  # severity
-_CAME, _CHANGED, _GONE = 1, 2, 3
+_CREATED, _CHANGED, _DELETED = 1, 2, 3
 _LANGUAGES = {".jsx": "javascriptreact", ".tsx": "typescriptreact", ".ts": "typescript"}
 
 Stamp = tuple[int, int, int]
@@ -99,12 +99,12 @@ class TscServer:
         for notification in known.news():
             await server.notify(*notification)
         for start in range(0, len(concerned), _AT_ONCE):
-            asked = concerned[start : start + _AT_ONCE]
+            batch = concerned[start : start + _AT_ONCE]
             answers = await server.ask_all(
                 "textDocument/diagnostic",
-                [{"textDocument": {"uri": (folder / file).as_uri()}} for file in asked],
+                [{"textDocument": {"uri": (folder / file).as_uri()}} for file in batch],
             )
-            for file, answer in zip(asked, answers, strict=True):
+            for file, answer in zip(batch, answers, strict=True):
                 known.found[file] = tuple(_diagnostics(file, answer))
         return tuple(one for file in known.files for one in known.found[file])
 
@@ -194,7 +194,7 @@ class _Server:
             {"uri": file.as_uri(), "type": kind}
             for file in sorted(files)
             # Whether it came or changed is not known. A change after it came would be dropped.
-            for kind in ((_CHANGED, _CAME) if file.exists() else (_GONE,))
+            for kind in ((_CHANGED, _CREATED) if file.exists() else (_DELETED,))
         ]
         if events:
             await self.notify("workspace/didChangeWatchedFiles", {"changes": events})
@@ -288,7 +288,7 @@ class _Folder:
         disk = changed - known, (changed & known) - set(self.files), deleted
         events = [
             {"uri": self._uri(file), "type": kind}
-            for kind, those in zip((_CAME, _CHANGED, _GONE), disk, strict=True)
+            for kind, those in zip((_CREATED, _CHANGED, _DELETED), disk, strict=True)
             for file in sorted(those)
         ]
         if events:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal
 
 from fxtrio.tools.types.gather.page_types import PageTypes
-from fxtrio.tools.types.python.shapes import Vague
+from fxtrio.tools.types.python.shapes import UnknownType
 from fxtrio.tools.types.ui.action_types import action_declarations
 from fxtrio.tools.types.ui.socket_types import message_name
 from fxtrio.tools.types.ui.typescript import Printer
@@ -129,7 +129,7 @@ export type $Slots = any;
 
 def _messages(page: PageTypes, number: int) -> list[str]:
     """Return `useWebSocket` of the page's own path, where it is known what it sends."""
-    if page.messages is None or isinstance(page.messages, Vague):
+    if page.messages is None or isinstance(page.messages, UnknownType):
         return []
     return [
         f'import type {{ {message_name(number)} }} from "fx/sockets";',

@@ -11,7 +11,7 @@ from fxtrio.tools.types.python.shapes import (
     Named,
     ObjectShape,
     Shape,
-    Vague,
+    UnknownType,
     parts_of,
     union,
 )
@@ -32,7 +32,7 @@ def layered(layers: Iterable[Shape], resolve: Callable[[Named], Shape]) -> Shape
     for one in forms:
         number *= len(one)
     if number > _MOST or any(one is None for form in forms for one in form):
-        return Vague("a loader of a surrounding layout returns an unknown value")
+        return UnknownType("a loader of a surrounding layout returns an unknown value")
     return union(_merged(one for one in chosen if one) for chosen in product(*forms))
 
 

@@ -20,7 +20,7 @@ from fxtrio.tools.types.gather.page_types import PageTypes
 _UNCHANGED = re.compile(r"[\w.~-]*", re.ASCII)
 """Text that is not encoded in URLs."""
 
-_KEPT = ("", "!'()*", "!$&'()*+,;=:@")
+_SAFE = ("", "!'()*", "!$&'()*+,;=:@")
 """What `quote`, `encodeURIComponent` and `encodeURI` leave besides."""
 
 
@@ -84,8 +84,8 @@ def _put(places: dict[str, _Place], text: str) -> _Place:
     """Return the place behind a text, which is found as it is, and as links encode it."""
     place = places.setdefault(text, _Place())
     if not _UNCHANGED.fullmatch(text):
-        for kept in _KEPT:
-            places.setdefault(quote(text, safe=kept, errors="surrogateescape"), place)
+        for safe in _SAFE:
+            places.setdefault(quote(text, safe=safe, errors="surrogateescape"), place)
     return place
 
 

@@ -23,7 +23,7 @@ from fxtrio.tools.types.python.shapes import (
     Shape,
     TupleShape,
     UnionShape,
-    Vague,
+    UnknownType,
     parts_of,
 )
 
@@ -96,7 +96,7 @@ class Printer:
 
     def type(self, shape: Shape) -> str:
         """Return a type expression."""
-        if isinstance(shape, Vague):
+        if isinstance(shape, UnknownType):
             return "any"
         if isinstance(shape, Plain):
             return self._plain(shape)

@@ -356,10 +356,10 @@ class TypesFolder:
             {half.source: half.module for half in listed} if names_data else {},
             loads=any("useLoader" in half.page.ui for half in halves),
         )
-        made = self._declared.get(tier)
-        if made is None or not made[0].is_same(now):
-            made = self._declared[tier] = now, _declarations(tier, now)
-        return dict(made[1])
+        cached = self._declared.get(tier)
+        if cached is None or not cached[0].is_same(now):
+            cached = self._declared[tier] = now, _declarations(tier, now)
+        return dict(cached[1])
 
     def _left_the_tier(self, tier: Tier, declared: Container[str]) -> Iterator[tuple[str, str]]:
         """Yield the declarations of pages as they were when their halves were of this tier.
@@ -367,22 +367,22 @@ class TypesFolder:
         Others would be as true, but then the compiler looks at all halves again.
         """
         for half in self._halves.values():
-            name, made = _declared(half.module), self._virtual.get((tier, half.source))
-            if half.is_component or made is None or name not in declared:
+            name, cached = _declared(half.module), self._virtual.get((tier, half.source))
+            if half.is_component or cached is None or name not in declared:
                 continue
-            if half.types is made[0].types and half.number == made[0].number:
-                yield name, made[1][0]
+            if half.types is cached[0].types and half.number == cached[0].number:
+                yield name, cached[1][0]
 
     def _half_files(self, tier: Tier, half: UiHalf, places: list[str] | None) -> _Output:
         """Return what declares a half's module, and the half as the compiler reads it."""
         own = self.own.get(half.source, {}) if tier == "loose" else None
         exports = self.components.files[half.source].exports if half.is_component else None
-        asked = own is not None
-        passed = tags_of_imports(half.page, half.places, self.components) if asked else ()
+        has_own = own is not None
+        passed = tags_of_imports(half.page, half.places, self.components) if has_own else ()
         now = _Input(half.page.ui, half.types, half.number, places, own, passed)
-        made = self._virtual.get((tier, half.source))
-        if made is not None and made[0].is_same(now):
-            return made[1]
+        cached = self._virtual.get((tier, half.source))
+        if cached is not None and cached[0].is_same(now):
+            return cached[1]
         declaration = (
             "" if half.is_component else page_module(half.types, half.number, places, tier)
         )
@@ -395,15 +395,15 @@ class TypesFolder:
         return declaration, virtual
 
 
-def _declarations(tier: Tier, made_of: _DeclarationInput) -> dict[str, str]:
-    types = made_of.types
+def _declarations(tier: Tier, given_input: _DeclarationInput) -> dict[str, str]:
+    types = given_input.types
     data: dict[str, str] = {}
     pages = {page.pattern for page in types.pages if page.pattern}
-    beside = {*types.routes, *made_of.others} - pages
+    beside = {*types.routes, *given_input.others} - pages
     loose = tier != "strict"
     texts: dict[str, str] = {}
-    for number, page in enumerate(types.pages if made_of.modules else ()):
-        data[page.source] = made_of.modules.get(page.source, module_name(number))
+    for number, page in enumerate(types.pages if given_input.modules else ()):
+        data[page.source] = given_input.modules.get(page.source, module_name(number))
         texts[_declared(data[page.source])] = page_module(page, number, None, tier)
     shared = [shared_name(number) for number in range(len(types.shared))]
     texts |= {
@@ -411,7 +411,7 @@ def _declarations(tier: Tier, made_of: _DeclarationInput) -> dict[str, str]:
         "routes.d.ts": routes_module(types.pages, beside),
         "sockets.d.ts": sockets_module(types.pages, loose=loose),
         "elsewhere.d.ts": elsewhere_module(types.pages, loose=loose),
-        "loaded.d.ts": loaded_module(types.pages if made_of.loads else (), loose=loose),
+        "loaded.d.ts": loaded_module(types.pages if given_input.loads else (), loose=loose),
     }
     for name, module in zip(shared, types.shared, strict=True):
         texts[_declared(name)] = shared_module(module, tier)

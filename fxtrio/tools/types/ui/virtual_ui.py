@@ -94,13 +94,13 @@ def virtual_ui(
     puts += _slot_types(text, places, module, typed=typed)
     # As long as it was.
     renamed = _CLIENT.sub(module, text)
-    made, shifts = _put_in(renamed, places, sorted(puts))
+    text_out, shifts = _put_in(renamed, places, sorted(puts))
     check = None
     if typed and parameter is not None and parameter.typed and found.name:
-        line = made.count("\n") + 2
-        made += f"\n({found.name}) satisfies (props: {props}) => unknown;\n"
+        line = text_out.count("\n") + 2
+        text_out += f"\n({found.name}) satisfies (props: {props}) => unknown;\n"
         check = line, places.source.place_of(parameter.start)
-    return VirtualUi(made, shifts, check)
+    return VirtualUi(text_out, shifts, check)
 
 
 def _component_type(text: str, parameter: PropsParameter, type_: str) -> tuple[int, str]:
@@ -127,12 +127,12 @@ def _slot_types(
 def _put_in(
     text: str, places: UiPlaces, puts: Iterable[tuple[int, str]]
 ) -> tuple[str, tuple[Shift, ...]]:
-    made, last = "", 0
+    text_out, last = "", 0
     shifts: list[Shift] = []
     for offset, put in puts:
-        made += text[last:offset] + put
+        text_out += text[last:offset] + put
         last = offset
         line, column = places.source.place_of(offset)
         before = sum(shift.width for shift in shifts if shift.line == line)
         shifts.append(Shift(line, column + before, len(put)))
-    return made + text[last:], tuple(shifts)
+    return text_out + text[last:], tuple(shifts)

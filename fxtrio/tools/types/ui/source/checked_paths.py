@@ -36,19 +36,19 @@ def is_guarded(text: str, pairs: Mapping[int, int], offset: int, path: str) -> b
     """
     return (
         _is_guarded_around(text, pairs, offset, path)
-        or is_told_apart(text, pairs, offset, path)
+        or is_narrowed(text, pairs, offset, path)
         or _is_named(text, pairs, offset, path)
         or _is_filtered(text, pairs, offset, path)
     )
 
 
-def is_told_apart(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
+def is_narrowed(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
     """Whether ``"error" in result`` has been asked before ``result.error`` is read."""
     owner, _, name = path.rpartition(".")
-    asked = re.compile(rf"""["']{re.escape(name)}["']\s++in\s++{re.escape(owner)}(?![\w$.\[])""")
+    test = re.compile(rf"""["']{re.escape(name)}["']\s++in\s++{re.escape(owner)}(?![\w$.\[])""")
     return bool(owner) and any(
         _holds(text, pairs, found.span(), offset, _around(pairs, offset))
-        for found in deque(asked.finditer(text, max(offset - _LONGEST, 0), offset), _MOST)
+        for found in deque(test.finditer(text, max(offset - _LONGEST, 0), offset), _MOST)
     )
 
 
@@ -82,8 +82,8 @@ def _is_filtered(text: str, pairs: Mapping[int, int], offset: int, path: str) ->
     end = start + callbacks[-1].start()
     listed = text[_start_of_chain(text, end) : end].strip()
     if listed.isidentifier():
-        made = re.search(rf"\bconst\s++{listed}\s*+=", text)
-        listed = text[made.end() :].partition(";")[0] if made is not None else ""
+        declaration = re.search(rf"\bconst\s++{listed}\s*+=", text)
+        listed = text[declaration.end() :].partition(";")[0] if declaration is not None else ""
     return tested.search(listed) is not None
 
 

@@ -28,7 +28,7 @@ from fxtrio.tools.types.ui.source.jsx_positions import Element, UiPlaces
 PROBE = "/** @satisfies {never} */ ("
 """The text inserted in front of a value; ``)`` follows it."""
 
-_ASKED = 1360
+_PROBED = 1360
 _ANSWER = re.compile(r"Type '(.+)' does not satisfy the expected type 'never'\.")
 _VALUE = re.compile(r"[A-Za-z_$][\w$.?!\[\]()\"']*+")
 _TOKEN = re.compile(r"\"[^\"\n]*+\"|[A-Za-z_$][\w$]*+(\??:)?|-?[0-9.]+|[\[\]{}|&<>,;: ()]")
@@ -214,7 +214,7 @@ def probes(uses: Iterable[Use]) -> Iterator[tuple[int, str]]:
 
 def answer_of(found: Diagnostic) -> str:
     """Return the type in the complaint about an inserted call; "" for other complaints."""
-    answer = _ANSWER.match(found.message) if found.code == _ASKED else None
+    answer = _ANSWER.match(found.message) if found.code == _PROBED else None
     return answer[1] if answer is not None else ""
 
 
