@@ -17,7 +17,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from fxtrio.encode import NotSerializable, encode, escape_for_html
+from fxtrio.encode import (
+    NotSerializable,
+    RepeatedValue,
+    encode,
+    encode_for_html,
+    escape_for_html,
+)
 
 JSON_VALUES = st.recursive(
     st.none()
@@ -40,6 +46,10 @@ def test_escaped_json_is_the_same_value_without_a_character_html_acts_on(value: 
     escaped = escape_for_html(encode(value, place="here"))
     assert json.loads(escaped) == value
     assert not any(char in escaped.decode() for char in "<>&\u2028\u2029")
+    repeated = RepeatedValue("here")
+    for same in (value, [value], [value]):
+        expected = escaped if same is value else encode_for_html([value], "here")
+        assert repeated.encode_for_html(same) == expected
 
 
 class Color(enum.Enum):
@@ -243,3 +253,13 @@ def test_a_class_without_fields_is_an_empty_object_beside_a_null() -> None:
         pass
 
     assert json.loads(encode([Nothing(), None], place="here")) == [{}, None]
+
+
+def test_what_json_cannot_hold_is_refused_after_a_value_with_equal_json() -> None:
+    repeated = RepeatedValue("here")
+    assert repeated.encode_for_html({"a": None}) == b'{"a":null}'
+    with pytest.raises(NotSerializable, match="'a'"):
+        repeated.encode_for_html({"a": float("nan")})
+    with pytest.raises(NotSerializable, match="'b'"):
+        repeated.encode_for_html({"b": object()})
+    assert repeated.encode_for_html({"a": "\ud800<"}) == b'{"a":"\xef\xbf\xbd\\u003c"}'

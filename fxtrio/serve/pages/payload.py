@@ -237,7 +237,7 @@ def payload_around(around: tuple[bytes, bytes], status: int, data: bytes) -> byt
 def encode_page_data(plan: ViewPlan, values: Values) -> bytes:
     """Return the page's own data as JSON that is safe inside HTML. Raises NotSerializable."""
     data = values.get(plan.source)
-    return b"{}" if data is None else encode_for_html(data, plan.data_place)
+    return b"{}" if data is None else plan.data.encode_for_html(data)
 
 
 def _only(names: frozenset[str], values: Values, plan: ViewPlan) -> Values:

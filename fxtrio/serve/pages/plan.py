@@ -7,7 +7,7 @@ from typing import Final
 
 import attrs
 
-from fxtrio.encode import encode_for_html
+from fxtrio.encode import RepeatedValue, encode_for_html
 from fxtrio.manifest import HeadNode, View
 from fxtrio.serve.pages.functions.server_functions import LoaderCode, PageCode
 
@@ -56,17 +56,17 @@ class ViewPlan:
     source: str = attrs.field(init=False)
     """The file of the page, without its layouts."""
 
-    data_place: str = attrs.field(init=False)
-    """Where its data comes from, for messages."""
+    data: RepeatedValue = attrs.field(init=False)
+    """Encodes what the loader of the page returns."""
 
     @source.default
     def _source(self) -> str:
         return self.inner.module.source
 
-    @data_place.default
-    def _data_place(self) -> str:
+    @data.default
+    def _data(self) -> RepeatedValue:
         loader = self.inner.loader
-        return self.inner.module.source if loader is None else loader.place
+        return RepeatedValue(self.inner.module.source if loader is None else loader.place)
 
     @property
     def chain(self) -> tuple[PageCode, ...]:
