@@ -87,23 +87,29 @@ def _check_actions(
 
 
 def check_page(
-    source: SourceText, root: Path | None = None, pages_dir: str = "pages"
+    source: SourceText,
+    root: Path | None = None,
+    pages_dir: str = "pages",
+    right: CheckedPage | None = None,
 ) -> tuple[CheckedPage, list[Problem]]:
     """Return one page file of the project in ``root`` in its halves, and its problems.
 
-    ``pages_dir`` is the pages folder, relative to ``root``.
+    ``pages_dir`` is the pages folder, relative to ``root``. ``right`` is what came of an earlier
+    text without a problem: where its Python is the same, that is not checked again.
     """
     try:
         if source.path.endswith(MARKDOWN_SUFFIX):
             return _check_markdown(source, root, pages_dir)
-        return _check_page(source, root)
+        return _check_page(source, root, right)
     except (RecursionError, MemoryError):  # one file never keeps the others from being checked
         entry = PageModule(source=source.path, code=None)
         problem = source.problem(0, "it is too large or nested too deeply", "Split the file")
         return CheckedPage(entry, "", "", whole=False), [problem]
 
 
-def _check_page(source: SourceText, root: Path | None) -> tuple[CheckedPage, list[Problem]]:
+def _check_page(
+    source: SourceText, root: Path | None, right: CheckedPage | None
+) -> tuple[CheckedPage, list[Problem]]:
     sections = split_source(source)
     problems = [*sections.problems]
     facts = Facts()
@@ -118,7 +124,8 @@ def _check_page(source: SourceText, root: Path | None) -> tuple[CheckedPage, lis
             problems.append(_unmarked(source, forgotten))
     injected = injected_names(facts)
     if not sections.problems:
-        problems += _check_code(source, sections.python, injected, root)
+        if right is None or not _has_code(right, sections.python, injected):
+            problems += _check_code(source, sections.python, injected, root)
         if not sections.exports_default:
             problems.append(_no_default_export(source))
     entry = PageModule(
@@ -128,6 +135,11 @@ def _check_page(source: SourceText, root: Path | None) -> tuple[CheckedPage, lis
         **attrs.asdict(facts, recurse=False),
     )
     return CheckedPage(entry, sections.python, sections.ui, not sections.problems), problems
+
+
+def _has_code(page: CheckedPage, python: str, injected: tuple[str, ...]) -> bool:
+    """Return whether the Python of ``page`` is this. A longer UI half is blank lines more."""
+    return (page.python.rstrip(), page.module.inject) == (python.rstrip(), injected)
 
 
 def _check_markdown(

@@ -131,7 +131,8 @@ class CheckedTexts:
             # Heavy: see the module.
             from fxtrio.compile.file_checks import check_page
 
-            done = check_page(source, root, pages_dir)
+            right = None if done is None or done[1] else done[0]
+            done = check_page(source, root, pages_dir, right)
             self._known[source.path] = source.text, _stamps(done[0], root), done
         return done
 

@@ -338,3 +338,28 @@ def test_a_file_that_cannot_be_read_is_not_the_page_that_it_was(tmp_path: Path) 
     page.write_bytes(b"export default () => <p>caf\xe9</p>;\n")
     assert len(check_project(tmp_path, Config(), memory).problems) == 1
     assert len(check_project(tmp_path, Config(), memory, changed=()).problems) == 1
+
+
+def test_python_that_was_right_is_checked_again_only_when_it_is_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    checked = []
+
+    def counting(*arguments: Any) -> list[Problem]:
+        checked.append(arguments[1].strip())
+        return plain(*arguments)
+
+    plain = file_checks._check_code
+    monkeypatch.setattr(file_checks, "_check_code", counting)
+    memory = CheckedTexts()
+
+    def found(text: str) -> list[str]:
+        page, problems = memory.check_page(read_text(text, "pages/a.fxl"))
+        assert (page, problems) == check_page(read_text(text, "pages/a.fxl"))
+        return [problem.message for problem in problems]
+
+    right, wrong = "VALUE = 1\n\n\n", "VALUE = one\n\n\n"
+    for text in (right, f"{right}const more = 1;\n", wrong, f"{wrong}const more = 1;\n", right):
+        assert len(found(text + UI)) == (text.startswith(wrong))
+    # Without memory each is checked, and with it all but the second.
+    assert checked == ["VALUE = 1"] * 3 + ["VALUE = one"] * 4 + ["VALUE = 1"] * 2

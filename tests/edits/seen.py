@@ -25,7 +25,7 @@ READY = "performance.getEntriesByName('fx:ready').length > 0"
 # views are, too: those that were there keep theirs while pages come. Documents name what pages
 # import, as soon as a browser has asked for these.
 _PASSING = re.compile(
-    r'<link rel="modulepreload" href="/_fx/(?:pages|parts)/[^"]+\.(?:jsx|css)(?:\?t=\d+)?">|'
+    r'<link rel="modulepreload" href="/_fx/(?:looks|pages|parts)/[^"]+\.(?:jsx|css)(?:\?t=\d+)?">|'
     r'[?&]t=\d+|"nonce":"[^"]*"|nonce="[^"]*"|"pid":\d+|[0-9a-f]{32}|(?<=\.tsx",)"id":\d+'
 )
 

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from fxtrio.compile.check.function_definitions import Definition, is_generator
+from fxtrio.compile.split.python_statements import nodes_of
 
 _MODULES = frozenset({"fx.runtime", "fxtrio.runtime", "fxtrio.deferred"})
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -21,7 +22,7 @@ def wrong_defers(module: ast.Module) -> Iterator[tuple[ast.expr, str, str]]:
     if not names:
         return
     functions = {node.name: node for node in module.body if isinstance(node, Definition)}
-    for node in ast.walk(module):
+    for node in nodes_of(module):
         if _is_call(node, names):
             yield from _wrong_function(node, functions)
     for function in functions.values():
@@ -42,7 +43,7 @@ def _names_of(module: ast.Module) -> set[str]:
     """Return the names that stand for `defer`."""
     return {
         alias.asname or alias.name
-        for node in ast.walk(module)
+        for node in nodes_of(module)
         if isinstance(node, ast.ImportFrom) and node.module in _MODULES
         for alias in node.names
         if alias.name == "defer"

@@ -9,6 +9,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any
 
+from fxtrio.compile.split.python_statements import nodes_of
 from fxtrio.errors import REDIRECT_STATUS
 from fxtrio.status import as_status
 
@@ -47,7 +48,7 @@ def wrong_returned(
 def wrong_raised(module: ast.Module) -> Iterator[tuple[ast.expr, str, str]]:
     """Yield each wrong literal in calls of errors and of `redirect`: node, message, remedy."""
     foreign = set(_foreign(module))
-    for node in ast.walk(module):
+    for node in nodes_of(module):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
         name = node.func.id
@@ -87,7 +88,7 @@ def _choices(node: ast.expr) -> Iterator[ast.expr]:
 
 def _foreign(module: ast.Module) -> Iterator[str]:
     """Yield the names that stand for something else than ours or Starlette's."""
-    for node in ast.walk(module):
+    for node in nodes_of(module):
         if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             yield node.name
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

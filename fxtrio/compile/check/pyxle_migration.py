@@ -8,6 +8,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from fxtrio.compile.split.python_statements import nodes_of
+
 _PACKAGES = frozenset({"pyxle", "pyxle_auth", "pyxle_db", "pyxle_mail"})
 
 _RUNTIME = "server action ActionError ValidationActionError LoaderError invalidate_routes"
@@ -131,7 +133,7 @@ def is_foreign(module: str) -> bool:
 
 def imports_of(module: ast.Module) -> Iterator[tuple[ast.alias, str, str]]:
     """Yield each import from Pyxle: where, its module, and what to do about it."""
-    for node in ast.walk(module):
+    for node in nodes_of(module):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if is_foreign(alias.name):

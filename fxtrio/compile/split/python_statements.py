@@ -11,6 +11,7 @@ import re
 import threading
 import warnings
 from collections.abc import Callable
+from functools import lru_cache
 from typing import NamedTuple, TypeVar
 
 import attrs
@@ -189,6 +190,16 @@ def _parse(code: str, grammar: tuple[int, int] | None = None) -> ast.Module:
             raise SyntaxError(TOO_DEEP) from None
     _reject_deep(module)
     return module
+
+
+@lru_cache(maxsize=1)
+def nodes_of(module: ast.Module) -> tuple[ast.AST, ...]:
+    """Return all nodes of a tree, each after the one that it is in.
+
+    One text after the other is checked, each by a dozen checks: their way through the tree is
+    most of what they cost.
+    """
+    return tuple(ast.walk(module))
 
 
 def _reject_deep(module: ast.Module) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 
 from fxtrio.compile.check import pyxle_migration
 from fxtrio.compile.check.names.auto_imports import WITH_ACTION, WITH_LOADER
+from fxtrio.compile.split.python_statements import nodes_of
 
 RUNTIME = (*WITH_LOADER, *WITH_ACTION, "redirect", "NotFound")
 
@@ -197,7 +198,7 @@ _PORTALS = ("fx.asyncio", "fxtrio.asyncio_portal")
 def has_portal(module: ast.Module) -> bool:
     """Whether a module imports the portal to asyncio."""
     return any(
-        isinstance(node, ast.ImportFrom) and node.module in _PORTALS for node in ast.walk(module)
+        isinstance(node, ast.ImportFrom) and node.module in _PORTALS for node in nodes_of(module)
     )
 
 
@@ -210,14 +211,14 @@ def asyncio_uses(module: ast.Module) -> Iterator[tuple[ast.Attribute | ast.alias
         return
     called = {"asyncio"}
     used: list[tuple[ast.Attribute | ast.alias, str]] = []
-    for node in ast.walk(module):
+    for node in nodes_of(module):
         if isinstance(node, ast.Import):
             called.update(one.asname or one.name for one in node.names if one.name == "asyncio")
         elif isinstance(node, ast.ImportFrom) and node.module == "asyncio":
             used += [(one, one.name) for one in node.names]
     used += [
         (node, node.attr)
-        for node in ast.walk(module)
+        for node in nodes_of(module)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id in called

@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from fxtrio.compile.split.python_statements import nodes_of
+
 _ROUTER = "Write an endpoint below pages/api, or mount the FastAPI app with Mount in app.py"
 _QUERY = "Read request.query_params"
 _BODY = "Give the parameter of the @action a model as its type"
@@ -32,7 +34,7 @@ NAMES: dict[str, str] = {
 
 def imports_of(module: ast.Module) -> Iterator[tuple[ast.alias, str, str]]:
     """Yield each import from FastAPI that does nothing: where, the name, what to do about it."""
-    for node in ast.walk(module):
+    for node in nodes_of(module):
         if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "fastapi":
             for alias in node.names:
                 if alias.name in NAMES:

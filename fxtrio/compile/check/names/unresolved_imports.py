@@ -17,7 +17,7 @@ import attrs
 from fxtrio.compile.bundling.extras import install_remedy
 from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.check.pyxle_migration import is_foreign
-from fxtrio.compile.split.python_statements import Broken, parse_module
+from fxtrio.compile.split.python_statements import Broken, nodes_of, parse_module
 
 _FRAMEWORK = ("fx", "fxtrio")
 _FRAMEWORK_ROOT = Path(__file__).parents[4]
@@ -43,7 +43,7 @@ def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
     In doubt an import is taken to succeed. Those of Pyxle are left to `pyxle.imports_of`.
     """
     found = []
-    for node in ast.walk(module):
+    for node in nodes_of(module):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 if not is_foreign(alias.name) and not _is_there(alias.name, root):
@@ -72,7 +72,7 @@ def missing_attributes(module: ast.Module) -> Iterator[tuple[ast.Attribute, str,
     """
     bound: Counter[str] = Counter()
     modules: dict[str, str] = {}
-    for node in ast.walk(module):
+    for node in nodes_of(module):
         if isinstance(node, ast.alias):
             bound[node.asname or node.name.partition(".")[0]] += 1
         elif isinstance(node, ast.arg):
@@ -85,7 +85,7 @@ def missing_attributes(module: ast.Module) -> Iterator[tuple[ast.Attribute, str,
             modules |= {alias.asname or alias.name: f"fx.{alias.name}" for alias in node.names}
     read = [
         (node, modules[node.value.id])
-        for node in (ast.walk(module) if modules else ())
+        for node in (nodes_of(module) if modules else ())
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
         if node.value.id in modules and bound[node.value.id] == 1
     ]
