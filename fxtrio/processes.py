@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from contextlib import suppress
+from typing import Protocol
 
 import trio
 
 from fxtrio.limiters import limiter_of
 
 
-async def wait_for_end(process: subprocess.Popen[bytes]) -> None:
+class Process(Protocol):
+    """As much of `subprocess.Popen` as is used here."""
+
+    @property
+    def pid(self) -> int:
+        """Its number."""
+
+    def poll(self) -> int | None:
+        """Return how it has ended; None while it runs."""
+
+    def wait(self) -> int:
+        """Wait until it has ended, and return how."""
+
+
+async def wait_for_end(process: Process) -> None:
     """Wait until ``process`` has ended; its exit code is known then."""
     if process.poll() is not None:
         return

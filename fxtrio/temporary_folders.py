@@ -31,15 +31,18 @@ else:
         """Make a folder for the block, which nobody else may look into.
 
         It is below ``parent``, or where the system keeps temporary files. Those with the same
-        ``prefix`` whose processes have ended are removed: give it to nothing else.
+        ``prefix`` whose processes have ended are removed: give it to nothing else. A process
+        that is forked in the block leaves the folder to the one that has made it.
         """
+        maker = os.getpid()
         parent = parent or Path(tempfile.gettempdir())
         _remove_abandoned(prefix, parent)
         folder, lock = _make(prefix, parent)
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            if os.getpid() == maker:
+                shutil.rmtree(folder, ignore_errors=True)
             os.close(lock)
 
     def _make(prefix: str, parent: Path) -> tuple[Path, int]:

@@ -71,6 +71,7 @@ def _run_command(
     from fxtrio.config import load_config, load_env_files
     from fxtrio.develop.listener import open_listener
     from fxtrio.develop.processes.debugger import require_debugger
+    from fxtrio.develop.processes.forked_server import can_fork, fork_server
     from fxtrio.develop.processes.launch import Server, starting_ahead
 
     if inspect is not None:
@@ -81,6 +82,7 @@ def _run_command(
     # All addresses of the machine are none that a browser can ask for.
     named = "localhost" if host in ("0.0.0.0", "::") else shown
     find = partial(find_app, root, app)
+    forks = inspect is None and can_fork(variables)
     with open_listener(shown, port) as socket, open_temporary_folder("fxtrio-dev-") as sockets:
         server = Server(
             root=root,
@@ -92,12 +94,32 @@ def _run_command(
         )
         bound = socket.getsockname()[1]
         taken = f"Port {port} is taken: this is {bound}." if port not in (0, bound) else ""
-        with starting_ahead(server, config, node) as ahead:
+        with starting_ahead(server, config, node, forks=forks) as ahead:
             url = f"http://{named}:{bound}{config.base_url}/"
             attach = f"A debugger may attach to 127.0.0.1:{inspect}." if inspect else ""
             for line in filter(None, (taken, attach)):
                 click.echo(line)
+            _import_parts()
+            if forks:
+                ahead.fork(server, fork_server)
             _develop(server, ahead, url, variables, find, begun)
+
+
+def _import_parts() -> None:
+    """Import what follows the project: heavy, and Node has been started meanwhile.
+
+    No garbage is collected, and no collection looks at the modules later: what imports make stays.
+    """
+    gc.disable()
+    try:
+        import fxtrio.develop.build.dev_project
+        import fxtrio.develop.keys
+        import fxtrio.develop.loop
+        import fxtrio.develop.reload.watcher
+        import fxtrio.develop.report.terminal  # noqa: F401  # only loaded
+    finally:
+        gc.enable()
+    gc.freeze()
 
 
 def _interrupt_by(*signals: int) -> Callable[[], None]:
@@ -140,8 +162,6 @@ def _develop(
     begun: Callable[[], None],
 ) -> None:
     """Follow the project until it is interrupted."""
-    gc.disable()  # what imports make stays
-    # Heavy, and other processes have been started meanwhile.
     import trio
 
     from fxtrio.develop.build.dev_project import DevProject
@@ -150,8 +170,6 @@ def _develop(
     from fxtrio.develop.reload.watcher import run_watch
     from fxtrio.develop.report.terminal import Terminal
 
-    gc.enable()
-    gc.freeze()
     terminal = Terminal(url=url)
     typing = has_keyboard()
     if typing:

@@ -85,12 +85,12 @@ class Desk:
         except httpx.HTTPError:
             return ""
 
-    def process(self, name: str) -> psutil.Process:
-        """Return the process whose command line has ``name`` in it."""
+    def process(self, *names: str) -> psutil.Process:
+        """Return the process whose command line has one of ``names`` in it."""
         for number in range(1000):
             for child in psutil.Process(self.server.process.pid).children():
                 with suppress(psutil.NoSuchProcess):  # a zombie, too
-                    if name in " ".join(child.cmdline()):
+                    if any(name in " ".join(child.cmdline()) for name in names):
                         return child
             self.ask()
             self.write("pages/other.fxl", PAGE % number)  # it is started again then
@@ -98,7 +98,7 @@ class Desk:
 
     @property
     def app(self) -> psutil.Process:
-        return self.process("child_process")
+        return self.process("child_process", "fxtrio dev")  # the second: it was forked
 
     @property
     def node(self) -> psutil.Process:

@@ -9,6 +9,7 @@ from typing import IO
 import attrs
 import trio
 
+from fxtrio.develop.processes.forked_process import ForkedProcess
 from fxtrio.processes import wait_for_end
 
 
@@ -16,7 +17,7 @@ from fxtrio.processes import wait_for_end
 class Adopted:
     """Made by `adopt`. Whoever has it ends the process, and closes the streams by `close`."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedProcess
     stdin: trio.abc.SendStream
     stderr: trio.abc.ReceiveStream
     stdout: trio.abc.ReceiveStream | None
@@ -37,7 +38,7 @@ class Adopted:
                 await trio.aclose_forcefully(stream)
 
 
-def adopt(process: subprocess.Popen[bytes]) -> Adopted:
+def adopt(process: subprocess.Popen[bytes] | ForkedProcess) -> Adopted:
     """Return ``process``, whose pipes are the streams' from then on."""
     assert process.stdin is not None and process.stderr is not None  # they are PIPE
     stdout = None if process.stdout is None else _stream(process.stdout)

@@ -11,7 +11,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from socket import socket
@@ -24,6 +24,7 @@ from fxtrio.compile.bundling.installation import is_whole, toolchain_folder
 from fxtrio.config import Config
 from fxtrio.develop.processes.debugger import interpreter_arguments
 from fxtrio.develop.processes.early_node import EarlyNode, public_variables, start_node
+from fxtrio.develop.processes.forked_process import ForkedProcess
 from fxtrio.develop.processes.messages import BEGIN, VARIABLE, ChildSettings
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import FOLDERS
@@ -113,7 +114,7 @@ class Server:
 class LaunchedServer:
     """A process that serves as soon as `BEGIN` and `SERVE` come to its standard input."""
 
-    process: subprocess.Popen[bytes]
+    process: subprocess.Popen[bytes] | ForkedProcess
     replies: int
     """Where it answers (a file descriptor); whoever has this object closes it."""
 
@@ -121,18 +122,27 @@ class LaunchedServer:
     """Whether it imports the app, or has done so."""
 
 
-def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServer:
-    """Start the process that serves, or one that only imports the app."""
-    reading, writing = os.pipe()
+def server_variables(server: Server, *, replies: int, import_only: bool = False) -> dict[str, str]:
+    """Return what the process that serves has in its environment besides what we have."""
     settings = ChildSettings(
         root=str(server.root),
         app=server.app,
         host=server.host,
         vite=str(server.vite),
         socket=server.socket.fileno(),
-        replies=writing,
+        replies=replies,
         import_only=import_only,
     )
+    return {
+        VARIABLE: settings.to_json(),
+        "FX_MODE": "development",
+        "PYTHONUNBUFFERED": "1",
+    }
+
+
+def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServer:
+    """Start the process that serves, or one that only imports the app."""
+    reading, writing = os.pipe()
     try:
         process = subprocess.Popen(
             [
@@ -147,9 +157,7 @@ def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServe
             cwd=server.root,
             env={
                 **os.environ,
-                VARIABLE: settings.to_json(),
-                "FX_MODE": "development",
-                "PYTHONUNBUFFERED": "1",
+                **server_variables(server, replies=writing, import_only=import_only),
             },
             pass_fds=(server.socket.fileno(), writing),
             start_new_session=True,  # so that Ctrl-C reaches this command only
@@ -178,6 +186,18 @@ class Ahead:
             return found[1]
         _end_server(found)
         return launch_server(wanted)
+
+    def fork(
+        self, server: Server, fork: Callable[[Server, Callable[[], object]], LaunchedServer]
+    ) -> None:
+        """Start the process that serves by ``fork``, which calls `leave` in it."""
+        self._server = server, fork(server, self.leave)
+
+    def leave(self) -> None:
+        """Let go of everything, in a process that was forked from the one that has started it."""
+        found, self._vite = self._vite, None
+        if found is not None:
+            _leave_process(found[1])
 
     def begin_server(self) -> None:
         """Let the process that serves import the app, if there is one; it serves when it is taken.
@@ -215,13 +235,18 @@ class Ahead:
 
 @contextmanager
 def starting_ahead(
-    server: Server, config: Config, early: EarlyNode | None = None
+    server: Server,
+    config: Config,
+    early: EarlyNode | None = None,
+    *,
+    forks: bool = False,
 ) -> Iterator[Ahead]:
     """Start both processes, unless Node or the toolchain have to be installed first.
 
-    ``early`` is Node where it has been started already.
+    ``early`` is Node where it has been started already. With ``forks``, `Ahead.fork` starts what
+    serves.
     """
-    ahead = Ahead((server, launch_server(server)))
+    ahead = Ahead(None if forks else (server, launch_server(server)))
     try:
         toolchain = toolchain_folder()
         if is_whole(toolchain):
@@ -235,6 +260,14 @@ def starting_ahead(
         yield ahead
     finally:
         ahead.close()
+
+
+def _leave_process(process: subprocess.Popen[bytes]) -> None:
+    """Let go of it in a process whose child it is not."""
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            pipe.close()  # else its other end would never be closed
+    process.returncode = 0  # there is nothing to wait for
 
 
 def _end_server(found: tuple[Server, LaunchedServer] | None) -> None:
@@ -251,8 +284,11 @@ def _end_vite(found: tuple[ViteSettings, subprocess.Popen[bytes]] | None) -> Non
         _end(found[1])
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def _end(process: subprocess.Popen[bytes] | ForkedProcess) -> None:
     """End a process that has nothing to put in order."""
     process.kill()
+    if isinstance(process, ForkedProcess):
+        process.close()
+        return
     with process:  # closes its pipes, and waits
         pass

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Callable
 
 
-def main() -> int:
-    """Import what it needs, and serve; return the exit code.
+def import_server() -> Callable[[], int]:
+    """Import what serves, and return it: a function that returns the exit code.
 
     No garbage is collected meanwhile, and no collection looks at the modules later: what
     imports make stays.
@@ -19,8 +20,8 @@ def main() -> int:
     finally:
         gc.enable()
     gc.freeze()
-    return serve()
+    return serve
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(import_server()())
