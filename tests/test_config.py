@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from fxtrio.config import Config, load_config, read_config
 from fxtrio.config.errors import ConfigInvalid
 from fxtrio.config.json_positions import key_places
-from fxtrio.config.read import camel
 from fxtrio.config.section import is_section, settings_of
+from fxtrio.config.validators import camel
 from fxtrio.sizes import to_bytes
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from fxtrio.cli.output import console, json_option, root_option
 from fxtrio.config import Config, load_config, load_env_files
-from fxtrio.config.read import camel
+from fxtrio.config.validators import camel
 from fxtrio.db.open import without_password
 
 

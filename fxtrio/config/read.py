@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from typing import Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_origin
 
 import msgspec
 
@@ -18,6 +18,7 @@ from fxtrio.config.model import Config, CsrfConfig, LlmsConfig, PluginConfig
 from fxtrio.config.pyxle import setting_remedy
 from fxtrio.config.route_settings import RateLimitConfig
 from fxtrio.config.section import Section, Setting, is_section, required, settings_of
+from fxtrio.config.validators import camel, is_literal, one_of, require_kind
 
 Values = dict[str, Any]
 """Checked values by attribute name; a section is a dict of its own."""
@@ -43,12 +44,6 @@ _KINDS: Mapping[Any, tuple[tuple[type, ...], str]] = {
 }
 
 
-def camel(name: str) -> str:
-    """Return the JSON key of the attribute ``name``: ``base_url`` → ``baseUrl``."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
 def read_layer(
     raw: Mapping[str, Any], *, place: str, spelling: Literal["camel", "snake"]
 ) -> tuple[Values, list[ConfigProblem]]:
@@ -68,7 +63,7 @@ def read_text(target: Any, text: str) -> Any:
     ``target`` is the type of the setting. What cannot be read is returned as it is, so
     that the check names it.
     """
-    if target is str or _is_literal(target):
+    if target is str or is_literal(target):
         return text
     if target is bool or is_section(target):
         lowered = text.strip().lower()
@@ -181,14 +176,12 @@ def _structure(attribute: Setting, raw: Any) -> Any:
 
 def _checked(raw: Any, target: Any) -> Any:
     """Return ``raw`` as ``target``. Never turns one JSON type into another, except int to float."""
-    if _is_literal(target):
-        return _one_of(raw, target)
+    if is_literal(target):
+        return one_of(raw, target)
     if _is_tuple(target):
         return _text_list(raw)
     accepted, words = _KINDS[get_origin(target) or target]
-    wrong_bool = isinstance(raw, bool) and bool not in accepted
-    if wrong_bool or not isinstance(raw, accepted):
-        raise ValueError(f"must be {words}, not {raw!r}")
+    require_kind(raw, accepted, words)
     return target(raw) if isinstance(target, type) else raw
 
 
@@ -196,18 +189,7 @@ def _is_tuple(target: Any) -> bool:
     return get_origin(target) is tuple
 
 
-def _is_literal(target: Any) -> bool:
-    return get_origin(target) is Literal
-
-
 def _text_list(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in value):
         raise ValueError(f"must be a list of text, not {value!r}")
     return tuple(value)
-
-
-def _one_of(value: Any, target: Any) -> Any:
-    choices = get_args(target)
-    if value not in choices:
-        raise ValueError(f"must be {' or '.join(map(repr, choices))}, not {value!r}")
-    return value

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol, get_args, get_origin
 from urllib.parse import urlsplit
 
 from fxtrio.config.brokers import EXAMPLES, broker_kind
@@ -31,6 +31,32 @@ class Described(Protocol):
 
 
 Check = Callable[[Any, Described, Any], None]
+
+
+def camel(name: str) -> str:
+    """Return the JSON key of the attribute ``name``: ``base_url`` → ``baseUrl``."""
+    first, *rest = name.split("_")
+    return first + "".join(word.capitalize() for word in rest)
+
+
+def is_literal(target: Any) -> bool:
+    """Whether a type lists its values."""
+    return get_origin(target) is Literal
+
+
+def one_of(value: Any, target: Any) -> Any:
+    """Return a value of the `Literal` type ``target``; refuse all others."""
+    choices = get_args(target)
+    if value not in choices:
+        raise ValueError(f"must be {' or '.join(map(repr, choices))}, not {value!r}")
+    return value
+
+
+def require_kind(value: object, accepted: tuple[type, ...], words: str) -> None:
+    """Refuse what is of no ``accepted`` type; bool is an int in Python, and no number in JSON."""
+    wrong_bool = isinstance(value, bool) and bool not in accepted
+    if wrong_bool or not isinstance(value, accepted):
+        raise ValueError(f"must be {words}, not {value!r}")
 
 
 def to_base_url(value: str) -> str:

@@ -10,11 +10,13 @@ import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from typing import Any, TypeVar, get_args, get_origin
 
 import attrs
 import cattrs
 from cattrs.strategies import configure_union_passthrough
+
+from fxtrio.config.validators import camel, is_literal, one_of, require_kind
 
 Settings = TypeVar("Settings")
 
@@ -59,7 +61,7 @@ def make_converter() -> cattrs.Converter:
     )
     for target, accepted, words in exact:
         converter.register_structure_hook(target, partial(_exactly, accepted, words))
-    converter.register_structure_hook_func(_is_literal, _one_of)
+    converter.register_structure_hook_func(is_literal, one_of)
     converter.register_structure_hook_func(_is_list, partial(_list, converter))
     converter.register_structure_hook_func(_is_object, partial(_object, converter))
     configure_union_passthrough(bool | int | float | str | None, converter)
@@ -149,12 +151,6 @@ def _problems_of(error: Exception) -> list[Mistake]:
     return [Mistake("", str(error) or type(error).__name__)]
 
 
-def camel(name: str) -> str:
-    """Return the JSON key of the attribute ``name``: ``min_length`` → ``minLength``."""
-    first, *rest = name.split("_")
-    return first + "".join(word.capitalize() for word in rest)
-
-
 def _unknown(key: str, known: Mapping[str, Any]) -> str:
     by_lower = {name.lower(): name for name in known}
     near = difflib.get_close_matches(key.lower(), by_lower, n=1)
@@ -174,19 +170,6 @@ def _is_object(target: Any) -> bool:
     return (get_origin(target) or target) is dict
 
 
-def _is_literal(target: Any) -> bool:
-    return get_origin(target) is Literal
-
-
 def _exactly(accepted: tuple[type, ...], words: str, raw: object, target: Any) -> Any:
-    wrong_bool = isinstance(raw, bool) and bool not in accepted
-    if wrong_bool or not isinstance(raw, accepted):
-        raise ValueError(f"must be {words}, not {raw!r}")
+    require_kind(raw, accepted, words)
     return target(raw)
-
-
-def _one_of(raw: object, target: Any) -> Any:
-    choices = get_args(target)
-    if raw not in choices:
-        raise ValueError(f"must be {' or '.join(map(repr, choices))}, not {raw!r}")
-    return raw

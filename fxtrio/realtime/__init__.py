@@ -29,7 +29,8 @@ from fxtrio.realtime.presence import (
     Resumed,
     Roster,
 )
-from fxtrio.realtime.stores.memory import BrokerStatistics, MemoryBroker
+from fxtrio.realtime.stores.memory import MemoryBroker
+from fxtrio.realtime.subscriptions import BrokerStatistics
 from fxtrio.realtime.typed_socket import WebSocket
 
 __all__ = [

@@ -52,6 +52,16 @@ class _Topic(msgspec.Struct, eq=False):
     """When it was done with its last message."""
 
 
+class BrokerStatistics(msgspec.Struct, frozen=True, kw_only=True):
+    """Statistics of a broker in this process (counts)."""
+
+    channels: int
+    """Names with at least one subscriber."""
+
+    subscriptions: int
+    published: int
+
+
 class Topics:
     """Names with subscribers, and no others: the last one to leave takes the name along."""
 
@@ -69,6 +79,13 @@ class Topics:
     def counts(self) -> dict[str, int]:
         """Return how many subscribers each channel has (count)."""
         return {name: len(topic.subscribers) for name, topic in self._topics.items()}
+
+    def statistics(self, published: int) -> BrokerStatistics:
+        """Return the present counts, with those of a broker that has ``published`` messages."""
+        counts = self.counts()
+        return BrokerStatistics(
+            channels=len(counts), subscriptions=sum(counts.values()), published=published
+        )
 
     def subscribers(self, name: str) -> list[Subscriber]:
         """Return the subscribers of a channel, in the order they joined."""

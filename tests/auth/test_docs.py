@@ -10,8 +10,8 @@ import attrs
 import pytest
 
 from fx.testing import Client, SocketRejected, open_app
+from fxtrio.config.validators import camel
 from fxtrio.plugins.auth import AuthService, AuthSettings
-from fxtrio.plugins.settings import camel
 from tests.auth.harness import EMAIL, PASSWORD
 from tests.plugins.pages import rows, write_project
 

@@ -9,8 +9,8 @@ from typing import Any, Literal, get_args, get_origin
 
 from fxtrio.cli.config import settings
 from fxtrio.config import Config
-from fxtrio.config.read import camel
 from fxtrio.config.section import is_section, settings_of
+from fxtrio.config.validators import camel
 from fxtrio.sizes import to_bytes
 
 PAGE = Path(__file__).resolve().parents[2] / "docs/reference/config.md"

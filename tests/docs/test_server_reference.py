@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from fxtrio.cli.group import main
 from fxtrio.cli.serve import serve_options, server_limits
 from fxtrio.config import Config
-from fxtrio.config.read import camel
+from fxtrio.config.validators import camel
 from fxtrio.server.http1 import ServerLimits
 from fxtrio.server.supervise.access_log import AccessLog
 from fxtrio.server.supervise.listening.per_ip_limit import PUBLIC_MOST

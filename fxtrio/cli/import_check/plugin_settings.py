@@ -17,11 +17,11 @@ from fxtrio.cli.import_check.importer import Attempts
 from fxtrio.cli.import_check.messages import SettingProblem
 from fxtrio.config import CONFIG_FILE, Config
 from fxtrio.config.errors import ConfigInvalid
+from fxtrio.config.validators import camel
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.imports import resolve
 from fxtrio.plugins import load_plugins
 from fxtrio.plugins.protocol import Plugin, PluginFailed, plugin_routes
-from fxtrio.plugins.settings import camel
 
 _AWAITABLES = ("Awaitable", "Coroutine")
 

@@ -201,7 +201,7 @@ function clientInput(plan) {
  *
  * @param {string} source
  */
-export function chunkName(source) {
+function chunkName(source) {
   const words = source.replace(/\.(fxl|md)$/, '').match(/[A-Za-z0-9]+/g) ?? [];
   return words.join('-').toLowerCase() || 'page';
 }

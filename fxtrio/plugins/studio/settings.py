@@ -12,8 +12,8 @@ from typing import Any
 from msgspec.structs import asdict
 
 from fxtrio.config import CONFIG_FILE, Config
-from fxtrio.config.read import camel
 from fxtrio.config.section import Section
+from fxtrio.config.validators import camel
 from fxtrio.db.open import without_password
 
 _SECRET = frozenset({"secretKeys", "plugins"})

@@ -154,13 +154,6 @@ class Timings:
         named = f"{root.name.partition(' ')[2]}/"
         return bool(self._hidden) and named.startswith(f"{self._hidden}/")
 
-    def of_request(self, request_id: str) -> Timing | None:
-        """Return the timing of a request by its id, if it is still kept."""
-        for timing in reversed(self._latest.values()):
-            if timing.root.values.get("request") == request_id:
-                return timing
-        return None
-
 
 def server_timing(timing: Timing, now: float) -> list[bytes]:
     """Return the entries of `Server-Timing`, by which browsers' own tools show the parts."""

@@ -8,24 +8,13 @@ from collections.abc import Callable
 from itertools import islice
 
 import attrs
-import msgspec
 import trio
 
 from fxtrio.realtime.broker import Replay, Subscriber
 from fxtrio.realtime.frames import Frame, Ident, Message, encode_message
 from fxtrio.realtime.presence import Joined, Left, Member, Missed
 from fxtrio.realtime.stores.backend import LOG_LIFE
-from fxtrio.realtime.subscriptions import Topics
-
-
-class BrokerStatistics(msgspec.Struct, frozen=True, kw_only=True):
-    """Statistics of a broker in this process (counts)."""
-
-    channels: int
-    """Names with at least one subscriber."""
-
-    subscriptions: int
-    published: int
+from fxtrio.realtime.subscriptions import BrokerStatistics, Topics
 
 
 class MemoryBroker:
@@ -86,12 +75,7 @@ class MemoryBroker:
 
     def statistics(self) -> BrokerStatistics:
         """Return the present counts."""
-        counts = self._topics.counts()
-        return BrokerStatistics(
-            channels=len(counts),
-            subscriptions=sum(counts.values()),
-            published=self._published,
-        )
+        return self._topics.statistics(self._published)
 
 
 LOG_BYTES = 1024**2

@@ -20,7 +20,6 @@ from fxtrio.realtime.broker import Replay, Subscriber
 from fxtrio.realtime.frames import Frame, Ident, Message, encode_message
 from fxtrio.realtime.presence import Member, Missed, Notice, Resumed
 from fxtrio.realtime.stores.backend import START, Backend, reaching
-from fxtrio.realtime.stores.memory import BrokerStatistics
 from fxtrio.realtime.stores.store_presence import PROCESSES, StorePresence
 from fxtrio.realtime.stores.subscription import Link, log
 from fxtrio.realtime.stores.wire import (
@@ -29,7 +28,7 @@ from fxtrio.realtime.stores.wire import (
     pack,
     unpack,
 )
-from fxtrio.realtime.subscriptions import Topics
+from fxtrio.realtime.subscriptions import BrokerStatistics, Topics
 
 BACKLOG, BACKLOG_BYTES = 1024, 1024 * 1024
 """Messages of a channel, and bytes of them, that may wait for its slower readers; then these are
@@ -189,12 +188,7 @@ class SharedBroker:
 
     def statistics(self) -> BrokerStatistics:
         """Return the present counts of this process."""
-        counts = self._topics.counts()
-        return BrokerStatistics(
-            channels=len(counts),
-            subscriptions=sum(counts.values()),
-            published=self._published,
-        )
+        return self._topics.statistics(self._published)
 
     async def _close_later(self, name: str) -> None:
         async with self._gate(name):

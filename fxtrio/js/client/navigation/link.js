@@ -96,7 +96,7 @@ function LiveLink({ anchor, target, prefetch, replace, scroll, router }) {
  *
  * @param {import('react').MouseEvent<HTMLAnchorElement>} event
  */
-export function isPlainClick(event) {
+function isPlainClick(event) {
   const link = event.currentTarget;
   return (
     !event.defaultPrevented &&

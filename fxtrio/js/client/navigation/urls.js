@@ -58,7 +58,7 @@ export function isSamePath(one, other, base) {
  * @param {string} path
  * @param {string} base
  */
-export function isBelow(path, base) {
+function isBelow(path, base) {
   return base === '' || path === base || path.startsWith(`${base}/`);
 }
 

@@ -40,7 +40,7 @@ function htmlOf(element) {
  * @param {string} before
  * @param {string} after
  */
-export function changeOf(before, after) {
+function changeOf(before, after) {
   if (before === after) return '';
   let start = 0;
   while (start < before.length && before[start] === after[start]) start += 1;

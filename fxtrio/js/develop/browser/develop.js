@@ -189,7 +189,7 @@ function pageOf(document) {
  * @param {string} file
  * @param {import('../../client/types.js').PageInfo | undefined} page
  */
-export function isOfPage(file, page) {
+function isOfPage(file, page) {
   if (page === undefined || !/\.(fxl|md)$/.test(file)) return true;
   const { module, layouts, loading, boundaries = [] } = page;
   const parts = [{ module }, ...layouts, ...(loading ? [loading] : []), ...boundaries];
