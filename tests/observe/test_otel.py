@@ -242,15 +242,20 @@ async def test_a_collector_gets_the_trace_and_no_values(
 
 ENDING = """
 import trio
-from fxtrio.observe import tracing
+from fxtrio.config import ObservabilityConfig
+from fxtrio.observe import open as observability
 from fxtrio.spans import Spans
 
 async def main():
     spans = Spans()
-    async with tracing.open_tracing("otel", spans, "shop"):
+    config = ObservabilityConfig(tracing="otel")
+    opened = observability.open_observability(
+        config, spans, name="shop", development=True, observed=False
+    )
+    async with opened:
         with spans.open_root("request", "GET"):
             pass
-        tracing._PATIENCE = 0.1
+        observability._PATIENCE = 0.1
 
 trio.run(main)
 """
