@@ -57,6 +57,7 @@ APART: dict[str, tuple[str, ...]] = {
     ),
     "paths of files and settings of a project that is developed": (
         "tools.openapi.describing_child:answer",
+        "develop.processes.forked_server:can_fork",
         "develop.processes.messages:ChildSettings.from_json",
         "develop.serving.allowed_hosts:HostGuard.__init__",
         "develop.vite.node_messages:_is_text",
