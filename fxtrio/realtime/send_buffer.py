@@ -131,7 +131,7 @@ class Outbox:
             if not self._stalled:
                 return False
             self._overflow(frame)
-        elif self._writer is None:
+        elif self._writer is None:  # it is sending, and takes this along when it is done
             self._add(frame)
         elif not (urgent and self._write_now(frame)):
             self._add(frame)
@@ -172,6 +172,8 @@ class Outbox:
         for watcher in watchers:
             watcher.offer(event)
         if not watchers:
+            # Nothing says when the last iterator was dropped: it is found out here, so that the
+            # next members to come and go do not visit this one.
             for listeners in self._listeners:
                 listeners.pop(self, None)
 
@@ -344,6 +346,7 @@ class Outbox:
 
     def _wake(self) -> None:
         if self._writer is not None:
+            # Taken away at once: a task that is rescheduled twice ends the run.
             writer, self._writer = self._writer, None
             self._woken = True
             trio.lowlevel.reschedule(writer)

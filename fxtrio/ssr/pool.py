@@ -84,6 +84,7 @@ async def _open_pool(
                 scheduler.down = "the pool is closed"
                 scheduler.fail_waiting()
                 nursery.cancel_scope.cancel("the pool is closed")
+    # Behind the nursery, which would wrap it in a group.
     if failure is not None:
         raise failure
 

@@ -87,7 +87,7 @@ class Scheduler:
         if error is not None:
             raise error
         counters.pending += 1
-        worker = None if self._queue else self._pick()
+        worker = None if self._queue else self._pick()  # nobody overtakes those that wait
         if worker is None:
             self._queue.append(job)
         else:
@@ -109,6 +109,8 @@ class Scheduler:
         """Use a worker that has nothing to do: for one suspicious job, or for all others."""
         if worker.retired:
             return
+        # Before all others: only a worker without jobs can take one, and a busy pool has no other
+        # moment when a worker has none.
         while self._suspects:
             job = self._suspects.popleft()
             if not self._fail_quarantined(job):
@@ -229,7 +231,7 @@ class Scheduler:
         return error is not None
 
     def _find_quarantined(self, job: AnyRenderJob) -> RenderError | None:
-        if not self._quarantine:
+        if not self._quarantine:  # nearly always: the payload, which may be large, is not hashed
             return None
         return self._quarantine.find(job.page, job.payload, trio.current_time())
 

@@ -115,6 +115,7 @@ class Scanner(JsxReader):
                 if stop is not None:
                     return stop
             elif kind == "property" or kind == "number" or kind == "string":
+                # A property may be named as a keyword is: behind ``x.return`` a slash divides.
                 self.operand = True
                 self.last = "value"
             elif kind == "open":

@@ -88,6 +88,7 @@ class Walk:
 
         ``ended`` tells whether there is a semicolon behind them.
         """
+        # JavaScript has no formatted strings: with one it is Python, whatever names it uses.
         if names.formats or not all(isinstance(node, AMBIGUOUS) for node in parsed):
             return False
         # The half whose names a statement uses is the one that it belongs to. If it uses names

@@ -116,6 +116,8 @@ class Claims:
         """
         async with self._writing:
             while self._ended:
+                # One that others have declared dead goes on under a new name. The table has what it
+                # claimed before under the old one, if no other has it by now.
                 worker = self._ended[0].worker
                 own = {job for job in self._ended if job.worker == worker}
                 written = await self._finish(worker, own)

@@ -74,7 +74,7 @@ class ResponseStore:
         self.drop(key)
         size = _size_of(key, entry)
         if size > self._capacity // _LARGEST:
-            return
+            return  # without the earlier one either, which is outdated
         self._size += size
         self._pages.setdefault(entry.page, set()).add(key)
         if proven:

@@ -164,6 +164,7 @@ class Watched(msgspec.Struct, eq=False):
                 pass
             self.disconnected = True
             self._cancel("the client has left")
+        # The end of the block cancels the watcher as well, and then no deadline has passed.
         if self._watcher.cancelled_caught and trio.current_time() >= self.deadline:
             self._cancel("the deadline has passed")
 
@@ -215,7 +216,7 @@ class Watchdog:
             now = trio.current_time()
             for watched in list(self._under_way):
                 if now - watched.since < SWEEP:
-                    break
+                    break  # all behind it have begun later
                 # Watched requests are no longer in the list.
                 del self._under_way[watched]
                 nursery.start_soon(watched.wait_reason, name="serve.watch")

@@ -97,7 +97,7 @@ class ForkServer:
             stdout=subprocess.PIPE,
             cwd=self.root,
             env=environment(),
-            process_group=0,
+            process_group=0,  # by which what it has forked is ended with it
         )
         assert process.stdin is not None and process.stdout is not None  # pipes
         try:
@@ -144,12 +144,15 @@ async def _received(process: trio.Process, size: int) -> bytes:
 def serve_orders(task: Task) -> None:
     """Answer orders until standard input ends."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    os.dup2(2, 1)  # what is printed would be read as a frame
+    # A child that collects garbage all the same would write to, and so copy, all of this memory.
     gc.freeze()
     while len(head := sys.stdin.buffer.read(LENGTH.size)) == LENGTH.size:
         (size,) = LENGTH.unpack(head)
         order = sys.stdin.buffer.read(size)
         receiving, sending = os.pipe()
+        # A file, and no pipe: nobody has to read it meanwhile, and what a project has left running
+        # may go on writing to it without keeping anybody waiting.
         with tempfile.TemporaryFile() as printed:
             child = os.fork()
             if child == 0:

@@ -178,7 +178,7 @@ def either(values: Iterable[Value]) -> Value:
     for value in values:
         for part in parts_of(value):
             if isinstance(part, Unknown):
-                return part
+                return part  # with its reason, and the place where an annotation would help
             known = next((one for one in flat if part is one or same(part, one)), None)
             if known is None:
                 flat.append(part)
