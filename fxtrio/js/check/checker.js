@@ -18,7 +18,7 @@ import { undefinedNames, withoutTypes } from './names.js';
 import { endpointOf, nextMistakes } from './next.js';
 import { propertyMistakes } from './properties.js';
 import { importedFiles, importedModules, unreached } from './imports/reach.js';
-import { islandMistakes } from '../scripts/islands.js';
+import { islandMistakes } from '../scripts/islands/islands.js';
 import { signaturesOf } from './signatures.js';
 import { importMistakes } from './imports/specifiers.js';
 import { importedStyles, styleMistakes } from './imports/stylesheets.js';

@@ -100,6 +100,61 @@ export const COPYING = new Set([
   ...['toReversed', 'toSorted', 'toSpliced', 'with'],
 ]);
 
+/** All methods that may be called: what is no function of the application is one of the language. */
+export const METHODS = new Set([
+  ...[...MUTATING, ...ITERATORS, ...CALLING, ...COPYING],
+  ...[
+    'at',
+    'charAt',
+    'charCodeAt',
+    'codePointAt',
+    'difference',
+    'endsWith',
+    'exec',
+    'get',
+    'getAll',
+  ],
+  ...[
+    'has',
+    'hasOwnProperty',
+    'includes',
+    'indexOf',
+    'intersection',
+    'isDisjointFrom',
+    'isSubsetOf',
+  ],
+  ...[
+    'isSupersetOf',
+    'isWellFormed',
+    'join',
+    'lastIndexOf',
+    'match',
+    'normalize',
+    'padEnd',
+    'padStart',
+  ],
+  ...[
+    'repeat',
+    'search',
+    'startsWith',
+    'substr',
+    'substring',
+    'symmetricDifference',
+    'test',
+    'toFixed',
+  ],
+  ...[
+    'toExponential',
+    'toLowerCase',
+    'toPrecision',
+    'toString',
+    'toUpperCase',
+    'toWellFormed',
+    'trim',
+  ],
+  ...['trimEnd', 'trimStart', 'union', 'valueOf'],
+]);
+
 /** Syntax that is looked at; what is not on the list counts as unknown. */
 export const SYNTAX = new Set([
   ...['Program', 'ImportDeclaration', 'ImportSpecifier', 'ImportDefaultSpecifier'],

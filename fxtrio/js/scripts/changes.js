@@ -3,6 +3,7 @@
  * that another render sees would make the page another one the second time, in the browser.
  */
 
+import * as allowed from './allowed.js';
 import { COPYING, CALLING, ITERATORS, MAKERS, MUTATING, OF_ARRAYS } from './allowed.js';
 import { isPlainKey, isTable } from './keys.js';
 import { ALL } from './module.js';
@@ -12,6 +13,9 @@ import { ALL } from './module.js';
 /** @typedef {import('./code.js').Reason} Reason */
 
 const OTHERS = 'of an object that other renders may see';
+
+/** Methods among them that return what they are called on, or a list of its own. */
+const RETURNING_OWN = new Set(['add', 'copyWithin', 'fill', 'reverse', 'set', 'sort', 'splice']);
 
 /** Methods that take a function, and behind it what that is called on: `list.map(table.get, table)`. */
 const TAKING_THIS = new Set([
@@ -58,6 +62,10 @@ export class Changes {
     if (self) return [{ node: self, cause: `an object that ${name}() calls a method of` }];
     if (MUTATING.has(name) && !this.#isOwn(object)) {
       return [{ node: property, cause: `${name}() ${OTHERS}` }];
+    }
+    const isKnown = allowed.METHODS.has(name) || allowed.LEADING_OUT.has(name); // which has a reason
+    if (!isStatic && !isKnown && !this.#isOfLibrary(object)) {
+      return [{ node: property, cause: `${name}(), which is no method that is known` }];
     }
     if (ITERATORS.has(name) && !isStatic && !isReadAtOnce(parent)) {
       return [{ node: property, cause: `${name}() whose iterator is not read at once` }];
@@ -147,7 +155,7 @@ export class Changes {
   #returnsOwn({ type, object, property, computed }) {
     if (type !== 'MemberExpression' || computed || this.#isNamespace(object)) return false;
     if (this.#isGlobal(object)) return MAKERS.has(property.name);
-    return COPYING.has(property.name) || (MUTATING.has(property.name) && this.#isOwn(object));
+    return COPYING.has(property.name) || (RETURNING_OWN.has(property.name) && this.#isOwn(object));
   }
 
   /**
@@ -181,6 +189,11 @@ export class Changes {
   /** @param {Node} node */
   #isGlobal(node) {
     return node.type === 'Identifier' && this.module.variableOf(node) === null;
+  }
+
+  /** Whether an object is all of a module, or a part of React. @param {Node} node */
+  #isOfLibrary(node) {
+    return this.#isNamespace(node) || this.module.nameInReact(node) !== undefined;
   }
 
   /** @param {Node} node */

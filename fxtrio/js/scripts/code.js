@@ -10,13 +10,14 @@ import * as allowed from './allowed.js';
 import { Changes, ofExpression } from './changes.js';
 import { isConstantOfBuild, isNaming, isSetter, isSetterName, isSetterUsed } from './constants.js';
 import { ElementTypes } from './element-types/element-types.js';
-import { elementReasons, textOf } from './elements.js';
-import { Functions } from './functions.js';
-import { partsOfIslands } from './island-parts.js';
-import { elementOf, isIsland, islandsOf } from './islands.js';
+import { elementReasons, textOf } from './elements/elements.js';
+import { Functions, isCallee, renamedSlots } from './functions.js';
+import { partsOfIslands } from './islands/parts.js';
+import { elementOf, isIsland, islandsOf } from './islands/islands.js';
 import { isPlainKey, isTable } from './keys.js';
 import { LIBRARIES, Meanings } from './module.js';
-import { misplacedValues, Nesting } from './nesting/nesting.js';
+import { isBlank, misplacedValues, Nesting } from './nesting/nesting.js';
+import { openResults } from './results.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
 /** @typedef {import('./module.js').Meaning} Meaning */
@@ -30,7 +31,7 @@ const UNKNOWN_KEY = 'a property whose name is known only at run time';
  *
  * @param {Module} module
  * @param {(specifier: string, name: string) => Meaning} resolve what an import of the project means
- * @param {() => ReadonlySet<string>} names of what may be an element in any module
+ * @param {import('./element-types/names.js').Names} names of what may be an element in any module
  * @returns {Reason[]}
  */
 export function codeReasons(module, resolve, names) {
@@ -50,7 +51,7 @@ class Looker {
   /**
    * @param {Module} module
    * @param {(specifier: string, name: string) => Meaning} resolve
-   * @param {() => ReadonlySet<string>} names
+   * @param {import('./element-types/names.js').Names} names
    */
   constructor(module, resolve, names) {
     this.module = module;
@@ -128,7 +129,7 @@ class Looker {
       case 'Property':
         return this.lookAtProperty(node, parent);
       case 'CallExpression':
-        this.reasons.push(...this.elementTypes.ofAll(node));
+        this.reasons.push(...this.elementTypes.ofAll(node), ...openResults(node, this.module));
         return void this.reasons.push(...this.changes.ofCall(node, parent));
       case 'SpreadElement':
         return void this.reasons.push(...this.elementTypes.ofAll(node));
@@ -190,6 +191,7 @@ class Looker {
   lookAtImport(node) {
     const specifier = node.source?.value;
     if (node.exported) this.add(node, `all of '${specifier}'`);
+    this.reasons.push(...renamedSlots(node));
     if (specifier === undefined || !Object.hasOwn(LIBRARIES, specifier)) return;
     if (node.type !== 'ImportDeclaration') this.add(node, `an export from '${specifier}'`);
     for (const one of node.specifiers ?? []) {
@@ -216,6 +218,8 @@ class Looker {
     if (library !== undefined) {
       const isListed = !computed && LIBRARIES[library].has(property.name);
       if (!isListed) this.add(node, computed ? library : property.name);
+    } else if (this.elementTypes.isLister(node) && !isCallee(node, parent)) {
+      this.add(node, `Object.${property.name} that is passed on`);
     } else if (computed && !isPlainKey(property, this.module)) {
       if (!isTable(object, this.module)) this.add(property, UNKNOWN_KEY);
     } else {
@@ -273,6 +277,9 @@ class Looker {
     const element = meaning === undefined ? textOf(name) : own;
     if (element === null || (isIsland(meaning) && !this.islands.has(node))) {
       this.add(name, 'an <Island> whose component or element is unknown');
+    }
+    if (element === 'iframe' && !node.children.every(isBlank)) {
+      this.add(name, 'children of <iframe>');
     }
     const reasons = this.nesting.enter(name, element ?? '');
     this.reasons.push(...reasons, ...misplacedValues(node, element ?? '', this.module));

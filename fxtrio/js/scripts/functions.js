@@ -24,6 +24,9 @@ const UNREAD = new Set([
   ...['MemberExpression', 'UnaryExpression', 'JSXExpressionContainer', 'JSXSpreadAttribute'],
 ]);
 
+/** What a page fills the slots of its layouts with. */
+const SLOTS = 'slots';
+
 const PASSED_ON = 'a function that is passed on';
 
 export class Functions {
@@ -67,6 +70,8 @@ export class Functions {
     if (this.#isComponentOfLibrary(node)) {
       return [{ node, cause: `${nameOf(node.property ?? node)} elsewhere than in a tag` }];
     }
+    const whole = this.#ofWhole(node, parent);
+    if (whole !== '') return [{ node, cause: `${whole} elsewhere than in a tag or a call` }];
     if (this.#isSlotsOfPage(node)) return [{ node, cause: 'the slots of another page' }];
     const isText = parent?.type === 'TemplateLiteral' || parent?.type === 'BinaryExpression';
     const isMember = parent?.type === 'MemberExpression' && parent.object === node;
@@ -111,15 +116,34 @@ export class Functions {
   }
 
   /**
+   * Return which object of React a name stands for that has functions or what renders leave in it, where
+   * it is used for anything but what it is there for; "" for others.
+   *
+   * @param {Node} node
+   * @param {Node | null} parent
+   */
+  #ofWhole(node, parent) {
+    const { module } = this;
+    const isObject = parent?.type === 'MemberExpression' && parent.object === node;
+    if (module.nameInReact(node) === 'Children') return isObject ? '' : 'Children';
+    const isOfChildren = node.object && module.nameInReact(node.object) === 'Children';
+    if (isOfChildren) return isCallee(node, parent) ? '' : 'a function of Children';
+    if (this.meaningOf(node).kind !== 'context' || isNamed(node, parent)) return '';
+    if (isObject) return nameOf(parent.property) === 'displayName' ? '' : 'a context';
+    const isUsed = parent?.type === 'CallExpression' && parent.callee !== node;
+    return isUsed && module.nameInReact(parent.callee) === 'useContext' ? '' : 'a context';
+  }
+
+  /**
    * Whether a name is that of what another page fills its slots with: functions.
    *
    * @param {Node} node
    */
   #isSlotsOfPage(node) {
     const found = this.module.meaningOf(node.object ?? node);
-    if (found.kind !== 'import' || !found.specifier.endsWith('.fxl')) return false;
+    if (found.kind !== 'import') return false;
     const isMember = node.object && found.name === ALL;
-    return (isMember ? nameOf(node.property) : found.name) === 'slots';
+    return (isMember ? nameOf(node.property) : found.name) === SLOTS;
   }
 
   /**
@@ -135,6 +159,35 @@ export class Functions {
     if (meaning.kind !== 'import') return meaning.kind === 'function';
     return meaning.name !== ALL && !NO_FUNCTIONS.has(meaning.name);
   }
+}
+
+/** Whether a member is what a call calls. @param {Node} member @param {Node | null} parent */
+export function isCallee(member, parent) {
+  return parent?.type === 'CallExpression' && parent.callee === member;
+}
+
+/** Whether a name is declared or exported, or another one given to it. @param {Node} node @param {Node | null} parent */
+function isNamed(node, parent) {
+  if (/^(Ex|Im)port/.test(parent?.type ?? '')) return true;
+  return (
+    parent?.type === 'VariableDeclarator' && (parent.id === node || /^Id/.test(parent.id.type))
+  );
+}
+
+/**
+ * Return the slots of another page that are exported under another name, by which nobody knows them.
+ *
+ * @param {Node} node an import, or an export
+ * @returns {Reason[]}
+ */
+export function renamedSlots({ source, specifiers = [] }) {
+  if (!source) return [];
+  return specifiers
+    .filter(
+      (/** @type {Node} */ { local, exported }) =>
+        exported && nameOf(local) === SLOTS && nameOf(exported) !== SLOTS,
+    )
+    .map((/** @type {Node} */ node) => ({ node, cause: 'the slots of another page' }));
 }
 
 /** @param {Node} property the name of a member, or the text in brackets */
@@ -196,6 +249,6 @@ function unreadSlots(node, module) {
 export function slotsOf({ type, declaration }) {
   if (type !== 'ExportNamedDeclaration') return [];
   const declared = declaration?.declarations ?? [];
-  const [slots] = declared.filter((/** @type {Node} */ { id }) => id.name === 'slots');
+  const [slots] = declared.filter((/** @type {Node} */ { id }) => id.name === SLOTS);
   return slots?.init?.properties ?? [];
 }

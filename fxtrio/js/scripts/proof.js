@@ -13,8 +13,8 @@ import { OF_LIBRARY } from '../worker/library.js';
 import { isPageFile } from '../vite/page-file.js';
 import { codeReasons } from './code.js';
 import { namesOfElements } from './element-types/names.js';
-import { islandReasons } from './island-code.js';
-import { islandsOf } from './islands.js';
+import { islandReasons } from './islands/code.js';
+import { islandsOf } from './islands/islands.js';
 import { ALL, isLibrary, Module } from './module.js';
 import { reasonsAcross } from './nesting/across.js';
 
@@ -222,7 +222,7 @@ export class Proof {
   /** Found when it is needed first. @type {Map<string, ScriptReason[]> | undefined} */
   #across;
 
-  /** Found when it is needed first. @type {Set<string> | undefined} */
+  /** Found when it is needed first. @type {ReturnType<import('./element-types/names.js').Names> | undefined} */
   #elements;
 
   #namesOfElements() {
@@ -307,7 +307,7 @@ function unique(reasons) {
  * Return the modules of which a module shows components in islands, and nothing anywhere else.
  *
  * @param {Module} module
- * @param {import('./islands.js').Site[]} sites
+ * @param {import('./islands/islands.js').Site[]} sites
  * @returns {Set<string>} specifiers
  */
 function onlyInIslands(module, sites) {

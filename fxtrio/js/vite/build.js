@@ -13,7 +13,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { loadTools } from '../check/checker.js';
 import { fontsPlugin } from '../fonts/plugin.js';
 import { Pictures } from '../pictures/plugin.js';
-import { islandsPlugin, keyOf } from '../scripts/islands-plugin.js';
+import { islandsPlugin, keyOf } from '../scripts/islands/plugin.js';
 import { scriptsProof } from '../scripts/plugin.js';
 import { clientOf, collectAssets, fileAssets } from './assets.js';
 import { makeConfig } from './config.js';

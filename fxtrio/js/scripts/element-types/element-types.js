@@ -3,9 +3,9 @@
  * name and text are shortened in browsers.
  */
 
-import { textOf } from '../elements.js';
-import { MaybeElements, nameOf } from './maybe-elements.js';
-import { isProps } from './props.js';
+import { textOf } from '../elements/elements.js';
+import { isWritten, MaybeElements, nameOf } from './maybe-elements.js';
+import { MaybeProps } from './props.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('../module.js').Module} Module */
@@ -25,11 +25,13 @@ const UNREAD = new Set([
 export class ElementTypes {
   /**
    * @param {Module} module
-   * @param {() => ReadonlySet<string>} names of what may be an element in any module
+   * @param {import('./names.js').Names} names of what may be an element in any module, or all that a
+   *   component gets
    */
   constructor(module, names) {
     this.module = module;
-    this.elements = new MaybeElements(module, names);
+    this.elements = new MaybeElements(module, () => names().elements);
+    this.props = new MaybeProps(module, () => names().props);
   }
 
   /**
@@ -53,7 +55,7 @@ export class ElementTypes {
    * @returns {Reason[]}
    */
   ofPattern(property) {
-    if (property.computed || nameOf(property.key) !== 'type') return [];
+    if (!isWritten(property) || nameOf(property.key) !== 'type') return [];
     const bound = boundBy(property.value);
     if (bound.type === 'ObjectPattern') {
       return bound.properties
@@ -76,15 +78,24 @@ export class ElementTypes {
    */
   ofAll(node) {
     const { callee, arguments: given, argument } = node;
-    const isOfObject =
-      callee?.object?.name === 'Object' && /^(values|entries)$/.test(callee.property.name);
+    const isOfObject = callee !== undefined && this.isLister(callee);
     const whole = isOfObject ? given[0] : argument;
     const isInObject = isOfObject || this.elements.parentOf(node)?.type === 'ObjectExpression';
     if (!whole || !isInObject) return [];
-    if (!this.elements.isElement(whole) && !(isOfObject && isProps(this.elements, whole))) {
+    if (!this.elements.isElement(whole) && !(isOfObject && this.props.isElement(whole))) {
       return [];
     }
     return [{ node, cause: 'all properties of an element' }];
+  }
+
+  /** Whether a function lists all that an object has. @param {Node} node */
+  isLister({ type, object, property }) {
+    return (
+      type === 'MemberExpression' &&
+      object.name === 'Object' &&
+      this.module.variableOf(object) === null &&
+      /^(values|entries)$/.test(property.name)
+    );
   }
 
   /** Whether a value is the `type` of something, or a name for it. @param {Node} node */

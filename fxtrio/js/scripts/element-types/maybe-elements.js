@@ -203,11 +203,18 @@ export class MaybeElements {
     if (this.names().has(`${this.nameOfFunction(node)}(`)) return true;
     const index = node.params.findIndex((/** @type {Node} */ one) => contains(one, name));
     return this.callsOf(node).some(({ callee, arguments: given }) => {
-      const others = given.filter((/** @type {Node} */ one) => one !== node);
+      const others = given.filter((/** @type {Node} */ one) => !this.#isNameOf(one, node));
       const seen =
         others.length < given.length ? [callee, ...others] : given.slice(index, index + 1);
       return seen.some((/** @type {Node} */ one) => this.isElement(one, depth + 1));
     });
+  }
+
+  /** Whether an expression is a function, or the name of it. @param {Node} node @param {Node} called */
+  #isNameOf(node, called) {
+    if (node === called || node.type !== 'Identifier') return node === called;
+    const named = this.namedBy(called);
+    return named !== null && this.module.variableOf(node) === this.module.variableOf(named);
   }
 
   /**
@@ -236,11 +243,17 @@ export class MaybeElements {
   callsOf(node) {
     const parent = this.parentOf(node);
     if (parent?.type === 'CallExpression') return [parent];
-    const named = node.id ?? (parent?.type === 'VariableDeclarator' ? parent.id : null);
+    const named = this.namedBy(node);
     const variable = named && this.module.variableOf(named);
     return (variable?.references ?? [])
       .map((/** @type {any} */ one) => this.parentOf(one.identifier))
       .filter((/** @type {Node | undefined} */ one) => one?.type === 'CallExpression');
+  }
+
+  /** Return the name that a function is declared with. @param {Node} node @returns {Node | null} */
+  namedBy(node) {
+    const parent = this.parentOf(node);
+    return node.id ?? (parent?.type === 'VariableDeclarator' ? parent.id : null);
   }
 
   /** Return the name that a function is exported or called by. @param {Node} node */
@@ -263,7 +276,7 @@ export class MaybeElements {
   keyOfPattern(bound) {
     let parent = this.parentOf(bound);
     if (parent?.type === 'AssignmentPattern') parent = this.parentOf(parent);
-    if (parent?.type !== 'Property' || parent.computed || !this.isInPattern(parent)) return '';
+    if (parent?.type !== 'Property' || !isWritten(parent) || !this.isInPattern(parent)) return '';
     return String(nameOf(parent.key));
   }
 
@@ -322,6 +335,11 @@ function collect(node, parents) {
 /** @param {Node} node @param {Node} inner @returns {boolean} */
 export function contains(node, inner) {
   return node.start <= inner.start && inner.end <= node.end;
+}
+
+/** Whether the key of a property is written down, if in brackets. @param {Node} property */
+export function isWritten({ computed, key }) {
+  return !computed || key.type === 'Literal';
 }
 
 /** @param {Node} property the name of a member, or the text in brackets */

@@ -1,22 +1,38 @@
 /** Names under which the modules of a project have elements, so that others may read them. */
 
 import { MUTATING } from '../allowed.js';
-import { textOf } from '../elements.js';
-import { isFunction, MaybeElements, nameOf } from './maybe-elements.js';
+import { textOf } from '../elements/elements.js';
+import { isFunction, isWritten, MaybeElements, nameOf } from './maybe-elements.js';
+import { MaybeProps } from './props.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('../module.js').Module} Module */
 
+/** @typedef {() => { elements: ReadonlySet<string>, props: ReadonlySet<string> }} Names */
+
 /**
- * Return the names under which modules give or export what may be an element, in any of them.
+ * Return the names under which modules give or export what may be an element, in any of them, and what
+ * may be all that a component gets.
  *
  * @param {Module[]} modules
- * @returns {Set<string>}
+ * @returns {ReturnType<Names>}
  */
 export function namesOfElements(modules) {
-  const names = new Set(['children']);
-  const known = modules.map((module) => new MaybeElements(module, () => names));
-  let before = 0;
+  return {
+    elements: namesOf(modules, MaybeElements, ['children']),
+    props: namesOf(modules, MaybeProps, []),
+  };
+}
+
+/**
+ * @param {Module[]} modules
+ * @param {typeof MaybeElements} Values
+ * @param {string[]} first
+ */
+function namesOf(modules, Values, first) {
+  const names = new Set(first);
+  const known = modules.map((module) => new Values(module, () => names));
+  let before = -1;
   while (names.size > before) {
     before = names.size;
     for (const one of known) addNames(one, names);
@@ -45,7 +61,7 @@ function addNames(elements, names) {
         add(textOf(node.name), node.value?.expression ?? node.value);
         break;
       case 'Property':
-        if (!node.computed && !elements.isInPattern(node)) {
+        if (isWritten(node) && !elements.isInPattern(node)) {
           add(String(nameOf(node.key)), node.value);
         }
         break;

@@ -9,8 +9,8 @@
  */
 
 import { CLIENT } from '../allowed.js';
-import { textOf } from '../elements.js';
-import { elementOf, isIsland } from '../islands.js';
+import { textOf } from '../elements/elements.js';
+import { elementOf, isIsland } from '../islands/islands.js';
 import { isLibrary, Meanings } from '../module.js';
 import { AWAY } from './findings.js';
 import { clashOf, isFree, shortened } from './nesting.js';

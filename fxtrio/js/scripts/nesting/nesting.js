@@ -62,6 +62,9 @@ const ALONE = new Set(['a', 'button', 'form', 'nobr']);
 /** What ends one of its kind that it is directly in. */
 const CLOSING = [/^h[1-6]$/, /^option$/, /^r(b|p|t|tc)$/];
 
+/** What parts of ruby texts end, if they are directly in it. */
+const ENDED = /^(d[dt]|li|opt(group|ion)|p)$/;
+
 /** What has only these in it, besides texts. @type {Record<string, string[]>} */
 const CHOICES = { select: ['option', 'optgroup', 'hr'], optgroup: ['option'], option: [] };
 
@@ -97,7 +100,8 @@ const OF_HTML = new Set([
 
 /** Drawings and formulas, and what holds HTML in them. */
 const FOREIGN = /^(svg|math)$/;
-const INTEGRATED = /^(annotation-xml|desc|foreignObject|m[inos]|mtext|title)$/;
+/** @type {Record<string, RegExp>} */
+const INTEGRATED = { svg: /^(desc|foreignObject|title)$/, math: /^(m[inos]|mtext)$/ };
 
 /** Within which the paragraphs around do not count. */
 const SCOPES = new Set(['button', 'caption', 'object', 'table', 'td', 'th']);
@@ -262,7 +266,11 @@ export function clashOf(name, around) {
   const parent = around.at(-1);
   if (parent === undefined) return undefined;
   const { foreign, inside } = drawnIn(around);
-  if (foreign !== undefined) return BLOCKS.has(name) || OF_HTML.has(name) ? foreign : undefined;
+  if (foreign !== undefined) {
+    const isOther = FOREIGN.test(name) && name !== foreign;
+    return BLOCKS.has(name) || OF_HTML.has(name) || isOther ? foreign : undefined;
+  }
+  if (name === 'image') return parent; // which is read as <img>
   if (OF_DOCUMENT.has(name) && around.includes(name)) return name;
   if (inside < around.length && inside > 0) return clashOf(name, around.slice(inside));
   if (inside > 0) return undefined;
@@ -270,6 +278,7 @@ export function clashOf(name, around) {
   const allowed = Object.hasOwn(CHILDREN, parent) ? CHILDREN[parent] : CHOICES[parent];
   if (isMisplaced || (allowed && !allowed.includes(name) && !ANYWHERE.has(name))) return parent;
   if (CLOSING.some((kind) => kind.test(name) && kind.test(parent))) return parent;
+  if (CLOSING[2].test(name) && ENDED.test(parent)) return parent;
   const block = around.findLast(isBoundary);
   if (ITEMS.some((kind) => kind.test(name) && kind.test(block ?? ''))) return block;
   if (ALONE.has(name) && around.includes(name)) return name;
@@ -284,8 +293,9 @@ export function clashOf(name, around) {
  */
 function drawnIn(around) {
   const foreign = around.findLastIndex((one) => FOREIGN.test(one));
-  const integrated = around.findLastIndex((one) => INTEGRATED.test(one));
   if (foreign < 0) return { inside: 0 };
+  const kind = INTEGRATED[around[foreign]];
+  const integrated = around.findLastIndex((one, at) => at > foreign && kind.test(one));
   return integrated > foreign
     ? { inside: integrated + 1 }
     : { foreign: around[foreign], inside: 0 };

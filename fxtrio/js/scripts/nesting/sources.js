@@ -4,7 +4,7 @@
  */
 
 import { MUTATING } from '../allowed.js';
-import { textOf } from '../elements.js';
+import { textOf } from '../elements/elements.js';
 import { isFunction, MaybeElements, nameOf, returnedBy } from '../element-types/maybe-elements.js';
 import { nodesOf, pushParts, walk } from '../../check/tree.js';
 

@@ -2,34 +2,8 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
-import { loadTools } from '../../check/checker.js';
-import { codeReasons } from '../../scripts/code.js';
-import { namesOfElements } from '../../scripts/element-types/names.js';
-import { Module } from '../../scripts/module.js';
-
-const tools = await loadTools(fileURLToPath(new URL('../..', import.meta.url)));
-
-/** @param {string} text @returns {string[]} */
-function reasonsOf(text) {
-  const module = new Module(tools, { path: 'pages/index.fxl', text, lang: 'tsx' });
-  const unknown = /** @type {const} */ ({ kind: 'unknown' });
-  return codeReasons(
-    module,
-    () => unknown,
-    () => namesOfElements([module]),
-  ).map(({ node, cause }) => {
-    const { line } = module.placeOf(node);
-    return `${line}: ${cause}`;
-  });
-}
-
-/** In a component: `{…}` is an element, anything else statements before one. @param {string} body */
-function page(body) {
-  const rest = body.startsWith('<') ? `return ${body};` : `${body}; return <p>{value}</p>;`;
-  return `export default function Page({ data, children, ...props }) {\n  ${rest}\n}`;
-}
+import { page, ownReasonsOf } from './proving.js';
 
 /** Ways to need scripts, each in one line. @type {Record<string, string[]>} */
 const WAYS = {
@@ -292,7 +266,7 @@ const WAYS = {
 
 for (const [group, texts] of Object.entries(WAYS)) {
   test(`found: ${group}`, () => {
-    const missed = texts.filter((text) => reasonsOf(text).length === 0);
+    const missed = texts.filter((text) => ownReasonsOf(text).length === 0);
     assert.deepEqual(missed, []);
   });
 }
@@ -369,12 +343,12 @@ const PLAIN = [
 
 for (const [index, text] of PLAIN.entries()) {
   test(`nothing is found in page ${index + 1} of plain HTML`, () =>
-    assert.deepEqual(reasonsOf(text), []));
+    assert.deepEqual(ownReasonsOf(text), []));
 }
 
 test('a reason has its place in the file, types and all', () => {
   const text =
     'type A = {\n  b: string;\n};\n\nexport default (a: A) => <p onClick={a.b}>{a.b}</p>;';
 
-  assert.deepEqual(reasonsOf(text), ['5: onClick']);
+  assert.deepEqual(ownReasonsOf(text), ['5: onClick']);
 });

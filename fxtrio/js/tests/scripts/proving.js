@@ -7,6 +7,9 @@ import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { loadTools } from '../../check/checker.js';
+import { codeReasons } from '../../scripts/code.js';
+import { namesOfElements } from '../../scripts/element-types/names.js';
+import { Module } from '../../scripts/module.js';
 import { Proof } from '../../scripts/proof.js';
 
 export const toolchain = fileURLToPath(new URL('../..', import.meta.url));
@@ -59,4 +62,24 @@ export async function provedOf(files, ...views) {
 export async function prove(files, ...views) {
   const proved = await provedOf(files, ...views);
   return proved.map(({ reasons }) => reasons.map((one) => `${one.path}:${one.line}: ${one.cause}`));
+}
+
+/** Return the reasons that a module has by itself. @param {string} text @returns {string[]} */
+export function ownReasonsOf(text) {
+  const module = new Module(tools, { path: 'pages/index.fxl', text, lang: 'tsx' });
+  const unknown = /** @type {const} */ ({ kind: 'unknown' });
+  return codeReasons(
+    module,
+    () => unknown,
+    () => namesOfElements([module]),
+  ).map(({ node, cause }) => {
+    const { line } = module.placeOf(node);
+    return `${line}: ${cause}`;
+  });
+}
+
+/** In a component: `{…}` is an element, anything else statements before one. @param {string} body */
+export function page(body) {
+  const rest = body.startsWith('<') ? `return ${body};` : `${body}; return <p>{value}</p>;`;
+  return `export default function Page({ data, children, ...props }) {\n  ${rest}\n}`;
 }

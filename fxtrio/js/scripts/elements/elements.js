@@ -2,19 +2,20 @@
  * Which elements of JSX need scripts: those whose events, references or values React looks after.
  */
 
-import { CLIENT, PASSING_ON } from './allowed.js';
+import { CLIENT, PASSING_ON } from '../allowed.js';
+import { isKnownElement } from './known.js';
 
-/** @typedef {import('../check/tree.js').Node} Node */
-/** @typedef {import('./module.js').Meaning} Meaning */
+/** @typedef {import('../../check/tree.js').Node} Node */
+/** @typedef {import('../module.js').Meaning} Meaning */
 
-/** Attributes that React sets as a property in browsers, and not in HTML. */
-const PROPERTIES = new Set(['muted', 'ref', 'srcObject']);
+/**
+ * Attributes that React sets as a property in browsers, and not in HTML, and documents in the page,
+ * whose code reaches the page.
+ */
+const PROPERTIES = new Set(['muted', 'ref', 'srcDoc', 'srcObject', 'srcdoc']);
 
 /** What only the router does for a link. */
 const ROUTED = new Set(['replace', 'scroll']);
-
-/** Elements that run code, that other scripts give a meaning, or whose parts React does not find in HTML. */
-const SCRIPTED = /^(body|head|html|script|template)$|-/;
 
 /** Inputs whose `value` is what they send, and not what was typed into them. */
 const SENT = new Set(['button', 'checkbox', 'hidden', 'image', 'radio', 'reset', 'submit']);
@@ -45,7 +46,10 @@ export function elementReasons(tag, meaning) {
   }
   const name = meaning?.kind === 'import' ? meaning.name : text;
   const reasons = tag.attributes.flatMap((/** @type {Node} */ one) => attributeReasons(name, one));
-  if (SCRIPTED.test(name)) reasons.push({ node: tag, cause: `<${name}>` });
+  // Others run code, get a meaning from scripts, or are not read as they are written.
+  if (!PASSING_ON.has(name) && !isKnownElement(name)) {
+    reasons.push({ node: tag, cause: `<${name}>` });
+  }
   return [...reasons, ...controlReasons(name, tag)];
 }
 

@@ -5,8 +5,8 @@
  * through the properties of an element: `children.props.children`.
  */
 
-/** @typedef {import('../check/tree.js').Node} Node */
-/** @typedef {import('./code.js').Reason} Reason */
+/** @typedef {import('../../check/tree.js').Node} Node */
+/** @typedef {import('../code.js').Reason} Reason */
 
 /** What returns the values of an object whose keys nobody has written down. */
 const VALUES = new Set(['entries', 'values']);

@@ -5,9 +5,9 @@
  * of its own, and its properties come out of JSON.
  */
 
-import { misplaced } from './nesting/nesting.js';
+import { misplaced } from '../nesting/nesting.js';
 
-/** @typedef {import('../check/tree.js').Node} Node */
+/** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {{ offset: number, message: string, remedy: string }} Mistake */
 /**
  * A component in an island: the element `<Island>`, the opening tag in it, and which export of which

@@ -1,13 +1,13 @@
 /** What the code of islands cannot do, since they know nothing of the page around them. */
 
-import { isLibrary } from './module.js';
-import { walk } from '../check/tree.js';
+import { isLibrary } from '../module.js';
+import { walk } from '../../check/tree.js';
 
-/** @typedef {import('../check/tree.js').Node} Node */
-/** @typedef {import('./module.js').Module} Module */
-/** @typedef {import('./proof.js').Island} Island */
-/** @typedef {import('./proof.js').Proof} Proof */
-/** @typedef {import('../vite/plan.js').IslandProblem} IslandProblem */
+/** @typedef {import('../../check/tree.js').Node} Node */
+/** @typedef {import('../module.js').Module} Module */
+/** @typedef {import('../proof.js').Island} Island */
+/** @typedef {import('../proof.js').Proof} Proof */
+/** @typedef {import('../../vite/plan.js').IslandProblem} IslandProblem */
 /** @typedef {{ path: string, line: number, column: number }} Place */
 /** @typedef {Place & { key: string, name: string }} Use */
 

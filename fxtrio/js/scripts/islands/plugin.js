@@ -5,15 +5,15 @@
 
 import path from 'node:path';
 
-import { ISLANDS_ENTRY } from '../vite/entries.js';
+import { ISLANDS_ENTRY } from '../../vite/entries.js';
 import { importsByName, islandsOf } from './islands.js';
 
 /** What may be an island in a text: few texts are looked at further. */
 const MENTIONED = /\bIsland\b/;
 
 /**
- * @param {import('../check/names.js').Tools} tools
- * @param {import('../vite/plan.js').Plan} plan
+ * @param {import('../../check/names.js').Tools} tools
+ * @param {import('../../vite/plan.js').Plan} plan
  * @param {string} client folder of the client runtime
  * @returns {{ plugin: import('vite').Plugin, isFound: () => boolean }} `isFound` is known when all
  *   modules have been read
@@ -79,7 +79,7 @@ function withPlaces(code, sites, source) {
 /**
  * Return what an island's component is called in a build.
  *
- * @param {import('../vite/plan.js').Plan} plan
+ * @param {import('../../vite/plan.js').Plan} plan
  * @param {string} file
  * @param {string} name of the export
  */
@@ -88,7 +88,7 @@ export function keyOf(plan, file, name) {
 }
 
 /**
- * @param {import('../vite/plan.js').Plan} plan
+ * @param {import('../../vite/plan.js').Plan} plan
  * @param {string} file
  */
 function sourceOf(plan, file) {
@@ -96,7 +96,7 @@ function sourceOf(plan, file) {
 }
 
 /**
- * @param {import('../vite/plan.js').Plan} plan
+ * @param {import('../../vite/plan.js').Plan} plan
  * @param {string} file
  */
 function nameOf(plan, file) {
