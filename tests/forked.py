@@ -45,6 +45,7 @@ _MODULES = _COMMANDS | {
     "fxtrio.server.supervise.worker",
     "fxtrio.tools.project_process.child",
     "fxtrio.tools.project_process.fork_server",
+    "pytest",
 }
 """What needs no interpreter of its own."""
 
@@ -54,6 +55,7 @@ _HEAVY = (
     *("fxtrio.server.supervise.server_process", "fxtrio.server.supervise.start"),
     *("fxtrio.tools.openapi.describing_child", "fxtrio.tools.project_process.process"),
     "fxtrio.tools.types.gather.gatherer_child",
+    *("fxtrio.testing", "pytest_trio.plugin", "_pytest.terminal", "_pytest.assertion.rewrite"),
 )
 """What those import once they have begun."""
 
