@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol
 from urllib.parse import quote
 
@@ -38,11 +38,11 @@ class WholeResponse(Protocol):
         """Take an ASGI message: the ``send`` of the scope."""
         ...
 
-    def __call__(self, status: int, lines: bytes, body: bytes) -> bool:
+    def __call__(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
         """Send a response without waiting; return whether it is out, else `flush` must follow.
 
-        ``lines`` are the header lines, each with its CR LF, checked by the caller, without
-        ``content-length`` and other fields that frame a message or are the server's. The
+        ``lines`` are the header lines in pieces, each line with its CR LF, checked by the caller,
+        without ``content-length`` and other fields that frame a message or are the server's. The
         status is one of responses with a body, which is left out here for HEAD.
         """
         ...

@@ -15,15 +15,18 @@ from __future__ import annotations
 import re
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextvars import ContextVar, Token
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from fxtrio.errors import display_path
 from fxtrio.tracebacks import is_application
+
+A = TypeVar("A")
+T = TypeVar("T")
 
 SpanKind = Literal[
     "request", "hook", "loader", "deferred", "action", "endpoint", "stream", "websocket",
@@ -224,6 +227,22 @@ def span(kind: SpanKind, name: str) -> Span | _Counted | _Off:
     if kind in _PLACED:
         part.place = calling_place()
     return part
+
+
+def call_in_span(
+    kind: SpanKind, name: str, function: Callable[[A], Awaitable[T]], argument: A
+) -> Awaitable[T]:
+    """Return ``function(argument)`` as a part, without a block where nobody wants to know of it."""
+    if current_span.get() is None and part_counter.get() is None:
+        return function(argument)
+    return _call_within(span(kind, name), function, argument)
+
+
+async def _call_within(
+    block: Span | _Counted | _Off, function: Callable[[A], Awaitable[T]], argument: A
+) -> T:
+    with block:
+        return await function(argument)
 
 
 def carried() -> str | None:

@@ -6,6 +6,8 @@ status is noted where the response passes on its way to the server.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -74,7 +76,7 @@ class _NotedWhole(_Noted):
         self.take_body = whole.take_body
         self.flush = whole.flush
 
-    def __call__(self, status: int, lines: bytes, body: bytes) -> bool:
+    def __call__(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
         """Send a whole response."""
         self._span.values["status"] = status
         return self._whole(status, lines, body)

@@ -48,7 +48,6 @@ class Representation(Protocol):
 async def respond(
     page: PageEvent,
     representation: Representation,
-    *,
     cache: ResponseCache | None,
     static: StaticPage | None = None,
 ) -> Answer | None:
@@ -65,7 +64,7 @@ async def respond(
             return stored
     admitted = False
     limit, event = page.event.timeout, page.event
-    watched = page.running.watchdog.watch(event.receive, limit=limit, server=event.server)
+    watched = page.running.watchdog.watch(event.receive, limit, event.server)
     try:
         with watched:
             answer = None

@@ -118,11 +118,10 @@ class SitePage(msgspec.Struct, frozen=True, eq=False):
             and wants_markdown(event)
         ):
             return self._answer_markdown(page, markdown)
-        event.negotiated = False
         scope[SCOPE_KEY] = self.matched
         pages = self.lifetime.static if self.is_static else None
         static = None if pages is None else pages.find(event)
-        return respond(page, PAGE, cache=self.lifetime.cache, static=static)
+        return respond(page, PAGE, self.lifetime.cache, static)
 
     async def _answer_markdown(self, page: PageEvent, markdown: SiteMarkdown) -> Answer | None:
         """Return the page's Markdown, or the page if it has none."""

@@ -26,7 +26,7 @@ def seen(request: Request) -> dict[str, Any]:
     """Return all that there is to say of a request."""
     names = {name for name in vars(Request) if not name.startswith("_")} | vars(request).keys()
     values = {name: getattr(request, name) for name in names - {"known", "alone", "chunks"}}
-    del values["of_known"], values["as_known"]
+    del values["as_known"]
     return {**values, "body": b"".join(request.chunks)}
 
 

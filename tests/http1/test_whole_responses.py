@@ -232,4 +232,4 @@ def test_a_response_that_has_begun_cannot_be_sent_whole() -> None:
     response = Response(keep_alive=True)
     response.start({"type": "http.response.start", "status": 200, "headers": []})
     with pytest.raises(BadResponse):
-        response.encode_whole(200, b"", b"", method="GET", version="1.1", common=b"")
+        response.encode_whole(200, (), b"", method="GET", version="1.1", common=b"")

@@ -18,7 +18,7 @@ from fxtrio.errors import Redirect, ValueInvalid, forgotten_await
 from fxtrio.serve.pages.functions.server_functions import LoaderCode
 from fxtrio.serve.request.response.unwrap import StatusInvalid, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
-from fxtrio.spans import span
+from fxtrio.spans import call_in_span
 from fxtrio.status import as_status
 
 Values = dict[str, dict[str, Any]]
@@ -60,7 +60,6 @@ Outcome = Loaded | Redirect | Failed
 async def load(
     loaders: Sequence[LoaderCode],
     request: Request,
-    *,
     page: str,
     watched: Watched | None = None,
 ) -> Outcome:
@@ -77,8 +76,7 @@ async def load(
             return _collect([(only.source, await _run(only, request))], page)
         before = watched.tighten(only)
         try:
-            with span("loader", only.place):
-                value = await only.function(request)
+            value = await call_in_span("loader", only.place, only.function, request)
         except BaseException as raised:
             return _ended_by(application_error(raised), only, request, page, watched, before)
         watched.relax(before)
@@ -125,8 +123,7 @@ async def _run(loader: LoaderCode, request: Request) -> _Result:
 async def _call(loader: LoaderCode, request: Request) -> _Result:
     """Call one loader; whatever it raises is returned."""
     try:
-        with span("loader", loader.place):
-            value = await loader.function(request)
+        value = await call_in_span("loader", loader.place, loader.function, request)
     except BaseException as raised:
         return _known(application_error(raised), loader, request)
     return _checked(loader, value)

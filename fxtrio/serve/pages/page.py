@@ -97,8 +97,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         plan, location = target.plan, self._location()
         if event.navigation:
             around = target.around if location is target.location else None
-            ttl = event.audience.time_to_live(plan.revalidate)
-            if around is not None and not ttl and not event.draft.tags:
+            if around is not None and not event.draft.tags:
                 payload = payload_around(around, status, encode_page_data(plan, values))
             else:
                 loaded = site.encoder.encode_values(plan, values)

@@ -189,7 +189,7 @@ class PayloadEncoder:
 
         It begins behind the status. None where that depends on more than the data.
         """
-        if plan.loads_layouts or plan.static_head is None:
+        if plan.loads_layouts or plan.static_head is None or plan.revalidate:
             return None
         rest = _after_data(EncodedValues(b"", plan.no_layouts, b"{}", plan.static_head))
         return _before_data(plan, location), rest + b',"ttl":0}'

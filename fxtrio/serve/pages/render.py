@@ -42,7 +42,7 @@ class FormOutcome(msgspec.Struct, frozen=True):
 
 # Without a frame of its own, which each request would pay for.
 def load_and_show(
-    page: PageEvent, *, watched: Watched | None = None, after: FormOutcome | None = None
+    page: PageEvent, watched: Watched | None = None, after: FormOutcome | None = None
 ) -> Awaitable[Answer]:
     """Run the loaders and render the page, or the boundary that replaces it.
 
@@ -72,7 +72,7 @@ async def _load_and_show(
     page: PageEvent, watched: Watched | None, after: FormOutcome | None
 ) -> Answer:
     plan, event = page.target.plan, page.event
-    outcome = await load(plan.loaders, page.request, page=plan.source, watched=watched)
+    outcome = await load(plan.loaders, page.request, plan.source, watched)
     if isinstance(outcome, Redirect):
         return redirected(outcome, navigation=event.navigation)
     if isinstance(outcome, Failed):

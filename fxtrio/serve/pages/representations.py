@@ -40,7 +40,7 @@ class PageRepresentation:
 
     def render(self, page: PageEvent, watched: Watched) -> Awaitable[Answer | None]:
         """Return the page, or the boundary that replaces it."""
-        return load_and_show(page, watched=watched)
+        return load_and_show(page, watched)
 
     async def render_error(self, page: PageEvent, error: BaseException) -> Answer:
         """Render an error that a hook raised for the visitor; raise any other again."""

@@ -10,9 +10,9 @@ from typing import Protocol
 
 import msgspec
 from starlette.requests import Request
-from starlette.types import Message, Scope
+from starlette.types import Scope
 
-from fxtrio.serve.request.requests import PageRequest
+from fxtrio.serve.request.requests import BodilessRequest
 from fxtrio.serve.request.response.response import Answer, Entropy, ResponseDraft
 
 AUDIENCE = "fx.audience"
@@ -65,11 +65,6 @@ class Audience(Protocol):
         ...
 
 
-async def _nothing() -> Message:
-    """ASGI ``receive`` of a page: a GET has no body."""
-    return {"type": "http.request", "body": b"", "more_body": False}
-
-
 class SingleVisitor(msgspec.Struct, frozen=True):
     """The audience of an ordinary request. One object serves all requests of a site."""
 
@@ -82,7 +77,7 @@ class SingleVisitor(msgspec.Struct, frozen=True):
 
     def connect(self, scope: Scope) -> Request:
         """Return a request without a body."""
-        return PageRequest(scope, _nothing)
+        return BodilessRequest(scope)
 
     def ask(self, hook: str) -> None:
         """Nothing is written down: the visitor's own hooks may read all of it."""

@@ -131,6 +131,9 @@ class RequestEvent(msgspec.Struct, eq=False):
     server: WholeResponse | None = None
     """The server of fxtrio, where no middleware is before it."""
 
+    direct: Send | None = None
+    """The ``send`` of ``server``, where nothing that encodes is before it either."""
+
     otherwise: Callable[[], Awaitable[Answer]] | None = None
     """Produces the response in place of work that the server has interrupted."""
 
@@ -242,10 +245,13 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
         state["request_id"] = made or request_id.decode()
     extensions = scope.get("extensions")
     server: WholeResponse | None = extensions.get(WHOLE_RESPONSE) if extensions else None
+    direct: Send | None = None
     if server is not None:
-        unencoded = send.inner if isinstance(send, EncodingSend) else send
-        if not server.interrupts or unencoded != server.send:
+        encodes = isinstance(send, EncodingSend)
+        if not server.interrupts or (send.inner if encodes else send) != server.send:
             server = None
+        elif not encodes:
+            direct = send
     return RequestEvent(
         terms,
         scope,
@@ -259,4 +265,5 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
         headers.get(NAVIGATION) == b"1",
         terms.timeout,
         server=server,
+        direct=direct,
     )

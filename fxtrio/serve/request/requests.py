@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from starlette.datastructures import FormData, Headers
 from starlette.exceptions import WebSocketException
-from starlette.requests import Request
-from starlette.types import Scope
+from starlette.requests import Request, empty_send
+from starlette.types import Message, Scope
 from starlette.websockets import WebSocketDisconnect
 
 from fxtrio.errors import BadBody
@@ -68,6 +68,26 @@ class _Cookies:
 
 class PageRequest(_Cookies, Request):
     """The request that loaders and page hooks receive."""
+
+
+async def _no_body() -> Message:
+    """ASGI ``receive`` of a page: a GET has no body."""
+    return {"type": "http.request", "body": b"", "more_body": False}
+
+
+class BodilessRequest(PageRequest):
+    """The same, without a body.
+
+    Each page has one, so all but the scope that Starlette sets on each request is the class's.
+    """
+
+    _receive = staticmethod(_no_body)
+    _send = staticmethod(empty_send)
+    _stream_consumed = _is_disconnected = False
+    _form = None
+
+    def __init__(self, scope: Scope) -> None:
+        self.scope = scope
 
 
 class PageSocket(_Cookies, WebSocket[Any]):

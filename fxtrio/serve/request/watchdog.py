@@ -191,7 +191,7 @@ class Watchdog:
         return len(self._under_way)
 
     def watch(
-        self, receive: Receive | None, *, limit: float, server: WholeResponse | None = None
+        self, receive: Receive | None, limit: float, server: WholeResponse | None = None
     ) -> Watched:
         """Return the block for a request's work, which may take ``limit`` seconds.
 

@@ -24,6 +24,8 @@ _with_port = re.compile(r":\d*$")
 
 _NO_SCOPE: Scope = {}
 
+_OF_EACH = ("scheme", "asgi", "headers", "client", "server", "state", "extensions")
+
 _foreign = (trio.Cancelled, GeneratorExit, KeyboardInterrupt)
 
 
@@ -41,11 +43,9 @@ def answer(
         return _reject(connection, scope)
     if process_unsent.used > process_unsent.capacity and not admitted:  # without a call
         return _answer_in_turn(connection, request)
-    scope["type"] = "http"
-    scope["scheme"] = "https" if connection.peer.secure else "http"
     keep_alive = request.keep_alive and connection.served < connection.limits.requests
     stream = HttpStream(connection, request, scope, keep_alive)
-    scope["extensions"][WHOLE_RESPONSE] = stream
+    scope["extensions"] = {WHOLE_RESPONSE: stream}
     if services.note is not None:
         stream.began = time.perf_counter()
     return _run(connection, stream, services.app, scope, stream.receive, stream.send)
@@ -161,7 +161,7 @@ async def converse(connection: ClientConnection, request: Request) -> None:
 
 
 def _open_scope(connection: ClientConnection, request: Request) -> Scope | RejectedRequest:
-    """Return what HTTP and WebSocket scopes share, or why the request is not taken."""
+    """Return the scope of an HTTP request but its extensions, or why it is not taken."""
     services, peer, known = connection.services, connection.peer, request.known
     if known is not None and known.scope is not None:
         scope = known.scope.copy()
@@ -174,22 +174,25 @@ def _open_scope(connection: ClientConnection, request: Request) -> Scope | Rejec
         if names and not _is_named(request.host, names):
             return RejectedRequest(404, f"not a host of --server-name: {request.host!r}")
         scope = {
+            "type": "http",
             "http_version": request.version,
             "method": request.method,
             "path": path,
             "raw_path": raw_path,
             "query_string": query,
             "root_path": services.root_path,
+            # What each request has of its own is set below: a copy has room for it.
+            **dict.fromkeys(_OF_EACH),
         }
         if known is not None:
             known.scope = scope
             scope = scope.copy()
+    scope["scheme"] = "https" if peer.secure else "http"
     scope["asgi"] = {"version": "3.0", "spec_version": "2.3"}
     scope["headers"] = request.headers
     scope["client"] = peer.client
     scope["server"] = peer.server
     scope["state"] = dict(services.state)
-    scope["extensions"] = {}
     return scope
 
 

@@ -91,26 +91,6 @@ class Request:
         self.headers: list[Header] = []
         self.chunks: list[bytes] = []  # of the body, that nobody has taken yet
 
-    @classmethod
-    def of_known(cls, known: KnownHead, body: bytes) -> Request:
-        """Return a whole request whose head is ``known``."""
-        request = cls.__new__(cls)
-        request.chunks = []
-        request.known = known
-        request.method = known.method
-        request.target = known.target
-        request.keep_alive = request.head_done = request.complete = True
-        request.host = known.host
-        request.hosts = 1
-        request.headers = known.headers.copy()
-        request.size = known.size
-        request.length = known.length
-        if known.body:
-            request.has_body = True
-            request.chunks.append(body)
-            request.received = known.body
-        return request
-
     def as_known(self) -> KnownHead | None:
         """Return what the head of this request means; None where that is not all there is to it.
 
@@ -136,6 +116,27 @@ class Request:
             self.length,
             self.received,
         )
+
+
+class KnownRequest(Request):
+    """A whole request whose head has come before."""
+
+    keep_alive = head_done = complete = True
+    hosts = 1
+
+    def __init__(self, known: KnownHead, body: bytes) -> None:
+        self.known = known
+        self.method = known.method
+        self.target = known.target
+        self.host = known.host
+        self.headers = known.headers.copy()
+        self.size = known.size
+        self.length = known.length
+        self.chunks = []
+        if known.body:
+            self.has_body = True
+            self.chunks.append(body)
+            self.received = known.body
 
 
 class RequestReader:
@@ -182,7 +183,7 @@ class RequestReader:
             if found is not None:
                 known, end = found
                 self._data, self._found = data, found if known.shared else None
-                self._request = request = Request.of_known(known, data[end:])
+                self._request = request = KnownRequest(known, data[end:])
                 self.requests.append(request)
                 return
         self._data, self._found = data, None

@@ -126,11 +126,17 @@ class Response:
         self.stage = STARTED
 
     def encode_whole(
-        self, status: int, lines: bytes, body: bytes, method: str, version: str, common: bytes
+        self,
+        status: int,
+        lines: Iterable[bytes],
+        body: bytes,
+        method: str,
+        version: str,
+        common: bytes,
     ) -> bytes | tuple[bytes, ...]:
         """Return the bytes of a complete response with a body, as `encode` returns them.
 
-        ``lines`` are its header lines, which the caller has checked.
+        ``lines`` are its header lines in pieces, which the caller has checked.
         """
         if self.stage != NOTHING:
             raise BadResponse("http.response.start was sent twice.")
@@ -142,12 +148,15 @@ class Response:
         elif version == "1.0":
             common = b"connection: keep-alive\r\n" + common
         start = _status_lines.get(status) or status_line(status)
+        # Joining takes half as long as a format with as many parts.
+        parts = [start, *lines, b"content-length: ", b"%d" % size, b"\r\n", common, b"\r\n"]
         if method == "HEAD":
-            return b"%b%bcontent-length: %d\r\n%b\r\n" % (start, lines, size, common)
+            return b"".join(parts)
         self.sent = size
         if size >= _LARGE:
-            return b"%b%bcontent-length: %d\r\n%b\r\n" % (start, lines, size, common), body
-        return b"%b%bcontent-length: %d\r\n%b\r\n%b" % (start, lines, size, common, body)
+            return b"".join(parts), body
+        parts.append(body)
+        return b"".join(parts)
 
     def encode(
         self, body: bytes, more: bool, *, method: str, version: str, common: bytes

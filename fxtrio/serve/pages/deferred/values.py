@@ -94,10 +94,13 @@ class Settled(msgspec.Struct, frozen=True):
 def deferred_in(values: Values) -> tuple[DeferredValue, ...]:
     """Return the deferred values, in order. Called for every page."""
     for data in values.values():
-        if Deferred in map(type, data.values()):  # a loop of Python would cost twice as much
-            break
-    else:
-        return ()
+        for value in data.values():
+            if type(value) is Deferred:
+                return _all_deferred_in(values)
+    return ()
+
+
+def _all_deferred_in(values: Values) -> tuple[DeferredValue, ...]:
     return tuple(
         DeferredValue(source, key, value)
         for source, data in values.items()

@@ -82,19 +82,21 @@ async def _send_whole(whole: WholeResponse, event: RequestEvent, reply: Reply) -
     lines = header_lines(headers)
     if lines is None:  # the server must look at one of them
         return False
-    if not event.draft.raw_headers:
-        lines = _all_lines(event, lines)
-    if not whole(reply.status, lines, body):
+    all_lines = (lines,) if event.draft.raw_headers else _all_lines(event, lines)
+    if not whole(reply.status, all_lines, body):
         await whole.flush()
     return True
 
 
-def _all_lines(event: RequestEvent, lines: bytes) -> bytes:
-    """Return header lines with the standard ones, which nothing of the application's replaces."""
+def _all_lines(event: RequestEvent, lines: bytes) -> tuple[bytes, ...]:
+    """Return header lines with the standard ones, which nothing of the application's replaces.
+
+    They come in pieces, which the server joins with the rest.
+    """
     standard, request_id = event.terms.standard.lines, event.request_id
     if request_id is None:
-        return lines + standard
-    return b"%b%bx-request-id: %b\r\n" % (lines, standard, request_id)
+        return lines, standard
+    return lines, standard, b"x-request-id: ", request_id, b"\r\n"
 
 
 async def _send_messages(event: RequestEvent, reply: Reply) -> None:
@@ -155,7 +157,7 @@ def send_at_once(event: RequestEvent, answer: Answer) -> bool | None:
     whole, draft = event.server, event.draft
     if (
         whole is None
-        or event.send != whole.send
+        or event.send is not event.direct
         or not isinstance(answer, Reply)
         or answer.lines is None
         or draft.policy is not None
