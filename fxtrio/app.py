@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -134,16 +134,25 @@ class Application(Starlette):
 
         To servers an app that merely raises is one without a lifespan, which they serve.
         """
+        await self.serve_without_frame(scope, receive, send)
+
+    # Servers of ours call it in place of the app (`fxtrio.asgi_extensions.without_frame`).
+    def serve_without_frame(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+        """Serve as `__call__` does, without a frame that each request would pay for."""
         scope["app"] = self
         if self.middleware_stack is None:
-            try:
-                self.middleware_stack = self.build_middleware_stack()
-            except Exception as error:  # application code
-                if scope["type"] != "lifespan":
-                    raise
-                await refuse_start(error, scope, receive, send)
-                return
-        await self.middleware_stack(scope, receive, send)
+            return self._build_and_serve(scope, receive, send)
+        return self.middleware_stack(scope, receive, send)
+
+    async def _build_and_serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            self.middleware_stack = self.build_middleware_stack()
+        except Exception as error:  # application code
+            if scope["type"] != "lifespan":
+                raise
+            await refuse_start(error, scope, receive, send)
+        else:
+            await self.middleware_stack(scope, receive, send)
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the dispatcher inside the application's, the config's and the plugins' middleware."""
@@ -162,7 +171,8 @@ class Application(Starlette):
         if app is not inner:  # without middleware the dispatcher comes first
             failing = ErrorResponses(OnlyPayloads(app), self.site.config.base_url)
             app = Entered(failing, self.lifetime)
-        return Entrance(app, self.router, compression, self.spans, self.site.config.base_url)
+        entrance = Entrance(app, self.router, compression, self.spans, self.site.config.base_url)
+        return entrance.__call__  # bound: that is called in less time than an object
 
     def replace_site(self, site: Site, sockets: Collection[str], streams: Collection[str]) -> None:
         """Answer the next requests with ``site``; those under way end with the one before.

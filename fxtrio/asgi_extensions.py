@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Protocol
 from urllib.parse import quote
 
-from starlette.types import Message, Scope
+from starlette.types import ASGIApp, Message, Scope
 
 SAFE_IN_PATHS = "/!$&'()*+,;=:@"
 """Characters that browsers do not encode in a path (RFC 3986, 3.3)."""
@@ -38,7 +38,7 @@ class WholeResponse(Protocol):
         """Take an ASGI message: the ``send`` of the scope."""
         ...
 
-    def __call__(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
+    def send_whole(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
         """Send a response without waiting; return whether it is out, else `flush` must follow.
 
         ``lines`` are the header lines in pieces, each line with its CR LF, checked by the caller,
@@ -93,6 +93,17 @@ SAME_FOR_ALL = "fx.same-for-all"
 
 Whoever keeps answers for signed-in users out of caches leaves such a one alone.
 """
+
+
+def without_frame(app: ASGIApp) -> ASGIApp:
+    """Return what a server calls in place of ``app`` to serve as it does.
+
+    An app of fxtrio has a method that returns what is to be awaited, so that its own coroutine need
+    not be around each request. What is around such an app is called as it is.
+    """
+    method = getattr(type(app), "serve_without_frame", None)
+    return app if method is None else method.__get__(app)
+
 
 OWN_SERVER = "fx.server"
 """Key in ``scope["extensions"]`` of the lifespan in servers of ours, which need no guard."""

@@ -12,7 +12,7 @@ import trio
 import trio.testing
 
 from fx.testing import open_app
-from fxtrio.asgi_extensions import WHOLE_RESPONSE
+from fxtrio.asgi_extensions import WHOLE_RESPONSE, without_frame
 from fxtrio.server.http1.response import BadResponse, Response, header_lines
 from tests.http1.support import App, open_server, read_body
 from tests.trees import page, write_tree
@@ -233,3 +233,23 @@ def test_a_response_that_has_begun_cannot_be_sent_whole() -> None:
     response.start({"type": "http.response.start", "status": 200, "headers": []})
     with pytest.raises(BadResponse):
         response.encode_whole(200, (), b"", method="GET", version="1.1", common=b"")
+
+
+def test_what_is_around_an_app_is_called_by_servers_of_ours() -> None:
+    class Framework:
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            raise NotImplementedError
+
+        def serve_without_frame(self, scope: Any, receive: Any, send: Any) -> Any:
+            raise NotImplementedError
+
+    class Around:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(app, name)
+
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            raise NotImplementedError
+
+    app, around = Framework(), Around()
+    assert without_frame(around) is around
+    assert without_frame(app) == app.serve_without_frame

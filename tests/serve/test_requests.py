@@ -12,6 +12,7 @@ from fx.testing import Client, open_app
 from fxtrio.app import TrioMissing, assemble
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
+from fxtrio.serve.request.requests import BodilessRequest, PageRequest
 from fxtrio.serve.static_files import Folder
 from tests.trees import PAGE, page, write_tree
 
@@ -289,3 +290,10 @@ async def test_a_built_in_error_page_leads_to_the_home_page(tmp_path: Path) -> N
 
     assert '<a href="/shop/">Go to the home page</a>' in text
     assert "Quote this id" not in text  # nobody reports that a page does not exist
+
+
+def test_the_request_of_a_page_has_all_that_starlette_sets() -> None:
+    scope = {"type": "http"}
+    made = BodilessRequest(scope)
+    for name, value in vars(PageRequest(scope, made.receive)).items():
+        assert getattr(made, name) is value, name

@@ -247,10 +247,10 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
     server: WholeResponse | None = extensions.get(WHOLE_RESPONSE) if extensions else None
     direct: Send | None = None
     if server is not None:
-        encodes = isinstance(send, EncodingSend)
-        if not server.interrupts or (send.inner if encodes else send) != server.send:
+        unencoded = send.inner if isinstance(send, EncodingSend) else send
+        if not server.interrupts or unencoded != server.send:
             server = None
-        elif not encodes:
+        elif unencoded is send:
             direct = send
     return RequestEvent(
         terms,

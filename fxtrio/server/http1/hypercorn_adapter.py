@@ -12,6 +12,7 @@ from typing import Any
 from hypercorn.config import Config
 from hypercorn.logging import Logger
 
+from fxtrio.asgi_extensions import without_frame
 from fxtrio.server.header_fields import Header
 from fxtrio.server.http1.connection_context import Application, Note, Services
 from fxtrio.server.http1.limits import ServerLimits
@@ -75,7 +76,7 @@ def services_of(
 ) -> Services:
     """Return the services of a worker that has a hub already."""
     return Services(
-        app=app,
+        app=without_frame(app),
         hub=hub,
         limits=hub.limits,
         log=config.log,
