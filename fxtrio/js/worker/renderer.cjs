@@ -6,6 +6,7 @@ const fs = require('node:fs');
 
 const { REJECTED, Type } = require('./frames.cjs');
 const { Level, writeLog } = require('./log.cjs');
+const { LONGEST_HOLD_MS } = require('./outbox.cjs');
 const { Stream } = require('./streams.cjs');
 
 const WRONG_RESULT =
@@ -15,6 +16,8 @@ const WRONG_RESULT =
 class Renderer {
   /** @type {Map<number, Stream>} */
   #streams = new Map();
+  /** @type {Set<number>} pages whose last render was short */
+  #short = new Set();
   #mark = new Uint32Array(1);
   #app;
   #outbox;
@@ -60,11 +63,13 @@ class Renderer {
     const started = performance.now();
     let state;
     try {
+      if (!this.#short.has(page)) this.#outbox.flush(); // gathered replies need not wait for it
       this.#begin(id);
       state = JSON.parse(bytes.toString('utf8', start, end));
       const rendered = this.#app.render(page, state);
       if (rendered instanceof Promise) void this.#renderLater(id, started, rendered, state);
-      else this.#answer(id, started, rendered);
+      else if (this.#answer(id, started, rendered) > LONGEST_HOLD_MS) this.#short.delete(page);
+      else this.#short.add(page);
     } catch (error) {
       this.#fail(id, error, state);
     }
@@ -93,10 +98,11 @@ class Renderer {
    * @param {number} id
    * @param {number} started
    * @param {{ head: string, html: string }} rendered
+   * @returns {number} how long the render took (milliseconds)
    */
   #answer(id, started, { head, html }) {
     if (typeof head !== 'string' || typeof html !== 'string') throw new TypeError(WRONG_RESULT);
-    this.#outbox.html(id, started, head, html);
+    return this.#outbox.html(id, started, head, html);
   }
 
   /**
