@@ -78,12 +78,12 @@ def _run_command(
         require_debugger()
     variables = load_env_files(root)  # the server process inherits it
     config = load_config(root)
-    shown = f"[{host}]" if ":" in host else host
+    bracketed = f"[{host}]" if ":" in host else host
     # All addresses of the machine are none that a browser can ask for.
-    named = "localhost" if host in ("0.0.0.0", "::") else shown
+    named = "localhost" if host in ("0.0.0.0", "::") else bracketed
     find = partial(find_app, root, app)
     forks = inspect is None and can_fork(variables)
-    with open_listener(shown, port) as socket, open_temporary_folder("fxtrio-dev-") as sockets:
+    with open_listener(bracketed, port) as socket, open_temporary_folder("fxtrio-dev-") as sockets:
         server = Server(
             root=root,
             app=find(),
@@ -202,10 +202,10 @@ async def _run(
 
     from fxtrio.develop.keys import run_keys
 
-    asked, restarts = trio.open_memory_channel[None](1)
+    request_restart, restarts = trio.open_memory_channel[None](1)
     async with trio.open_nursery() as nursery:
         if url:
-            nursery.start_soon(run_keys, sys.stdin.fileno(), url, asked)
+            nursery.start_soon(run_keys, sys.stdin.fileno(), url, request_restart)
         loop = make_loop(project=make_project(nursery=nursery), restart=restarts)
         await run_until_interrupted(loop)
         nursery.cancel_scope.cancel()

@@ -107,7 +107,7 @@ class Loop:
         """Serve until something else is to be served; return the failure to show."""
         errors: list[BaseException] = []
         found: Failure | _Renewal | None = None
-        shown = ""
+        printed = ""
         server = attrs.evolve(self.server, app=self.find_app())
         try:
             async with self._serve(server, failure) as served:
@@ -115,7 +115,7 @@ class Loop:
                     if failure is None:
                         nursery.start_soon(self._tell_start, served)
                     found = await self._follow(pending, served, server.app, failure)
-                    shown = "\n".join(served.lines)
+                    printed = "\n".join(served.lines)
                     nursery.cancel_scope.cancel("something else is to be served")
         except* OSError as group:  # no room for a process, or for files
             errors = leaves(group)
@@ -124,7 +124,7 @@ class Loop:
             await trio.sleep(_RETRY)
             return await self._prepare()
         # Outside of the block: browsers wait for whatever serves next.
-        return await self._prepare(shown) if isinstance(found, _Renewal) else found
+        return await self._prepare(printed) if isinstance(found, _Renewal) else found
 
     async def _tell_start(self, served: Served) -> None:
         started = trio.current_time()
@@ -166,7 +166,7 @@ class Loop:
             now, before = self.find_app(), latest
             latest = now
             is_other = now != app and (now != before or any(map(_decides_imports, changes.files)))
-            restart = _shown_app(app, now) if is_other else ""
+            restart = _app_change(app, now) if is_other else ""
             started = trio.current_time()
             applied: Applied | None = None
             errors: list[BaseException] = []
@@ -201,10 +201,10 @@ class Loop:
             return swapped
         return Swapped(failed=failed, error=last_message(failed), sources=swapped.sources)
 
-    async def _prepare(self, shown: str = "") -> Failure | None:
+    async def _prepare(self, printed: str = "") -> Failure | None:
         """Compile the project; return the failure to show, or None.
 
-        ``shown`` is what the child has written. It may have been started by settings that
+        ``printed`` is what the child has written. It may have been started by settings that
         keep it from serving, and the project from being compiled: those are not reported twice.
         """
         started = trio.current_time()
@@ -214,13 +214,13 @@ class Loop:
         except* (FxtrioError, OSError) as group:
             errors = leaves(group)
         if errors:
-            return self._failed(errors, shown)
+            return self._failed(errors, printed)
         self.report.built(trio.current_time() - started)
         return None
 
-    def _failed(self, errors: list[BaseException], shown: str) -> Failure:
+    def _failed(self, errors: list[BaseException], printed: str) -> Failure:
         failure = Failure("The build has failed", "\n".join(map(str, errors)))
-        known = failure.details in shown
+        known = failure.details in printed
         self.report.failed(attrs.evolve(failure, details="") if known else failure)
         return failure
 
@@ -252,7 +252,7 @@ def _decides_imports(file: str) -> bool:
     return file.endswith(".py") or file == CONFIG_FILE or file.startswith(".env")
 
 
-def _shown_app(before: str, now: str) -> str:
+def _app_change(before: str, now: str) -> str:
     """Return why another app is served than ``before``; "" stands for the one of fxtrio."""
     return f"the app is {now} now" if now else f"there is no {before} any more"
 

@@ -16,7 +16,7 @@ import trio
 from inotify_simple import Event, INotify, flags
 
 from fxtrio.develop.reload import inotify
-from fxtrio.develop.reload.inotify import tell_changes
+from fxtrio.develop.reload.inotify import watch_changes
 from fxtrio.develop.reload.watcher import Changes, PendingChanges, has_inotify, run_watch
 from tests.trees import write_tree
 
@@ -26,7 +26,7 @@ Told = set[tuple[str, str]] | None
 @asynccontextmanager
 async def _watching(root: Path) -> AsyncIterator[Callable[[], Awaitable[Told]]]:
     """Watch `root`; what is given returns what is told next, as words and relative paths."""
-    async with aclosing(tell_changes(root)) as changes:
+    async with aclosing(watch_changes(root)) as changes:
         assert await anext(changes) is None
 
         async def told() -> Told:

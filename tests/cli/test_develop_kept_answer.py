@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from fxtrio.develop.build import code_stamp, kept_answer
-from fxtrio.develop.build.kept_answer import find_answer, keep_answer
+from fxtrio.develop.build.kept_answer import find_answer, store_answer
 
 PLAN: dict[str, Any] = {"views": [{"module": "pages/index.fxl"}]}
 ANSWER: dict[str, Any] = {
@@ -24,7 +24,7 @@ ANSWER: dict[str, Any] = {
 
 
 def test_the_answer_to_the_same_plan_is_found(tmp_path: Path) -> None:
-    given = keep_answer(tmp_path, PLAN, ANSWER)
+    given = store_answer(tmp_path, PLAN, ANSWER)
 
     found = find_answer(tmp_path, PLAN)
 
@@ -38,7 +38,7 @@ def test_the_answer_to_the_same_plan_is_found(tmp_path: Path) -> None:
 @pytest.mark.parametrize("change", ["another plan", "nothing kept", "damaged"])
 def test_no_answer_is_found_to_anything_else(tmp_path: Path, change: str) -> None:
     if change != "nothing kept":
-        keep_answer(tmp_path, PLAN, ANSWER)
+        store_answer(tmp_path, PLAN, ANSWER)
     if change == "damaged":
         (kept,) = tmp_path.iterdir()
         kept.write_bytes(kept.read_bytes()[:-20])
@@ -50,7 +50,7 @@ def test_no_answer_is_found_to_anything_else(tmp_path: Path, change: str) -> Non
 def test_an_answer_to_another_version_is_not_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    keep_answer(tmp_path, PLAN, ANSWER)
+    store_answer(tmp_path, PLAN, ANSWER)
     code_stamp.code_stamp.cache_clear()
     monkeypatch.setattr("fxtrio.__version__", "0.0.1")
     try:
@@ -61,7 +61,7 @@ def test_an_answer_to_another_version_is_not_found(
 
 @pytest.mark.parametrize("answer", ["null", "{}", '{"ok":true}', '"text"', "[" * 2000 + "]" * 2000])
 def test_an_answer_of_another_shape_is_not_found(tmp_path: Path, answer: str) -> None:
-    keep_answer(tmp_path, PLAN, ANSWER)
+    store_answer(tmp_path, PLAN, ANSWER)
     (file,) = tmp_path.iterdir()
     digest = kept_answer._digest(PLAN, answer.encode())
     file.write_bytes(msgspec.json.encode({"digest": digest, "answer": msgspec.Raw(answer)}))
@@ -70,13 +70,13 @@ def test_an_answer_of_another_shape_is_not_found(tmp_path: Path, answer: str) ->
 
 
 def test_an_answer_of_too_few_views_is_not_found(tmp_path: Path) -> None:
-    keep_answer(tmp_path, PLAN, {**ANSWER, "clients": []})
+    store_answer(tmp_path, PLAN, {**ANSWER, "clients": []})
 
     assert find_answer(tmp_path, PLAN) is None
 
 
 def test_an_answer_that_was_changed_is_not_found(tmp_path: Path) -> None:
-    keep_answer(tmp_path, PLAN, ANSWER)
+    store_answer(tmp_path, PLAN, ANSWER)
     (file,) = tmp_path.iterdir()
     file.write_bytes(file.read_bytes().replace(b"/_fx/one.js", b"/_fx/two.js"))
 
@@ -86,6 +86,6 @@ def test_an_answer_that_was_changed_is_not_found(tmp_path: Path) -> None:
 def test_a_disk_without_room_ends_nothing(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
 
-    keep_answer(tmp_path / "file", PLAN, ANSWER)
+    store_answer(tmp_path / "file", PLAN, ANSWER)
 
     assert find_answer(tmp_path / "file", PLAN) is None

@@ -13,8 +13,8 @@ from PIL import Image
 
 from fxtrio.compile.bundling.installation import LISTING, is_whole
 from fxtrio.config import Config
-from fxtrio.develop.build.kept_answer import find_answer, keep_answer
-from fxtrio.develop.build.page_cache import PageFiles, find_kept
+from fxtrio.develop.build.kept_answer import find_answer, store_answer
+from fxtrio.develop.build.page_cache import PageFiles, find_stored
 from fxtrio.develop.mcp import endpoint
 from fxtrio.pictures.store import PictureStore
 from fxtrio.tools.types.ui.virtual_project import TypesFolder
@@ -80,10 +80,10 @@ def own_types(root: Path) -> TypesFolder:
 
 ANSWER_FILE = ".fx/dev/answer.json"
 KEPT = [
-    Kept(".fx/dev/checked.msgpack", write_pages, lambda root: find_kept(root, "pages")),
+    Kept(".fx/dev/checked.msgpack", write_pages, lambda root: find_stored(root, "pages")),
     Kept(
         ANSWER_FILE,
-        lambda root: keep_answer((root / ANSWER_FILE).parent, PLAN, ANSWER),
+        lambda root: store_answer((root / ANSWER_FILE).parent, PLAN, ANSWER),
         lambda root: find_answer((root / ANSWER_FILE).parent, PLAN),
     ),
     Kept(endpoint.FILE, lambda root: endpoint.write_known(root, URL), endpoint.read_known),

@@ -16,7 +16,7 @@ from fxtrio.config import Config
 from fxtrio.develop.build.background_lint import BackgroundLint
 from fxtrio.develop.build.outlines import CheckInput, Outlines
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
-from fxtrio.develop.report.overlay_errors import Shown
+from fxtrio.develop.report.overlay_errors import OverlayProblem
 from fxtrio.tools.project_checks import project_files
 from tests.trees import PAGE, page, write_tree
 
@@ -35,7 +35,7 @@ class Looked:
     knows: bool = True
     """Whether it knows the files that such an order leaves out."""
 
-    shown: list[list[Shown]] = attrs.field(factory=list)
+    shown: list[list[OverlayProblem]] = attrs.field(factory=list)
 
     async def look(self, order: dict[str, Any]) -> dict[str, Any]:
         if "changed" in order:
@@ -48,7 +48,7 @@ class Looked:
         told = {"message": message, "remedy": "Mend it", "certain": False, "syntax": False}
         return {"problems": [{**place, **told}] if self.finds else []}
 
-    async def show(self, problems: list[Shown]) -> None:
+    async def show(self, problems: list[OverlayProblem]) -> None:
         self.shown.append(problems)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from fxtrio.develop.report.overlay_errors import shown_error, shown_stop
+from fxtrio.develop.report.overlay_errors import overlay_error, overlay_stop
 from fxtrio.errors import FxtrioError
 from fxtrio.ssr.errors import RenderFailed
 from tests.trees import write_tree
@@ -24,7 +24,7 @@ def test_the_place_of_an_error_is_found(tmp_path: Path, source: str) -> None:
     failed = RenderFailed("no", stack, "TypeError")
     told = FxtrioError(f"{source}:3: it is none. Take another.")
 
-    shown = [shown_error(error, "failed", root) for error in (failed, told)]
+    shown = [overlay_error(error, "failed", root) for error in (failed, told)]
 
     place = str(root / source)
     assert [(one["file"], one["line"]) for one in shown] == [(place, 2), (place, 3)]
@@ -40,7 +40,7 @@ def test_a_name_of_the_framework_that_nothing_imports_has_its_import_as_remedy(
     with pytest.raises(NameError) as caught:
         names["find"]()
 
-    shown = shown_error(caught.value, "failed", root)
+    shown = overlay_error(caught.value, "failed", root)
 
     assert (shown["file"], shown["line"]) == (str(root / "helper.py"), 2)
     assert shown["remedy"].startswith("Write 'from fx.runtime import NotFound': ")
@@ -80,7 +80,7 @@ def test_the_place_of_what_keeps_an_app_from_being_served_is_found(
     write_tree(tmp_path, {"life.py": "one\ntwo\nasync def load(request):\n", "app.py": "one\n"})
     details = details.format(root=tmp_path)
 
-    shown = shown_stop("The app has stopped", details, tmp_path)
+    shown = overlay_stop("The app has stopped", details, tmp_path)
 
     file = str(tmp_path / place[0]) if place[0] else ""
     assert (shown["message"], shown["file"]) == (message, file)

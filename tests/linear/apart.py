@@ -87,7 +87,7 @@ APART: dict[str, tuple[str, ...]] = {
     "the title of an error, cut at its first line, and a host cut at 100 characters": (
         "develop.serving.allowed_hosts:_refuse",
         "develop.report.error_app:failure_document",
-        "develop.report.overlay_errors:shown_error",
+        "develop.report.overlay_errors:overlay_error",
     ),
     "names of the app's own code, looked for where it is written": (
         "tools.lsp.answers.page_links:written_link",

@@ -12,7 +12,7 @@ from fxtrio.compile.split.language_detection import has_ui_token
 from fxtrio.config.env_files import _problems, _values
 from fxtrio.db.migrations.scripts import statements_of, transaction_control
 from fxtrio.develop.processes.line_stream import read_lines
-from fxtrio.develop.report.overlay_errors import _place_named, shown_stop
+from fxtrio.develop.report.overlay_errors import _place_named, overlay_stop
 from fxtrio.develop.serving.allowed_hosts import _is_foreign, is_known
 from fxtrio.develop.serving.dev_app import _nonce_of, _with_origin
 from fxtrio.develop.vite.vite_proxy import _own_request
@@ -127,7 +127,7 @@ TOOLS: dict[str, Parser] = {
     "a stack of JavaScript": text(lambda stack: place_in_stack(stack, ROOT)),
     "a stack of one folder": text(lambda stack: place_in_stack("/a/b/" + stack, ROOT)),
     "a message with a place": text(lambda message: _place_named(message[:200], ROOT)),
-    "why an app does not start": text(lambda details: shown_stop("a", details, ROOT)),
+    "why an app does not start": text(lambda details: overlay_stop("a", details, ROOT)),
     # Editors.
     "messages of an editor": lambda body: run(_message(body)),
     "an edit": text(lambda new: edited(new, {"start": _begin, "end": _end}, new)),

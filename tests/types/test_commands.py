@@ -27,7 +27,7 @@ from fxtrio.develop.build import background_typecheck
 from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
 from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
-from fxtrio.develop.report.overlay_errors import Shown
+from fxtrio.develop.report.overlay_errors import OverlayProblem
 from fxtrio.tools.types.gather import gatherer_process
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, load_types
 from fxtrio.tools.types.report import checking, compiler
@@ -455,7 +455,7 @@ async def test_a_file_of_the_types_that_cannot_be_written_does_not_end_fx_dev(
     assert "p1.jsx" in line
 
 
-async def _show_nothing(problems: list[Shown]) -> None:
+async def _show_nothing(problems: list[OverlayProblem]) -> None:
     pass
 
 
@@ -463,9 +463,9 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
     tmp_path: Path, stand_in: Checked
 ) -> None:
     told: list[str] = []
-    shown: list[list[Shown]] = []
+    shown: list[list[OverlayProblem]] = []
 
-    async def show(problems: list[Shown]) -> None:
+    async def show(problems: list[OverlayProblem]) -> None:
         shown.append(problems)
 
     async with trio.open_nursery() as nursery:

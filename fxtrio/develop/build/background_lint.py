@@ -16,7 +16,7 @@ from fxtrio.config import Config
 from fxtrio.develop.build.background_typecheck import Show
 from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
-from fxtrio.develop.report.overlay_errors import shown_finding
+from fxtrio.develop.report.overlay_errors import overlay_finding
 from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.errors import FxtrioError
 
@@ -138,7 +138,7 @@ class BackgroundLint:
             self.new_problems.report(_NAME, problems)
             before, self._reported = self._reported, problems
             if before != problems:
-                await self.show([shown_finding(one, Path()) for one in problems])
+                await self.show([overlay_finding(one, Path()) for one in problems])
 
     def _files_of(self, project: CheckedProject) -> _Files:
         from fxtrio.compile.check.ui_code import ui_file

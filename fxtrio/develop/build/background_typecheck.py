@@ -13,7 +13,7 @@ import trio
 from fxtrio.compile.problems import Problem, placed
 from fxtrio.develop.build.outlines import CheckInput
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
-from fxtrio.develop.report.overlay_errors import Shown, shown_finding
+from fxtrio.develop.report.overlay_errors import OverlayProblem, overlay_finding
 from fxtrio.errors import FxtrioError, leaves
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _CODE = "js jsx mjs cjs ts tsx mts cts json py"
 _READ = frozenset({"", *(f".{kind}" for kind in _CODE.split())})
 """Kinds of files that a check reads; one without is a folder."""
 
-Show = Callable[[list[Shown]], Awaitable[None]]
+Show = Callable[[list[OverlayProblem]], Awaitable[None]]
 
 
 @attrs.define(eq=False)
@@ -76,7 +76,7 @@ class BackgroundTypecheck:
     """Page files that the findings depend on word by word."""
 
     _reported: tuple[Problem, ...] = ()
-    _given_up: str = ""
+    _last_error: str = ""
     """Why nothing is checked; reported once."""
 
     def look_later(
@@ -137,8 +137,8 @@ class BackgroundTypecheck:
             except* (FxtrioError, OSError) as group:
                 errors = leaves(group)
             if errors:
-                if str(errors[0]) != self._given_up:
-                    self._given_up = str(errors[0])
+                if str(errors[0]) != self._last_error:
+                    self._last_error = str(errors[0])
                     self.report(f"The types are not checked. {errors[0]}")
                 return
             if scope.cancel_called:
@@ -150,7 +150,7 @@ class BackgroundTypecheck:
             self.new_problems.report(_NAME, placed_problems)
             before, self._reported = self._reported, placed_problems
             if before != self._reported:
-                await self.show([shown_finding(one, self.root) for one in problems])
+                await self.show([overlay_finding(one, self.root) for one in problems])
 
     async def _problems(self, looked_at: CheckInput) -> tuple[Problem, ...]:
         # Heavy, and nothing of it is needed before something is on the screen.

@@ -36,7 +36,7 @@ class BuildFiles:
     manifest: Manifest | None = None
     """The one that was written last."""
 
-    _made_of: tuple[CheckedProject | None, BundleResult | None] = (None, None)
+    _written_from: tuple[CheckedProject | None, BundleResult | None] = (None, None)
     """What the manifest was made of."""
 
     @property
@@ -51,10 +51,10 @@ class BuildFiles:
         remove_other_halves(project.pages, self.folder)
         write_client_types(self.root)
 
-    def write(self, pages: Iterable[CheckedPage], gone: Iterable[str]) -> None:
-        """Write the halves of ``pages``, and delete those of the files ``gone``."""
+    def write(self, pages: Iterable[CheckedPage], deleted: Iterable[str]) -> None:
+        """Write the halves of ``pages``, and delete those of the files ``deleted``."""
         write_halves(pages, self.folder)
-        remove_halves(gone, self.folder)
+        remove_halves(deleted, self.folder)
 
     def write_changed(
         self, pages: Mapping[str, CheckedPage], known: Mapping[str, CheckedPage]
@@ -64,7 +64,7 @@ class BuildFiles:
 
     def has_manifest_of(self, project: CheckedProject, result: BundleResult | None) -> bool:
         """Return whether the manifest of ``project`` is the one that was written last."""
-        before, its = self._made_of
+        before, its = self._written_from
         if before is None or its is None or its is not result:
             return False
         return has_same_manifest(project, before) and (self.folder / FILE_NAME).exists()
@@ -79,4 +79,4 @@ class BuildFiles:
             self.manifest = manifest
             if write_whole(file, dump_manifest(manifest), lasting=False):
                 self.ahead.end_begun()
-        self._made_of = project, result
+        self._written_from = project, result

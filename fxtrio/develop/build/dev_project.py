@@ -26,7 +26,7 @@ from fxtrio.develop.build.applied import Applied, SwapCode
 from fxtrio.develop.build.background_lint import BackgroundLint
 from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
 from fxtrio.develop.build.build_files import BuildFiles
-from fxtrio.develop.build.kept_answer import find_answer, keep_answer
+from fxtrio.develop.build.kept_answer import find_answer, store_answer
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles, other_servers
@@ -37,8 +37,8 @@ from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
 from fxtrio.develop.reload.ignored import BUILT
 from fxtrio.develop.reload.watcher import Changes, has_inotify
 from fxtrio.develop.report.diagnostic_dedup import NewProblems
-from fxtrio.develop.report.overlay_errors import Shown, shown_failure
-from fxtrio.develop.vite.node_messages import Told, change_order
+from fxtrio.develop.report.overlay_errors import OverlayProblem, overlay_failure
+from fxtrio.develop.vite.node_messages import UpdateResult, change_order
 from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 from fxtrio.errors import FxtrioError, display_path
@@ -88,15 +88,15 @@ class DevProject:
     _left: Swap = attrs.field(factory=Swap)
     """What could not be swapped yet: it goes along with the next swap."""
 
-    _untold: Callable[[], Awaitable[Told]] | None = None
+    _untold: Callable[[], Awaitable[UpdateResult]] | None = None
     """Tells Node what was taken over already, when nothing of before is served any more."""
 
-    _gone: set[str] = attrs.field(factory=set)
+    _deleted: set[str] = attrs.field(factory=set)
     """Sources of pages that have been deleted."""
 
     _missed: set[str] = attrs.field(factory=set)
     """Changed files that Node does not know of: everything restarts."""
-    _told: NewProblems = attrs.field(
+    _news: NewProblems = attrs.field(
         default=attrs.Factory(lambda self: NewProblems(self.found), takes_self=True)
     )
     _mistakes: BackgroundLint = attrs.field(
@@ -105,7 +105,7 @@ class DevProject:
                 self.root,
                 self.nursery,
                 self.report,
-                self._told,
+                self._news,
                 self._look,
                 partial(self._show, "mistakes"),
             ),
@@ -118,7 +118,7 @@ class DevProject:
     _types: BackgroundTypecheck = attrs.field(
         default=attrs.Factory(
             lambda self: BackgroundTypecheck(
-                self.root, self.nursery, self.report, self._told, partial(self._show, "types")
+                self.root, self.nursery, self.report, self._news, partial(self._show, "types")
             ),
             takes_self=True,
         )
@@ -157,8 +157,8 @@ class DevProject:
     async def _start_checks(self) -> None:
         """Check the project after the first page, which needs all cores."""
         assert self._project is not None and self._build.manifest is not None
-        likely = sorted(self._build.manifest.routes, key=lambda route: route.pattern != "/")
-        await self._ask_later("warm", {"pages": [route.view for route in likely[:_WARM]]})
+        by_likelihood = sorted(self._build.manifest.routes, key=lambda route: route.pattern != "/")
+        await self._ask_later("warm", {"pages": [route.view for route in by_likelihood[:_WARM]]})
         looked_at = self._outlines.check_input(self._project, self.config)
         self._mistakes.look_later(looked_at, self._toolchain, after=0)
         self._types.look_later(looked_at, after=0)
@@ -220,7 +220,7 @@ class DevProject:
             self.variables = await trio.to_thread.run_sync(renew)
         except FxtrioError as error:
             swapped = Swapped(failed=str(error), error=str(error))
-            await self._tell_wrong("python", [shown_failure(swapped, Swap(), self.root)])
+            await self._tell_wrong("python", [overlay_failure(swapped, Swap(), self.root)])
         else:
             swapped, wrong = await self._swap(swap, (), (), restart=restart)
             await self._tell_wrong("python", wrong)
@@ -252,19 +252,19 @@ class DevProject:
             project = self._files.read_all_now(self.config, before, changed_files)
             now = {page.module.source: page for page in project.pages}
             changed = {one: page for one, page in now.items() if before.get(one) != page}
-            gone = [one for one in before if one not in now]
-            self._build.write(changed.values(), gone)
-            self._files.forget(gone)
-            return project, changed, gone
+            deleted = [one for one in before if one not in now]
+            self._build.write(changed.values(), deleted)
+            self._files.forget(deleted)
+            return project, changed, deleted
 
-        project, changed, gone = await trio.to_thread.run_sync(renew)
+        project, changed, deleted = await trio.to_thread.run_sync(renew)
         await self._take(project, replan=True)
         came = changed.keys() - before.keys()
-        shown = (
+        affected = (
             pages_beside(project, site, self._site, came) if came >= {*found.structure} else None
         )
         return await self._pass_on(
-            found, changed, swap, replan=False, before=before, gone=gone, shown=shown
+            found, changed, swap, replan=False, before=before, deleted=deleted, affected=affected
         )
 
     async def _pass_on(
@@ -275,26 +275,26 @@ class DevProject:
         *,
         replan: bool,
         before: dict[str, CheckedPage] | None = None,
-        gone: Sequence[str] = (),
-        shown: Collection[str] | None = None,
+        deleted: Sequence[str] = (),
+        affected: Collection[str] | None = None,
     ) -> Applied:
         """Hand pages and modules that have changed to whoever runs them.
 
-        ``before`` are the pages before files came or went; ``shown`` may show others for that.
+        ``before`` are the pages before files came or went; ``affected`` may show others for that.
         """
         assert self._project is not None
         known = self._by_source() if before is None else before
-        wrong = {"pages": self._files.shown()}
+        wrong = {"pages": self._files.overlay_problems()}
         changed = {one: page for one, page in good.items() if known.get(one) != page}
         facts = other_servers(changed, known, markdown=self.config.llms.enabled)
         structure = before is not None
         # Nothing else depends on a UI half: browsers get it first.
         ui_alone = not (facts or found.modules or structure or replan) and self._left == Swap()
-        told = Told()
+        update = UpdateResult()
         if not structure and changed:
             pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
             if ui_alone:
-                told = await self._tell(found, changed, known, gone, None, wrong)
+                update = await self._tell(found, changed, known, deleted, None, wrong)
             await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
         swapped = Swapped()
         if facts or found.modules or structure or self._left != Swap():
@@ -303,28 +303,28 @@ class DevProject:
             swapped, wrong["python"] = await self._swap(swap, facts, found.modules, at_once=at_once)
             if swapped.restart:
                 await self._tell_wrong("python", wrong["python"])
-                self._untold = partial(self._tell, found, changed, known, gone, None, {})
+                self._untold = partial(self._tell, found, changed, known, deleted, None, {})
                 return Applied(restart=swapped.restart)
-        sources = (*swapped.sources, *facts, *(shown or ()))
+        sources = (*swapped.sources, *facts, *(affected or ()))
         failed = (swapped.failed,) if swapped.failed else ()
         # Loaders read Markdown (`fx.content`), and which of them is not known.
-        every = (structure and shown is None) or any(
+        every = (structure and affected is None) or any(
             file.endswith(MARKDOWN_SUFFIX) for file in found.files
         )
         is_new = (sources or every) and not failed
         data = {"sources": None if every else sources} if is_new else None
         if not (ui_alone and changed):
-            told = await self._tell(found, changed, known, gone, data, wrong)
-        self._outlines.note(changed, told.outlines)
-        self._check_later(found, told.outlines, pages_changed=bool(changed or gone))
+            update = await self._tell(found, changed, known, deleted, data, wrong)
+        self._outlines.note(changed, update.outlines)
+        self._check_later(found, update.outlines, pages_changed=bool(changed or deleted))
         problems = [str(problem) for problem in self._files.wrong()]
         problems += [
             f"{display_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
-            for one in told.wrong
+            for one in update.wrong
         ]
         paths = map(PurePosixPath, found.files)
         beside = any(path.is_relative_to(self.config.pages_dir) for path in paths)
-        used = told.used or bool(changed or found.modules or found.pages or structure) or beside
+        used = update.used or bool(changed or found.modules or found.pages or structure) or beside
         return Applied(problems=(*problems, *failed), modules=swapped.modules, used=used)
 
     def _check_later(
@@ -351,7 +351,7 @@ class DevProject:
         """Return whether browsers show nothing else of what has changed than new data."""
         others = {one for one, page in changed.items() if one in known and page.ui != known[one].ui}
         # What a page was that is there again may be in browsers still.
-        others |= changed.keys() & self._gone
+        others |= changed.keys() & self._deleted
         return not (others or found.files or found.public)
 
     async def _swap(
@@ -362,7 +362,7 @@ class DevProject:
         *,
         restart: str = "",
         at_once: bool = False,
-    ) -> tuple[Swapped, list[Shown]]:
+    ) -> tuple[Swapped, list[OverlayProblem]]:
         """Let new code take the place of old; return what came of it, and what is wrong with it."""
         left = self._left
         order = Swap(
@@ -373,25 +373,25 @@ class DevProject:
         )
         swapped = await swap(order)
         self._left = Swap(files=order.files, sources=order.sources) if swapped.failed else Swap()
-        return swapped, [shown_failure(swapped, order, self.root)] if swapped.failed else []
+        return swapped, [overlay_failure(swapped, order, self.root)] if swapped.failed else []
 
     async def _tell(
         self,
         found: Sorted,
         changed: dict[str, CheckedPage],
         known: dict[str, CheckedPage],
-        gone: Iterable[str],
+        deleted: Iterable[str],
         data: Any,
-        wrong: Mapping[str, list[Shown]],
-    ) -> Told:
+        wrong: Mapping[str, list[OverlayProblem]],
+    ) -> UpdateResult:
         """Tell Node, and through it the browsers; also of what is ``wrong``, where that is news."""
-        self._gone.update(gone)
+        self._deleted.update(deleted)
         news = {key: one for key, one in wrong.items() if self._vite.is_news(key, one)}
-        order = change_order(self.root, found, changed, known, gone, data, news)
+        order = change_order(self.root, found, changed, known, deleted, data, news)
         if order is None:
-            return Told()
+            return UpdateResult()
         answer = await self._ask("change", **order)
-        return Told(answer["problems"], answer["used"], answer["outlines"])
+        return UpdateResult(answer["problems"], answer["used"], answer["outlines"])
 
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:
         """Use ``project`` from now on. With ``replan`` Node learns of it, too."""
@@ -415,7 +415,7 @@ class DevProject:
             if answer["known"]:  # else it was started anew meanwhile
                 return joined_result(known, answer)
         plan = self._plan(project, site)
-        return keep_answer(self.folder, plan, await self._ask("site", plan=plan))
+        return store_answer(self.folder, plan, await self._ask("site", plan=plan))
 
     def _plan(self, project: CheckedProject, site: PlannedSite) -> Any:
         plan = bundle_plan(self.root, self.folder, project, site, self.config, "development")
@@ -441,13 +441,13 @@ class DevProject:
         return {page.module.source: page for page in pages}
 
     async def _tell_problems(self) -> None:
-        await self._tell_wrong("pages", self._files.shown())
+        await self._tell_wrong("pages", self._files.overlay_problems())
 
-    async def _tell_wrong(self, key: str, problems: list[Shown]) -> None:
+    async def _tell_wrong(self, key: str, problems: list[OverlayProblem]) -> None:
         if self._vite.is_news(key, problems):
             await self._ask("problems", key=key, problems=problems)
 
-    async def _show(self, key: str, problems: list[Shown]) -> None:
+    async def _show(self, key: str, problems: list[OverlayProblem]) -> None:
         await self._ask_later("problems", {"key": key, "problems": problems})
 
     async def _look(self, order: dict[str, Any]) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _FILE = "answer.json"
 
 
 @attrs.frozen
-class _Kept:
+class _Stored:
     digest: str
     """Of what Node was asked, of the code that asked it, and of the answer."""
 
@@ -37,22 +37,22 @@ def find_answer(folder: Path, plan: Any) -> BundleResult | None:
     now.
     """
     try:
-        kept = msgspec.json.decode((folder / _FILE).read_bytes(), type=_Kept)
-        if kept.digest != _digest(plan, kept.answer):
+        stored = msgspec.json.decode((folder / _FILE).read_bytes(), type=_Stored)
+        if stored.digest != _digest(plan, stored.answer):
             return None
-        found = msgspec.json.decode(kept.answer, type=BundleResult)
+        found = msgspec.json.decode(stored.answer, type=BundleResult)
     except UNUSABLE:
         return None
     return found if len(found.clients) == len(plan["views"]) else None
 
 
-def keep_answer(folder: Path, plan: Any, answer: dict[str, Any]) -> BundleResult:
+def store_answer(folder: Path, plan: Any, answer: dict[str, Any]) -> BundleResult:
     """Keep what Node has said of ``plan``, for the next `fx dev`; return it."""
     result = read_result(answer)
     data = msgspec.json.encode(result)
     with suppress(OSError):  # of a full disk: it starts all the same
-        kept = _Kept(_digest(plan, data), msgspec.Raw(data))
-        write_whole(folder / _FILE, msgspec.json.encode(kept), lasting=False)
+        stored = _Stored(_digest(plan, data), msgspec.Raw(data))
+        write_whole(folder / _FILE, msgspec.json.encode(stored), lasting=False)
     return result
 
 

@@ -20,7 +20,7 @@ from fxtrio.compile.source import SourceText, file_bytes, read_bytes
 from fxtrio.config import Config
 from fxtrio.develop.build.code_stamp import code_stamp
 from fxtrio.develop.reload.watcher import has_inotify
-from fxtrio.develop.report.overlay_errors import Shown, shown_problem
+from fxtrio.develop.report.overlay_errors import OverlayProblem, overlay_problem
 from fxtrio.manifest import FOLDERS, PageModule
 from fxtrio.routes.action_files import is_action_file
 
@@ -36,7 +36,7 @@ class PageFiles:
     _pages_dir: str = "pages"
     _broken: dict[str, list[Problem]] = attrs.field(factory=dict)
     _known: list[Problem] = attrs.field(factory=list)
-    _kept: GoodPages | None = None
+    _stored: GoodPages | None = None
     """What is on the disk for the next `fx dev`."""
 
     async def read_all(
@@ -59,9 +59,9 @@ class PageFiles:
         Of those that have been read before only the files ``changed`` are read; None stands for
         all. Raises CompileFailed for problems of more than one page.
         """
-        if self._kept is None:  # the first time
-            self._kept = find_kept(self.root, config.pages_dir)
-            self._texts.add_good(self._kept)
+        if self._stored is None:  # the first time
+            self._stored = find_stored(self.root, config.pages_dir)
+            self._texts.add_good(self._stored)
         self._pages_dir = config.pages_dir
         project = check_project(self.root, config, self._texts, changed)
         pages = {page.module.source: page for page in project.pages}
@@ -112,10 +112,10 @@ class PageFiles:
     def keep(self) -> None:
         """Write to the disk what came of the files, for the next `fx dev`. For a thread."""
         good = self._texts.good()
-        if good != self._kept:
+        if good != self._stored:
             with suppress(OSError):  # of a full disk: it starts all the same
                 keep(good, self.root, self._pages_dir)
-            self._kept = good
+            self._stored = good
 
     def wrong(self) -> list[Problem]:
         """Return the present problems, for the terminal."""
@@ -126,9 +126,9 @@ class PageFiles:
         before, self._known = self._known, self.wrong()
         return [problem for problem in self._known if problem not in before]
 
-    def shown(self) -> list[Shown]:
+    def overlay_problems(self) -> list[OverlayProblem]:
         """Return the present problems, for browsers."""
-        return [shown_problem(one, self.root) for found in self._broken.values() for one in found]
+        return [overlay_problem(one, self.root) for found in self._broken.values() for one in found]
 
     def _check(self, source: str) -> tuple[CheckedPage | None, list[Problem]]:
         try:
@@ -177,24 +177,26 @@ other files in them, and are made anew.
 
 
 @attrs.frozen
-class _Kept:
-    made_by: str
+class _Stored:
+    written_by: str
     """See `code_stamp`."""
 
     pages_dir: str
     pages: GoodPages
 
 
-def find_kept(root: Path, pages_dir: str) -> GoodPages:
-    """Return what an earlier process has kept of the project in ``root``."""
+def find_stored(root: Path, pages_dir: str) -> GoodPages:
+    """Return what an earlier process has stored of the project in ``root``."""
     try:
-        kept = msgspec.msgpack.decode((root / _FILE).read_bytes(), type=_Kept)
+        stored = msgspec.msgpack.decode((root / _FILE).read_bytes(), type=_Stored)
     except UNUSABLE:
         return {}
-    return kept.pages if (kept.made_by, kept.pages_dir) == (code_stamp(), pages_dir) else {}
+    return (
+        stored.pages if (stored.written_by, stored.pages_dir) == (code_stamp(), pages_dir) else {}
+    )
 
 
 def keep(pages: GoodPages, root: Path, pages_dir: str) -> None:
     """Write ``pages`` for the next process. Raises OSError."""
-    kept = _Kept(code_stamp(), pages_dir, pages)
-    write_whole(root / _FILE, msgspec.msgpack.encode(kept), lasting=False)
+    stored = _Stored(code_stamp(), pages_dir, pages)
+    write_whole(root / _FILE, msgspec.msgpack.encode(stored), lasting=False)

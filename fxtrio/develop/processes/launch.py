@@ -87,9 +87,9 @@ def launch_vite(settings: ViteSettings, early: EarlyNode | None = None) -> subpr
     if process is None:
         process = start_node(node, root)
     assert process.stdin is not None  # it is PIPE
-    told = {**attrs.asdict(settings), "variables": public_variables()}
+    order = {**attrs.asdict(settings), "variables": public_variables()}
     with suppress(BrokenPipeError):  # it has ended, as whoever reads its output learns
-        process.stdin.write(json.dumps(told).encode() + b"\n")
+        process.stdin.write(json.dumps(order).encode() + b"\n")
     return process
 
 

@@ -17,7 +17,7 @@ from fxtrio.develop.processes.launch import Ahead, Server
 from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.develop.processes.messages import BEGIN, GRACE, SERVE, Swap, Swapped
 
-_LINES_KEPT = 60
+_MOST_LINES = 60
 _KILL_AFTER = GRACE + 3.0  # then something in the project does not end by itself
 
 _ANSWER = 2.0
@@ -54,7 +54,7 @@ class Served:
     hung: bool = False
     """Whether it has not answered, and will not end by itself."""
 
-    lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_LINES_KEPT))
+    lines: deque[str] = attrs.field(factory=lambda: deque(maxlen=_MOST_LINES))
     """The last that it has written to standard error."""
 
     _orders: trio.abc.SendStream | None = None

@@ -73,7 +73,7 @@ def sort_changes(
     sources = frozenset(tree.sources)
     known = {*sources, *(api.source for api in tree.api), *tree.llms.values()}
     known |= {*tree.markdown.values(), *tree.models}
-    made_of = [(page.module.source, page.included) for page in project.pages if page.included]
+    including = [(page.module.source, page.included) for page in project.pages if page.included]
     acting = [PurePosixPath(module.source) for module in project.actions]
     groups: dict[str, list[str]] = {}
     for file in files:
@@ -104,7 +104,7 @@ def sort_changes(
         groups.setdefault(group, []).append(file)
         if group == "structure" and path.suffix == ".py":
             groups.setdefault("modules", []).append(file)
-        users = [source for source, included in made_of if file in included]
+        users = [source for source, included in including if file in included]
         groups.setdefault("pages", []).extend(
             one for one in users if one not in groups.get("pages", ())
         )

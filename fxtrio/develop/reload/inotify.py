@@ -18,19 +18,21 @@ from watchfiles import Change
 
 from fxtrio.develop.reload.ignored import BUILT, ENVIRONMENT, FOLDERS, INSTALLED
 
-Told = frozenset[tuple[Change, str]]
+Changes = frozenset[tuple[Change, str]]
 
 _QUIET = 0.005  # seconds
 _LONGEST = 0.05  # seconds for which one change waits for others at most
 _WHOLE = flags.CLOSE_WRITE | flags.MOVED_TO
 _CAME = flags.CREATE | flags.MOVED_TO
-_GONE = flags.DELETE | flags.MOVED_FROM
-_ASKED = _WHOLE | _CAME | _GONE | flags.ATTRIB | flags.DELETE_SELF | flags.MOVE_SELF | flags.ONLYDIR
+_REMOVED = flags.DELETE | flags.MOVED_FROM
+_WATCHED = (
+    _WHOLE | _CAME | _REMOVED | flags.ATTRIB | flags.DELETE_SELF | flags.MOVE_SELF | flags.ONLYDIR
+)
 _MARKS = (*INSTALLED, BUILT)
 """Files that matter in folders that do not, relative to the project folder."""
 
 
-async def tell_changes(root: Path) -> AsyncGenerator[Told | None, None]:
+async def watch_changes(root: Path) -> AsyncGenerator[Changes | None, None]:
     """Yield what changes below ``root``, and `None` where all files have to be looked at.
 
     It yields `None` first, when all folders are watched, and whenever the system has dropped
@@ -50,7 +52,7 @@ async def tell_changes(root: Path) -> AsyncGenerator[Told | None, None]:
                 yield changes
 
 
-async def _read_burst(folders: _Folders) -> Told | None:
+async def _read_burst(folders: _Folders) -> Changes | None:
     """Return the changes until a file is whole, or until it is quiet."""
     changes: set[tuple[Change, str]] = set()
     latest = trio.current_time() + _LONGEST
@@ -95,7 +97,7 @@ class _Folders:
             raise FileNotFoundError(2, "the project folder was deleted", str(self.root))
 
     def changes_of(self, event: Event) -> Iterator[tuple[Change, str]]:
-        """Yield the changes that one event is; raises `OSError` as `tell_changes` does."""
+        """Yield the changes that one event is; raises `OSError` as `watch_changes` does."""
         if event.mask & flags.IGNORED:
             self._forget_watch(event.wd)
             return
@@ -105,13 +107,13 @@ class _Folders:
                 raise FileNotFoundError(2, "the project folder was deleted", str(self.root))
             return
         for folder in paths:
-            yield from self._told_in(folder, event)
+            yield from self._changes_in(folder, event)
 
-    def _told_in(self, folder: str, event: Event) -> Iterator[tuple[Change, str]]:
+    def _changes_in(self, folder: str, event: Event) -> Iterator[tuple[Change, str]]:
         path = f"{folder}{os.sep}{event.name}"
         if folder in self._shallow and path not in (self._marks | self._shallow):
             return
-        if event.mask & _GONE:
+        if event.mask & _REMOVED:
             self._forget(path)
             yield Change.deleted, path
         elif event.name == ENVIRONMENT and folder != str(self.root):
@@ -159,7 +161,7 @@ class _Folders:
     def _add(self, path: str) -> bool:
         """Watch one folder; return `False` for one that was deleted since."""
         try:
-            number = self.inotify.add_watch(path, _ASKED)
+            number = self.inotify.add_watch(path, _WATCHED)
         except (FileNotFoundError, NotADirectoryError):
             return False
         except OSError as error:

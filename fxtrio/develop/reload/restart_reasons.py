@@ -83,7 +83,7 @@ def _living_instance(
         return ""
     others = [module for module in _modules_in(root) if file_of(module) not in files]
     living = LiveInstances({module.__name__ for module in others})
-    holders = [(_shown(module, root), vars(module).values()) for module in others]
+    holders = [(_place_of(module, root), vars(module).values()) for module in others]
     state = app.state._state if isinstance(app.state, State) else {}
     for name, values in [*holders, ("app.state", state.values())]:
         for one in living.search(values):
@@ -92,7 +92,7 @@ def _living_instance(
     return ""
 
 
-def _shown(module: ModuleType, root: Path) -> str:
+def _place_of(module: ModuleType, root: Path) -> str:
     """Return the name of a module, or the file of one that nobody imports by name."""
     if module.__name__.startswith(MODULE_PREFIX):
         return Path(file_of(module)).relative_to(root).as_posix()

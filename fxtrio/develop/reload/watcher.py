@@ -99,9 +99,9 @@ async def run_watch(
 def _tell_changes(root: Path) -> AsyncGenerator[Iterable[tuple[Change, str]] | None, None]:
     """Yield changes by the quickest way that the system has, and `None` to look at all files."""
     if has_inotify():
-        from fxtrio.develop.reload.inotify import tell_changes
+        from fxtrio.develop.reload.inotify import watch_changes
 
-        return tell_changes(root)
+        return watch_changes(root)
     return _from_watchfiles(root)
 
 

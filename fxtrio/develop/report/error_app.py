@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from fxtrio.config import Config
 from fxtrio.develop.processes.messages import GRACE
 from fxtrio.develop.processes.server_child import Failure, Served
-from fxtrio.develop.report.overlay_errors import shown_stop
+from fxtrio.develop.report.overlay_errors import overlay_stop
 from fxtrio.develop.serving.allowed_hosts import development_app
 from fxtrio.serve.pages.html.own_document import message_document
 from fxtrio.server.supervise.hypercorn_config import make_config
@@ -95,7 +95,7 @@ class StandIn:
     def __init__(self, failure: Failure, root: Path) -> None:
         """``failure`` is what the pages of the project in ``root`` show."""
         details = _COLOURS.sub("", failure.details).strip()
-        problem = shown_stop(failure.title, details, root)
+        problem = overlay_stop(failure.title, details, root)
         self.id = secrets.token_hex(8)
         message = {"type": "custom", "event": "fx:problems", "data": [problem], "failure": self.id}
         self._message = json.dumps(message)

@@ -1,4 +1,4 @@
-"""Problems, as the overlay of the browser shows them (`Shown` of settings.d.ts)."""
+"""Problems, as the overlay of the browser shows them (`OverlayProblem` of settings.d.ts)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _REMEDY = (
 _REMEDY_OF_RENDERS = "Fix it and save: this message disappears."
 
 
-class Shown(TypedDict):
+class OverlayProblem(TypedDict):
     """One thing that is wrong; `file` is absolute, "" when none is to blame."""
 
     title: str
@@ -62,7 +62,7 @@ Place = tuple[str, int, int]
 """An absolute path, line and column, both from 1; ``("", 0, 0)`` for no place."""
 
 
-def shown_problem(problem: Problem, root: Path) -> Shown:
+def overlay_problem(problem: Problem, root: Path) -> OverlayProblem:
     """Return a mistake that the compiler has found."""
     path = (root / problem.path).absolute()
     frame = problem.frame
@@ -70,7 +70,7 @@ def shown_problem(problem: Problem, root: Path) -> Shown:
         source = _read(path, problem.path)
         frame = source.frame(problem.line, problem.column) if source is not None else ""
     end = "" if problem.remedy.endswith("?") else "."
-    return Shown(
+    return OverlayProblem(
         title=problem.path,
         message=f"{problem.message}. {problem.remedy}{end}",
         file=str(path),
@@ -80,14 +80,14 @@ def shown_problem(problem: Problem, root: Path) -> Shown:
     )
 
 
-def shown_finding(problem: Problem, root: Path) -> Shown:
+def overlay_finding(problem: Problem, root: Path) -> OverlayProblem:
     """Return what a check says of code that runs."""
-    entry = shown_problem(problem, root)
+    entry = overlay_problem(problem, root)
     title = f"{problem.severity.value.capitalize()}: {entry['title']}"
     return {**entry, "title": title, "finding": True}
 
 
-def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
+def overlay_failure(swapped: Swapped, order: Swap, root: Path) -> OverlayProblem:
     """Return why the new Python code of ``order`` is not in use."""
     places = [
         (path, int(line))
@@ -99,7 +99,7 @@ def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
     else:
         file, line, column = _place_named(swapped.error, root)
     source = _read(Path(file), file) if file else None
-    return Shown(
+    return OverlayProblem(
         title="The new code cannot be imported; the previous code is still in use",
         message=swapped.error,
         file=file,
@@ -112,7 +112,7 @@ def shown_failure(swapped: Swapped, order: Swap, root: Path) -> Shown:
     )
 
 
-def shown_error(error: BaseException, title: str, root: Path) -> Shown:
+def overlay_error(error: BaseException, title: str, root: Path) -> OverlayProblem:
     """Return a defect that a request has met with: an error of Python or of a render."""
     if isinstance(error, RenderFailed):
         file, line, column = place_in_stack(error.stack, root)
@@ -127,7 +127,7 @@ def shown_error(error: BaseException, title: str, root: Path) -> Shown:
         trace, remedy = "".join(traceback.format_exception(error)).rstrip(), _remedy_of(error)
     source = _read(Path(file), file) if file else None
     frame = source.frame(line, column) if source is not None and line else ""
-    return Shown(
+    return OverlayProblem(
         title="The server has failed" if title == message else title.partition("\n")[0],
         message=message,
         file=file,
@@ -156,7 +156,7 @@ def _remedy_of(error: BaseException) -> str:
     return _REMEDY
 
 
-def shown_stop(title: str, details: str, root: Path) -> Shown:
+def overlay_stop(title: str, details: str, root: Path) -> OverlayProblem:
     """Return why nothing of the project is served: ``details`` end with a traceback, or a message.
 
     What stands around a traceback of groups, bars and all, is left aside for the place.
@@ -172,7 +172,7 @@ def shown_stop(title: str, details: str, root: Path) -> Shown:
             message = next((one for one in rest if _RAISED.fullmatch(one)), "")
     source = _read(Path(file), file) if file else None
     around = source.frame(row, column) if source is not None and row else ""
-    return Shown(
+    return OverlayProblem(
         title=title,
         message=message,
         file=file,

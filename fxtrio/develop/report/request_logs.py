@@ -17,10 +17,10 @@ import attrs
 import trio
 
 from fxtrio.context import add_request_id
-from fxtrio.develop.report.overlay_errors import shown_error
+from fxtrio.develop.report.overlay_errors import overlay_error
 from fxtrio.tracebacks import logged_error
 
-_KEPT = 300  # records; a browser asks for those of its document some tenths of a second later
+_MOST = 300  # records; a browser asks for those of its document some tenths of a second later
 _FOLLOWED = 200  # requests of one browser
 _WAITING = 100  # messages for one browser; further ones are dropped
 _OVER_PAGE = "fx.serve"
@@ -60,7 +60,7 @@ class Follower:
 class Records(logging.Handler):
     """Keeps the last records of requests: ``{request, level, text, shown}``.
 
-    ``shown`` is what the overlay shows (`Shown`), None for messages that are no defect of a page;
+    ``shown`` is what the overlay shows (`OverlayProblem`), None for messages that are no defect of a page;
     ``text`` is "" unless browsers shall print it.
     """
 
@@ -72,7 +72,7 @@ class Records(logging.Handler):
         self.lines = False
         """Whether browsers get the text: the setting ``dev.console``."""
 
-        self.latest: deque[dict[str, Any]] = deque(maxlen=_KEPT)
+        self.latest: deque[dict[str, Any]] = deque(maxlen=_MOST)
         self._root = root
         self._followers: set[Follower] = set()
         self._token: trio.lowlevel.TrioToken | None = None
@@ -108,7 +108,7 @@ class Records(logging.Handler):
         error = logged_error(record) if record.name == _OVER_PAGE else None
         shown = None
         if error is not None and record.levelno >= logging.ERROR:
-            shown = shown_error(error, record.getMessage(), self._root)
+            shown = overlay_error(error, record.getMessage(), self._root)
             shown["request"] = request
         text = self.format(record) if self.lines else ""
         if shown is not None or text:

@@ -17,7 +17,7 @@ from fxtrio.develop.report.inside import Inside
 from fxtrio.develop.serving.dev_app import DevelopedApp, Hot
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::[0-9]*)?")
-_SHOWN = 100  # characters of a host that is rejected
+_QUOTED = 100  # characters of a host that is rejected
 _SAME_SITE = (b"same-origin", b"none")
 
 
@@ -90,7 +90,7 @@ class HostGuard:
             return "fx dev: the request names no host, or more than one. Send one Host header."
         if not is_known(hosts[0], own=own, allowed=self._hosts):
             return (
-                f"fx dev: {hosts[0][:_SHOWN]!r} is not a name of this machine. To allow it, "
+                f"fx dev: {hosts[0][:_QUOTED]!r} is not a name of this machine. To allow it, "
                 'add it to fx.config.json: {"dev": {"hosts": ["NAME"]}}.'
             )
         if scope["path"].startswith(self._folders) and _is_foreign(headers, hosts[0]):

@@ -119,7 +119,7 @@ class _EntryAdder:
     def __init__(self, send: Send, url: bytes) -> None:
         self._send = send
         self._url = url
-        self._asked_ms = time.clock_gettime_ns(_CLOCK) // 1_000_000
+        self._requested_ms = time.clock_gettime_ns(_CLOCK) // 1_000_000
         self._start: Message | None = None
         """Kept until it is known how long the document is."""
 
@@ -130,8 +130,8 @@ class _EntryAdder:
         """Pass one message on, changed where it must be."""
         if message["type"] == "http.response.start":
             self._nonce = _nonce_of(message)
-            asked_ms = None if self._nonce is None else self._asked_ms
-            message = _with_origin(message, asked_ms)
+            requested_ms = None if self._nonce is None else self._requested_ms
+            message = _with_origin(message, requested_ms)
             if self._nonce is None:
                 await self._send(message)
             else:
@@ -156,11 +156,11 @@ class _EntryAdder:
         await self._send({**message, "body": body + added})
 
 
-def _with_origin(start: Message, asked_ms: int | None) -> Message:
+def _with_origin(start: Message, requested_ms: int | None) -> Message:
     """Return the start of a response that tells scripts of a document where it comes from.
 
     That is the request and the process, since another one may serve when they connect, and when
-    the document was requested (``asked_ms`` by `_CLOCK`): all that has changed since then is
+    the document was requested (``requested_ms`` by `_CLOCK`): all that has changed since then is
     missing in it, however long its scripts take to connect. Responses that are no document
     (None) name their request alone.
     """
@@ -168,9 +168,9 @@ def _with_origin(start: Message, asked_ms: int | None) -> Message:
     timing = [
         b'fx;desc="%b"' % value for name, value in headers if name.lower() == b"x-request-id"
     ][:1]
-    if asked_ms is not None:
+    if requested_ms is not None:
         timing.append(b'fx-process;desc="%d"' % os.getpid())
-        timing.append(b'fx-asked;desc="%d"' % asked_ms)
+        timing.append(b'fx-asked;desc="%d"' % requested_ms)
     if not timing:
         return start
     return {**start, "headers": [*headers, (b"server-timing", b", ".join(timing))]}

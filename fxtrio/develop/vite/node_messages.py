@@ -10,14 +10,14 @@ import attrs
 
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.develop.reload.classify_changes import Sorted
-from fxtrio.develop.report.overlay_errors import Shown
+from fxtrio.develop.report.overlay_errors import OverlayProblem
 
 
 @attrs.frozen
-class Told:
+class UpdateResult:
     """What Node says to a change."""
 
-    wrong: list[Shown] = attrs.field(factory=list)
+    wrong: list[OverlayProblem] = attrs.field(factory=list)
     """What it cannot parse."""
 
     used: bool = False
@@ -34,9 +34,9 @@ def change_order(
     found: Sorted,
     changed: Mapping[str, CheckedPage],
     known: Mapping[str, CheckedPage],
-    gone: Iterable[str],
+    deleted: Iterable[str],
     data: Any,
-    problems: Mapping[str, list[Shown]],
+    problems: Mapping[str, list[OverlayProblem]],
 ) -> dict[str, Any] | None:
     """Return the fields of the order ``change``; None when nothing concerns Node.
 
@@ -49,7 +49,7 @@ def change_order(
         for source, page in changed.items()
         if source not in known or page.ui != known[source].ui
     ]
-    ui += [{"type": "unlink", "file": source} for source in gone]
+    ui += [{"type": "unlink", "file": source} for source in deleted]
     files = [
         {"type": "change" if path.exists() else "unlink", "file": str(path)}
         for path in (root / file for file in found.files if _is_text(file))

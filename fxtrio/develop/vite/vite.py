@@ -57,7 +57,7 @@ class Vite:
     hung: bool = False
     """Whether it was killed because it did nothing any more."""
 
-    _given_up: bool = False
+    _failed: bool = False
 
     async def ask(self, op: str, **fields: Any) -> Any:
         """Return the answer to one order.
@@ -68,7 +68,7 @@ class Vite:
         send, receive = trio.open_memory_channel[Any](1)
         self._waiting[number] = send
         try:
-            if self.ended.is_set() or self._given_up:
+            if self.ended.is_set() or self._failed:
                 raise self._unanswered()
             await self._say({"id": number, "op": op, **fields})
             with receive:  # without a checkpoint: the sender may have left
@@ -95,7 +95,7 @@ class Vite:
                 await self.ask("ping")
 
     def _unanswered(self) -> FxtrioError:
-        if self._given_up:
+        if self._failed:
             return OrderVoid()
         return BundlerCrashed(self._process.returncode or 0, "\n".join(self._lines[-_LAST:]))
 
@@ -125,7 +125,7 @@ class Vite:
 
     def give_up(self) -> None:
         """Answer nobody any more."""
-        self._given_up = True
+        self._failed = True
         self._let_go()
 
     def _let_go(self) -> None:

@@ -18,7 +18,7 @@ from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
 from fxtrio.develop.processes.early_node import public_variables
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.reload.classify_changes import read_packages
-from fxtrio.develop.report.overlay_errors import Shown
+from fxtrio.develop.report.overlay_errors import OverlayProblem
 from fxtrio.develop.vite.vite import Vite, open_vite
 from fxtrio.errors import FxtrioError
 
@@ -50,7 +50,7 @@ class ViteSupervisor:
     _variables: dict[str, str] = attrs.field(factory=dict)
     """Those that it has been started with."""
 
-    _wrong: dict[str, list[Shown]] = attrs.field(factory=dict)
+    _wrong: dict[str, list[OverlayProblem]] = attrs.field(factory=dict)
     """The problems that it got last, by check."""
 
     @property
@@ -71,8 +71,8 @@ class ViteSupervisor:
         variables, self._variables = self._variables, public_variables()
         before = self._vite.settings if self._vite is not None and self.runs else None
         now = settings, self._packages, self._variables
-        is_made = (Path(settings.folder) / "runtime").is_dir()  # somebody may have removed it
-        if (before, packages, variables) == now and is_made:
+        is_there = (Path(settings.folder) / "runtime").is_dir()  # somebody may have removed it
+        if (before, packages, variables) == now and is_there:
             return False
         self._renewal.cancel("settings, packages or public variables have changed")
         self._renewal = trio.CancelScope()
@@ -88,7 +88,7 @@ class ViteSupervisor:
         """Return whether others are installed than those that it has been started with."""
         return await self._packages_now() != self._packages
 
-    def is_news(self, key: str, problems: list[Shown]) -> bool:
+    def is_news(self, key: str, problems: list[OverlayProblem]) -> bool:
         """Return whether ``problems`` differ from those of the last call."""
         before, self._wrong[key] = self._wrong.get(key, []), problems
         return before != problems

@@ -35,14 +35,14 @@ class JobClock:
         """Return the time."""
         return self.offset + trio.current_time()
 
-    def observe(self, read: float, asked_at: float) -> float:
-        """Adopt the time ``read``, which was requested at trio's time ``asked_at``.
+    def observe(self, read: float, requested_at: float) -> float:
+        """Adopt the time ``read``, which was requested at trio's time ``requested_at``.
 
         It was read at some moment since then. The clock here is changed as little as possible,
         so that a slow response does not shift it. Returns by how much it was set back.
         """
         if self.fixed:
             return 0.0
-        offset = min(max(self.offset, read - trio.current_time()), read - asked_at)
+        offset = min(max(self.offset, read - trio.current_time()), read - requested_at)
         behind, self.offset = self.offset - offset, offset
         return max(behind, 0.0)

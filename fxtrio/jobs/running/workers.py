@@ -84,17 +84,17 @@ class Workers:
         """Follow the clock of the database; shift waiting jobs if it was set back."""
         if self.clock.fixed:
             return
-        asked_at = trio.current_time()
-        behind = self.clock.observe(await self.store.now(), asked_at)
+        requested_at = trio.current_time()
+        behind = self.clock.observe(await self.store.now(), requested_at)
         if behind > SET_BACK:
-            self._misdated_until = asked_at + LEASE
+            self._misdated_until = requested_at + LEASE
             if await self.store.set_back(self.clock.now(), behind):
                 log.warning(
                     "jobs: the clock was set back by %.0f s; delayed jobs start by the new time",
                     behind,
                 )
                 self.changed()
-        misdated = asked_at < self._misdated_until
+        misdated = requested_at < self._misdated_until
         if misdated and await self.store.redate(self.clock.now(), SET_BACK):
             self.changed()
 

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 import { Level, writeLog } from '../worker/log.cjs';
 
-/** @typedef {import('./settings.js').Shown} Shown */
+/** @typedef {import('./settings.js').OverlayProblem} OverlayProblem */
 /** @typedef {import('node:net').Socket} Socket */
 
 /** Unsent bytes above which a browser is given up: it reads no more, and comes again. */
@@ -24,7 +24,7 @@ export function clock() {
 /** @type {(value: unknown) => boolean} */
 const isObject = (value) => typeof value === 'object' && value !== null;
 
-/** @param {Shown} problem */
+/** @param {OverlayProblem} problem */
 function lineOf({ file, line }) {
   return `${file}:${line}`;
 }
@@ -65,7 +65,7 @@ export class Browsers {
   #sockets = new Set();
   /** @type {Map<string, Set<Function>>} */
   #listeners = new Map();
-  /** @type {Map<string, Shown[]>} by who has found them */
+  /** @type {Map<string, OverlayProblem[]>} by who has found them */
   #problems = new Map();
   /** @type {{ at: number, payload: object }[]} the last messages to all, numbered, by `clock` */
   #kept = [];
@@ -183,7 +183,7 @@ export class Browsers {
    * Say what is wrong now, as far as one of those who look for problems knows.
    *
    * @param {string} key of who has found them
-   * @param {Shown[]} problems
+   * @param {OverlayProblem[]} problems
    */
   setProblems(key, problems) {
     if (problems.length > 0) this.#problems.set(key, problems);
@@ -214,7 +214,7 @@ export class Browsers {
 
   /** What is wrong now. Where two know of one line, the first of them tells. */
   #standing() {
-    /** @type {Shown[]} */
+    /** @type {OverlayProblem[]} */
     const data = [];
     for (const found of this.#problems.values()) {
       const known = new Set(data.map(lineOf));

@@ -21,7 +21,7 @@ export interface Settings {
 }
 
 /** One thing that is wrong, as the overlay shows it. */
-export interface Shown {
+export interface OverlayProblem {
   title: string;
   message: string;
   /** Absolute path; "" when no file is to blame. */

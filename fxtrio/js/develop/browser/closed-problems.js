@@ -1,6 +1,6 @@
 /** The problems whose panel was closed: they do not cover the page again by themselves. */
 
-/** @typedef {import('../settings.js').Shown} Shown */
+/** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
 
 /** Where the session of a tab has them, for the document after a reload. */
 const CLOSED = 'fx-overlay-closed';
@@ -18,12 +18,12 @@ export class ClosedProblems {
     this.#before = new Set(JSON.parse(session?.getItem(CLOSED) ?? '[]'));
   }
 
-  /** @param {Shown} problem */
+  /** @param {OverlayProblem} problem */
   has(problem) {
     return this.#closed.has(keyOf(problem));
   }
 
-  /** @param {Shown[]} problems */
+  /** @param {OverlayProblem[]} problems */
   close(problems) {
     const keys = problems.map(keyOf);
     for (const key of keys) this.#closed.add(key);
@@ -34,7 +34,7 @@ export class ClosedProblems {
    * A problem is reported: it covers the page, unless this is the first report after a reload of
    * one that was closed.
    *
-   * @param {Shown} problem
+   * @param {OverlayProblem} problem
    */
   report(problem) {
     const key = keyOf(problem);
@@ -51,7 +51,7 @@ export class ClosedProblems {
 /**
  * Return what a problem is recognized by, in every document and wherever its place has moved to.
  *
- * @param {Shown} problem
+ * @param {OverlayProblem} problem
  */
 function keyOf({ title, message }) {
   return `${title}\n${message}`;

@@ -1,6 +1,6 @@
 /** What React says of a document that is other than what it renders → what differs first. */
 
-/** @typedef {import('../settings.js').Shown} Shown */
+/** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
 
 const REMEDY =
   'Render the same on both sides: set values that only one side knows (the time, random ' +
@@ -32,7 +32,7 @@ export function problemOf(thrown, id, { ownerStack = '', componentStack = '' } =
  * Return what differs first, for the overlay; null for an error that is no mismatch.
  *
  * @param {string} message
- * @returns {Pick<Shown, 'title' | 'message' | 'frame' | 'remedy'> | null}
+ * @returns {Pick<OverlayProblem, 'title' | 'message' | 'frame' | 'remedy'> | null}
  */
 export function mismatchOf(message) {
   if (!/hydrat/i.test(message)) return null;

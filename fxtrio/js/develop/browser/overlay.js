@@ -8,18 +8,18 @@ import { Panel } from './panel.js';
 import { copyOf, elementOf, timingsOf } from './problem-text.js';
 import { requestsOf, timedSectionOf } from './waterfall.js';
 
-/** @typedef {import('../settings.js').Shown} Shown */
-/** @typedef {Shown & { id?: number }} Thrown `id` is that of the question for its place */
+/** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
+/** @typedef {OverlayProblem & { id?: number }} Thrown `id` is that of the question for its place */
 
 const NAME = 'fx-overlay';
 const BADGE = 'fx-badge';
 
 export class Overlay {
-  /** @type {Shown[]} what is wrong with files, until `fx dev` says otherwise */
+  /** @type {OverlayProblem[]} what is wrong with files, until `fx dev` says otherwise */
   #standing = [];
   /** @type {Thrown | null} what has gone wrong on this page */
   #passing = null;
-  /** @type {Shown | null} what could not be loaded, and is no part of this page */
+  /** @type {OverlayProblem | null} what could not be loaded, and is no part of this page */
   #elsewhere = null;
   /** @type {Map<string, Thrown>} what modules have thrown that are not loaded since, by URL */
   #unloaded = new Map();
@@ -88,7 +88,7 @@ export class Overlay {
     return this.#thrown().length > 0;
   }
 
-  /** @param {Shown[]} problems */
+  /** @param {OverlayProblem[]} problems */
   setStanding(problems) {
     if (problems.length > 0) this.hadStanding = true;
     else if (this.#standing.length > 0) {
@@ -144,7 +144,7 @@ export class Overlay {
    * @param {{
    *   message: string, frame?: string, id?: string,
    *   loc?: { file?: string, line: number, column: number }, pages?: string[],
-   * }} error `pages` need the module, as in `Shown`
+   * }} error `pages` need the module, as in `OverlayProblem`
    */
   notMade({ message, frame = '', id = '', loc, pages }) {
     const file = (loc?.file ?? id).replace(/\.tsx$/, '').split('?', 1)[0];
@@ -198,7 +198,7 @@ export class Overlay {
   /**
    * `fx dev` has found the place of what was thrown.
    *
-   * @param {Shown & { id: number, stack: string }} located
+   * @param {OverlayProblem & { id: number, stack: string }} located
    */
   located({ id, file, line, column, frame, stack }) {
     const of = (/** @type {Thrown} */ problem) => {
@@ -293,14 +293,14 @@ export class Overlay {
   /**
    * Whether something has failed on this page.
    *
-   * @param {Shown} problem
+   * @param {OverlayProblem} problem
    */
   #isHere({ finding, file, pages = [file] }) {
     const threw = file !== '' && this.#thrown().some((one) => one.file === file);
     return !finding && (threw || pages.some(this.concerns));
   }
 
-  /** @param {Shown[]} problems */
+  /** @param {OverlayProblem[]} problems */
   #show(problems) {
     const sections = problems.map((one) => timedSectionOf(this.#document, one, this.#editor, this));
     this.#open('Problems', problems, [copyOf(this.#document, problems, this.root)], sections);
@@ -310,7 +310,7 @@ export class Overlay {
    * Open the panel.
    *
    * @param {string} label
-   * @param {Shown[]} problems that it is about
+   * @param {OverlayProblem[]} problems that it is about
    * @param {Element[]} buttons
    * @param {Element[]} sections
    */

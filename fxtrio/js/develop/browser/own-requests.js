@@ -1,7 +1,7 @@
 /** The requests of this page, and what the server logs of them: for the console and the overlay. */
 
 /** @typedef {import('./overlay.js').Overlay} Overlay */
-/** @typedef {import('../settings.js').Shown} Shown */
+/** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
 
 /** Requests that are remembered: those of links that are prefetched, mostly. */
 const MOST_KEPT = 100;
@@ -24,7 +24,7 @@ export class OwnRequests {
   #code = 0;
   /** Whether the last of them has not been told as one of data yet. */
   #isSwapped = false;
-  /** @type {Map<string, Shown>} what is wrong with pages that are not shown, by URL */
+  /** @type {Map<string, OverlayProblem>} what is wrong with pages that are not shown, by URL */
   #later = new Map();
   #window;
   #overlay;
@@ -84,7 +84,7 @@ export class OwnRequests {
   }
 
   /**
-   * @param {{ request: string, level: 'error' | 'warn' | 'info' | 'debug', text: string, shown: Shown | null }} record
+   * @param {{ request: string, level: 'error' | 'warn' | 'info' | 'debug', text: string, shown: OverlayProblem | null }} record
    */
   #logged({ request, level, text, shown }) {
     if (text !== '') this.#window.console[level](`[server] ${text}`);

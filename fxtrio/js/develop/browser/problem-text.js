@@ -1,11 +1,11 @@
 /** One thing that is wrong, as elements for the overlay and as text to copy. */
 
-/** @typedef {import('../settings.js').Shown} Shown */
+/** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
 
 /**
  * Return where something is wrong, relative to the project where it is there.
  *
- * @param {Shown} problem
+ * @param {OverlayProblem} problem
  * @param {string} root absolute path of the project
  */
 function placeOf({ file, line, column }, root) {
@@ -15,7 +15,7 @@ function placeOf({ file, line, column }, root) {
 }
 
 /**
- * @param {Shown} problem
+ * @param {OverlayProblem} problem
  * @param {string} root
  */
 function textOf(problem, root) {
@@ -30,7 +30,7 @@ function textOf(problem, root) {
  * Return the button that copies problems as text.
  *
  * @param {Document} document
- * @param {Shown[]} problems
+ * @param {OverlayProblem[]} problems
  * @param {string} root
  */
 export function copyOf(document, problems, root) {
@@ -55,7 +55,7 @@ function relative(text, root) {
 
 /**
  * @param {Document} document
- * @param {Shown} problem
+ * @param {OverlayProblem} problem
  * @param {string} root
  * @param {string} editor URL that opens a place, with `{file}`, `{line}` and `{column}`
  */
@@ -115,7 +115,7 @@ export function elementOf(document, name, text) {
  * Return a link to where the time went: of the request that failed, if there is one.
  *
  * @param {Document} document
- * @param {Shown[]} problems
+ * @param {OverlayProblem[]} problems
  * @param {string} url of the page of all requests
  */
 export function timingsOf(document, problems, url) {

@@ -16,7 +16,7 @@ const MOST_UNSENT = 100;
  * What `fx dev` has said, mostly before anybody listens: what is wrong with files, and whether
  * another process serves than the one that has sent this document, or has done meanwhile.
  *
- * @type {{ problems: import('../settings.js').Shown[], isReplaced: boolean }}
+ * @type {{ problems: import('../settings.js').OverlayProblem[], isReplaced: boolean }}
  */
 export const standing = { problems: [], isReplaced: false };
 

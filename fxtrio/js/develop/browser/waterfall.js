@@ -2,7 +2,7 @@
 
 import { elementOf, sectionOf } from './problem-text.js';
 
-/** @typedef {import('../settings.js').Shown} Shown */
+/** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
 
 /**
  * @typedef {{
@@ -32,7 +32,7 @@ export async function loadTimings(url) {
  * Return the part of the panel that is about a problem, with the time of its request.
  *
  * @param {Document} document
- * @param {Shown} problem
+ * @param {OverlayProblem} problem
  * @param {string} editor URL that opens a place
  * @param {{ root: string, timings: string }} of the folder of the project, and the URL of the
  *   timings of the last requests; "" without one

@@ -14,7 +14,7 @@ import { Unloaded } from './unloaded.js';
 import { unresolvedImport } from './unresolved.js';
 
 /** @typedef {{ type: 'change' | 'add' | 'unlink', file: string }} Change */
-/** @typedef {import('../settings.js').Shown} Shown */
+/** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
 
 /** Longest wait for Vite to act on one file (ms). */
 const LONGEST_MS = 2000;
@@ -25,7 +25,7 @@ const MOST_PREPARED = 8;
 const CODE = /\.(m?[jt]sx?|fxl)$/;
 
 export class Changes {
-  /** @type {Map<string, Shown>} what is wrong with files, by file */
+  /** @type {Map<string, OverlayProblem>} what is wrong with files, by file */
   #broken = new Map();
   #unloaded = new Unloaded();
   /** Ends when what is being told of has been told. @type {Promise<unknown>} */
@@ -103,12 +103,12 @@ export class Changes {
    *
    * @param {{
    *   ui: Change[], files: Change[], texts: string[], data: { sources: string[] | null } | null,
-   *   reload: boolean, problems: Record<string, Shown[]>,
+   *   reload: boolean, problems: Record<string, OverlayProblem[]>,
    * }} changes `texts` are the paths of all files that have come or changed, for those who only
    *   read them; `sources` null stands for all pages; `data` null when no loader has changed;
    *   `reload` says that files have changed of which nobody knows which pages show them; `problems`
    *   is what is wrong by who has found it, where that is other than before
-   * @returns {Promise<{ problems: Shown[], used: boolean, outlines: Record<string, string | null> }>}
+   * @returns {Promise<{ problems: OverlayProblem[], used: boolean, outlines: Record<string, string | null> }>}
    *   what is wrong, in all files; whether anything concerns what is shown, or ever will; what
    *   checks see of the files that have changed, by source or absolute path
    */
@@ -252,7 +252,7 @@ export class Changes {
 
   /**
    * @param {string} file the source of a page file, or an absolute path
-   * @returns {Promise<Shown | null>}
+   * @returns {Promise<OverlayProblem | null>}
    */
   async #problemOf(file) {
     const isPage = isPageFile(file) && !path.isAbsolute(file);
