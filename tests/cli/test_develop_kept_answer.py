@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from fxtrio.develop.build import code_stamp, kept_answer
-from fxtrio.develop.build.kept_answer import find_answer, store_answer
+from fxtrio.develop.build import code_stamp, node_answer
+from fxtrio.develop.build.node_answer import find_answer, store_answer
 
 PLAN: dict[str, Any] = {"views": [{"module": "pages/index.fxl"}]}
 ANSWER: dict[str, Any] = {
@@ -63,7 +63,7 @@ def test_an_answer_to_another_version_is_not_found(
 def test_an_answer_of_another_shape_is_not_found(tmp_path: Path, answer: str) -> None:
     store_answer(tmp_path, PLAN, ANSWER)
     (file,) = tmp_path.iterdir()
-    digest = kept_answer._digest(PLAN, answer.encode())
+    digest = node_answer._digest(PLAN, answer.encode())
     file.write_bytes(msgspec.json.encode({"digest": digest, "answer": msgspec.Raw(answer)}))
 
     assert find_answer(tmp_path, PLAN) is None

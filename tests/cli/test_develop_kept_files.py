@@ -13,7 +13,7 @@ from PIL import Image
 
 from fxtrio.compile.bundling.installation import LISTING, is_whole
 from fxtrio.config import Config
-from fxtrio.develop.build.kept_answer import find_answer, store_answer
+from fxtrio.develop.build.node_answer import find_answer, store_answer
 from fxtrio.develop.build.page_cache import PageFiles, find_stored
 from fxtrio.develop.mcp import endpoint
 from fxtrio.pictures.store import PictureStore

@@ -248,9 +248,8 @@ def test_a_clock_follows_the_database_by_no_more_than_it_must() -> None:
     async def main() -> None:
         clock = JobClock(1000.0, fixed=False)
         await trio.sleep(10)
-        assert (
-            clock.observe(read=1008.0, requested_at=5.0) == 0.0
-        )  # read while it showed 1005 to 1010
+        # Read while it showed 1005 to 1010.
+        assert clock.observe(read=1008.0, requested_at=5.0) == 0.0
         assert clock.now() == 1010.0
         assert clock.observe(read=1100.0, requested_at=10.0) == 0.0
         assert clock.now() == 1100.0

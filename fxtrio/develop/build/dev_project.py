@@ -26,7 +26,7 @@ from fxtrio.develop.build.applied import Applied, SwapCode
 from fxtrio.develop.build.background_lint import BackgroundLint
 from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
 from fxtrio.develop.build.build_files import BuildFiles
-from fxtrio.develop.build.kept_answer import find_answer, store_answer
+from fxtrio.develop.build.node_answer import find_answer, store_answer
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles, other_servers

@@ -191,9 +191,8 @@ def find_stored(root: Path, pages_dir: str) -> GoodPages:
         stored = msgspec.msgpack.decode((root / _FILE).read_bytes(), type=_Stored)
     except UNUSABLE:
         return {}
-    return (
-        stored.pages if (stored.written_by, stored.pages_dir) == (code_stamp(), pages_dir) else {}
-    )
+    is_current = (stored.written_by, stored.pages_dir) == (code_stamp(), pages_dir)
+    return stored.pages if is_current else {}
 
 
 def keep(pages: GoodPages, root: Path, pages_dir: str) -> None:

@@ -60,8 +60,8 @@ class Follower:
 class Records(logging.Handler):
     """Keeps the last records of requests: ``{request, level, text, shown}``.
 
-    ``shown`` is what the overlay shows (`OverlayProblem`), None for messages that are no defect of a page;
-    ``text`` is "" unless browsers shall print it.
+    ``shown`` is an `OverlayProblem`, None for messages that are no defect of a page; ``text`` is
+    "" unless browsers shall print it.
     """
 
     def __init__(self, root: Path) -> None:
