@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,11 +39,9 @@ def checked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     check = file_checks.check_page
 
-    def noted(
-        source: SourceText, root: Path | None = None, pages_dir: str = "pages"
-    ) -> tuple[CheckedPage, list[Problem]]:
+    def noted(source: SourceText, *arguments: Any) -> tuple[CheckedPage, list[Problem]]:
         found.append(source.path)
-        return check(source, root, pages_dir)
+        return check(source, *arguments)
 
     monkeypatch.setattr(file_checks, "check_page", noted)
     return found
