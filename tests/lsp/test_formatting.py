@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import psutil
@@ -136,3 +137,23 @@ async def test_a_formatter_that_is_missing_is_reported(monkeypatch: pytest.Monke
     document = Document("file:///p/a.fxl", Path("/p/a.fxl"), 1, "")
     with pytest.raises(JsonRpcException, match="ruff: it formats Python, and is not installed"):
         await formatting.formatting_edits(document, Path("/p"), print)
+
+
+def test_only_lines_beside_those_that_change_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[int] = []
+
+    class Counting(SequenceMatcher[str]):
+        def __init__(self, junk: None, old: list[str], new: list[str], auto: bool) -> None:
+            compared.append(len(old) + len(new))
+            super().__init__(junk, old, new, auto)
+
+    monkeypatch.setattr(formatting, "SequenceMatcher", Counting)
+    item = "  <li>\n    <p title={{{0}}}>\n{1}    </p>\n  </li>\n"
+    before = "".join(item.format(number, "      {text }\n") for number in range(500))
+    after = "".join(item.format(number, "      {text}\n") for number in range(500))
+    edits = edits_between(before, after)
+
+    assert [edit.new_text for edit in edits] == ["      {text}\n"] * 500
+    assert max(compared) <= 12
+    moved = "".join(f"import {name};\n" for name in "cabd")
+    assert len(edits_between(moved, "".join(f"import {name};\n" for name in "abcd"))) == 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable
 from difflib import SequenceMatcher
@@ -74,8 +75,51 @@ def _count_equal(old: list[str], new: list[str]) -> int:
 def _differences(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
     """Return which lines of ``old`` are replaced by which of ``new``.
 
+    Compared is what stands between lines that are in both once: mostly a few lines, where those
+    of a whole page would be compared with all that read alike.
+    """
+    found = []
+    first = start = 0
+    for last, end in [*_lines_in_both(old, new), (len(old), len(new))]:
+        for one in _differences_of_few(old[first:last], new[start:end]):
+            found.append((first + one[0], first + one[1], start + one[2], start + one[3]))
+        first, start = last + 1, end + 1
+    return found
+
+
+def _lines_in_both(old: list[str], new: list[str]) -> list[tuple[int, int]]:
+    """Return lines that are in each text once, in the same order: their numbers in both."""
+    times, others = Counter(old), Counter(new)
+    places = {line: number for number, line in enumerate(new) if others[line] == 1}
+    pairs = [
+        (number, places[line])
+        for number, line in enumerate(old)
+        if line in places and times[line] == 1
+    ]
+    # The longest chain whose places rise. Of each length: its smallest last place, and pair.
+    smallest: list[int] = []
+    latest: list[int] = []
+    before: list[int] = []
+    for index, (_, place) in enumerate(pairs):
+        length = bisect_left(smallest, place)
+        before.append(latest[length - 1] if length else -1)
+        smallest[length : length + 1] = [place]
+        latest[length : length + 1] = [index]
+    chain = []
+    index = latest[-1] if latest else -1
+    while index >= 0:
+        chain.append(pairs[index])
+        index = before[index]
+    return chain[::-1]
+
+
+def _differences_of_few(old: list[str], new: list[str]) -> list[tuple[int, int, int, int]]:
+    """Return what `_differences` does.
+
     That is one piece where equal lines are so many that to compare them would take long.
     """
+    if old == new:
+        return []
     times = Counter(new)
     if sum(times[line] for line in old) > _MOST_COMPARED * (len(old) + len(new)):
         return [(0, len(old), 0, len(new))]

@@ -62,7 +62,8 @@ def view_of(
     ``before`` is a view of an earlier text of it.
     """
     source = read_text(text, path)
-    checked, problems = check_page(source, root)
+    right = None if before is None or before.problems else before.checked
+    checked, problems = check_page(source, root, right=right)
     ui = UiText(checked.ui) if before is None else before.ui.next(checked.ui)
     places = places_of(source.text)
     return PageView(root, path, version, source, places, checked, tuple(sorted(problems)), ui)
