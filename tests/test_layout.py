@@ -166,6 +166,7 @@ def test_contributors_read_the_same_numbers() -> None:
 
     assert f"at most {LONGEST['fxtrio']} lines, a function at most {LONGEST_FUNCTION};" in guide
     assert f"a test file has at most {LONGEST['tests']}." in guide
+    assert f"A folder of source has at most {MOST_ENTRIES} entries;" in guide
 
 
 def test_a_commit_is_checked_for_what_the_session_lint_checks() -> None:

@@ -63,7 +63,7 @@ async def test_front_matter_that_does_not_fit_the_model(tmp_path: Path, find: ob
     assert await find(tmp_path, {"recipes/soup.md": RIGHT}) == []
 
 
-async def test_what_is_wrong_in_a_page_that_is_also_in_a_collection_is_told_once(
+async def test_a_problem_of_a_page_that_is_also_in_a_collection_is_reported_once(
     tmp_path: Path,
 ) -> None:
     files = {

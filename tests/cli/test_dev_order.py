@@ -82,7 +82,7 @@ def test_a_page_that_changes_while_the_visitor_goes_there_is_shown_as_it_is(
     expect(page.locator("fx-overlay")).to_have_count(0)
 
 
-def test_a_page_whose_part_is_right_before_its_failure_is_told_is_shown(
+def test_a_page_whose_part_is_right_before_its_failure_is_reported_is_shown(
     browser: Browser, server: Server, project: Path
 ) -> None:
     part = project / "components/note.jsx"

@@ -297,7 +297,7 @@ def test_what_is_wrong_already_is_over_the_foot_of_a_page_that_is_loaded_then(
     assert box["height"] > 10
 
 
-def test_a_prefetched_page_that_fails_is_reported_when_it_is_gone_to(
+def test_a_prefetched_page_that_fails_is_reported_on_navigation(
     browser: Browser, server: Server, project: Path
 ) -> None:
     about = project / "pages/about.fxl"

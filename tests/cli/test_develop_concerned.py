@@ -41,7 +41,7 @@ def test_a_page_that_comes_concerns_those_whose_urls_it_may_take(
     assert pages_beside(project, before, site, {f"pages/{came}"}) == beside
 
 
-def test_node_is_told_of_views_that_come_alone_only_where_others_are_what_they_were(
+def test_node_learns_of_new_views_alone_only_where_others_are_what_they_were(
     tmp_path: Path,
 ) -> None:
     project = checked(tmp_path, "index.fxl", "about.fxl")

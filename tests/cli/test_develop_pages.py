@@ -53,7 +53,7 @@ async def test_html_gets_the_script_at_its_end_and_its_length_is_right() -> None
     assert headers[b"content-length"] == b"%d" % len(body)
 
 
-async def test_a_document_says_when_it_was_asked_for_by_the_clock_that_node_reads() -> None:
+async def test_a_document_says_when_it_was_requested_by_the_clock_that_node_reads() -> None:
     asked: list[int] = []
     for _ in range(2):
         headers, _ = await answer([(b"content-type", b"text/html")], b"")

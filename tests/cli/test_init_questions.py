@@ -118,7 +118,7 @@ def test_what_is_wrong_is_said_before_the_first_question(tmp_path: Path) -> None
         assert cause in " ".join(shown.split())
 
 
-def test_without_a_terminal_nothing_is_asked(tmp_path: Path) -> None:
+def test_without_a_terminal_there_are_no_prompts(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "fxtrio", "init", "shop"]
     done = subprocess.run(command, cwd=tmp_path, input="y\n" * 5, capture_output=True, text=True)
 

@@ -99,7 +99,7 @@ async def test_errors_6_a_full_queue_is_a_503_that_says_when_to_come_back(
 
 
 @rule("errors.6")
-async def test_errors_6_a_websocket_is_told_to_try_again_later(tmp_path: Path) -> None:
+async def test_errors_6_a_websocket_is_closed_with_try_again_later(tmp_path: Path) -> None:
     async with open_pages(tmp_path, FILES, **SETTINGS) as client:
         with pytest.raises(SocketClosed) as closed:
             async with client.websocket("/") as socket:

@@ -38,9 +38,7 @@ async def test_a_postgresql_that_has_stopped_is_named_until_it_is_back(
         await until(200, "ok")
 
 
-async def test_an_sqlite_file_that_is_gone_is_named(
-    tmp_path: Path, autojump_clock: MockClock
-) -> None:
+async def test_a_missing_sqlite_file_is_named(tmp_path: Path, autojump_clock: MockClock) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page("")})
     async with open_app(tmp_path) as client, opened("file", tmp_path) as database:
         app = attrs.evolve(client.app.state.fx, database=database)

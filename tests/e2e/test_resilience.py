@@ -125,7 +125,7 @@ async def test_an_endless_component_fails_at_its_deadline_and_the_next_pages_ren
     assert "Traceback" not in server.output()
 
 
-async def test_requests_in_flight_finish_when_the_server_is_told_to_stop(project: Path) -> None:
+async def test_requests_in_flight_finish_when_the_server_stops(project: Path) -> None:
     with served(project) as server:
         with trio.fail_after(30):
             async with trio.open_nursery() as nursery:

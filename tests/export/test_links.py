@@ -66,7 +66,7 @@ async def test_a_link_that_leads_somewhere_is_none(tmp_path: Path, html: str) ->
     await export(tmp_path, files)
 
 
-async def test_one_mistake_on_many_pages_is_told_once(tmp_path: Path) -> None:
+async def test_one_mistake_on_many_pages_is_reported_once(tmp_path: Path) -> None:
     many = """
     async def paths():
         return [{"id": n} for n in range(3)]
@@ -78,7 +78,7 @@ async def test_one_mistake_on_many_pages_is_told_once(tmp_path: Path) -> None:
     assert "(on /0 and 2 more)" in found
 
 
-async def test_links_to_what_is_left_out_are_no_errors_but_told(tmp_path: Path) -> None:
+async def test_links_to_left_out_pages_are_reported_and_no_errors(tmp_path: Path) -> None:
     html = '<a href="/login">x</a> <a href="/items/7">x</a> <a href="/api/x">x</a>'
     files = {
         "pages/index.fxl": shown(html),

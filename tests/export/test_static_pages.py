@@ -541,7 +541,7 @@ async def test_an_app_whose_pages_are_all_static_needs_no_node(
         ("", "/fr", False),
     ],
 )
-async def test_a_not_found_page_is_kept_where_it_cannot_differ(
+async def test_a_not_found_page_is_stored_where_it_cannot_differ(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, url: str, kept: bool
 ) -> None:
     files = {
@@ -569,7 +569,7 @@ async def open_error_renderer() -> AsyncIterator[ErrorRenderer]:
 
 
 @pytest.mark.parametrize("translate", ["", "lang:translate"])
-async def test_a_translated_message_is_not_kept_in_the_language_of_the_build(
+async def test_a_translated_message_is_not_stored_in_the_language_of_the_build(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, translate: str
 ) -> None:
     monkeypatch.setattr(f"{__name__}.open_data_renderer", open_error_renderer)

@@ -44,7 +44,7 @@ def test_each_promise_can_be_seen_to_break(ledger: Ledger, promise: int) -> None
     assert broken(Answers({"a"}), ledger) == [PROMISES[promise]]
 
 
-def test_a_late_return_breaks_its_promise() -> None:
+def test_a_return_after_the_deadline_breaks_its_promise() -> None:
     assert broken(Answers({"a"}), GOOD, back_after=20.5) == [PROMISES[-1]]
 
 

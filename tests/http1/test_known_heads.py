@@ -155,7 +155,7 @@ def test_a_request_shares_nothing_that_can_be_changed() -> None:
     assert reader.requests[3].headers == reader.requests[0].headers
 
 
-def test_few_heads_are_kept() -> None:
+def test_few_heads_are_cached() -> None:
     heads = KnownHeads()
     for number in range(3000):
         for name in (b"accept", b"cookie"):

@@ -91,7 +91,7 @@ def test_the_text_is_that_of_prometheus() -> None:
     ]
 
 
-async def test_metrics_whose_folder_is_gone_end_nothing(
+async def test_metrics_without_their_folder_end_nothing(
     tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page("")})

@@ -50,7 +50,7 @@ def test_a_query_that_is_made_again_and_again_is_named_once(
     assert query["count"] == 6
 
 
-def test_what_is_kept_is_bounded() -> None:
+def test_the_stored_timings_are_bounded() -> None:
     spans, timings = listened()
     for _ in range(300):
         with spans.open_root("request", "GET /"):

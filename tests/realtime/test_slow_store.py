@@ -18,7 +18,7 @@ from fxtrio.simulation.servers.store import MessageStore, SimulatedBackend
 from tests.realtime.stores import joined
 
 
-async def test_members_that_left_while_the_store_was_slow_are_gone(
+async def test_members_that_left_while_the_store_was_slow_are_removed(
     autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     erase = SimulatedBackend.erase

@@ -62,7 +62,7 @@ async def states(client: Client, *urls: str, headers: dict[str, str] | None = No
     ]
 
 
-async def test_a_response_is_cached_for_its_time_and_then_made_again_in_the_background(
+async def test_a_response_is_cached_for_its_time_and_then_revalidated_in_the_background(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with opened(tmp_path) as client:

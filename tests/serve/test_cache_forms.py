@@ -46,7 +46,7 @@ async def test_what_shares_the_url_of_a_page_is_for_the_browser_alone(
         assert "public" in markdown.headers["cache-control"]
 
 
-async def test_a_browser_that_has_a_form_already_is_told_so(tmp_path: Path) -> None:
+async def test_a_browser_that_has_a_form_already_gets_not_modified(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page(KEPT)})
     async with open_app(tmp_path, mode="production", csp="off", llms=True) as client:
         for headers in ASKED:

@@ -59,7 +59,7 @@ async def test_too_much_to_tell_is_reported_in_two_words() -> None:
     assert there.forgotten == ["all"]
 
 
-async def test_what_could_not_be_told_is_reported_when_the_broker_is_back(
+async def test_invalidations_during_an_outage_are_published_when_the_broker_is_back(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Away(MemoryBroker):

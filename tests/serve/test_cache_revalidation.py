@@ -118,7 +118,7 @@ async def test_the_revalidation_ends_when_everybody_has_left(
     assert (answer.status, answer.headers["x-fx-cache"]) == (200, "miss")
 
 
-async def test_a_failure_is_told_to_all_who_wait_and_tried_again_for_the_next(
+async def test_a_failure_answers_all_who_wait_and_the_next_one_retries(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []
@@ -175,7 +175,7 @@ async def test_who_waits_for_a_revalidation_has_a_deadline_of_their_own(
     assert [r.status for r in answers] == [504, 504]
 
 
-async def test_a_stale_response_does_not_wait_and_is_made_again_once(
+async def test_a_stale_response_does_not_wait_and_is_revalidated_once(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []
@@ -216,7 +216,7 @@ async def test_a_refresh_that_fails_keeps_the_stale_response_and_is_tried_again_
 
 
 @pytest.mark.parametrize("status", [404, 410])
-async def test_a_page_that_has_gone_is_forgotten_at_its_refresh(
+async def test_a_page_that_no_longer_exists_is_evicted_at_its_revalidation(
     tmp_path: Path, autojump_clock: MockClock, status: int
 ) -> None:
     async with opened(tmp_path) as client:
@@ -246,7 +246,7 @@ async def test_refreshes_at_the_same_time_are_bounded(
         assert len(begun) - before == MOST_REFRESHES
 
 
-async def test_the_end_of_the_app_cancels_what_is_made_in_the_background(
+async def test_the_end_of_the_app_cancels_background_revalidations(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with opened(tmp_path) as client:
@@ -331,7 +331,7 @@ SHOP = """
 )
 @pytest.mark.parametrize("base_url", ["", "/app"])
 @pytest.mark.parametrize("by", ["action", "hand"])
-async def test_what_is_invalidated_is_made_again(
+async def test_an_invalidated_page_is_rendered_again(
     tmp_path: Path, url: str, gone: list[str], base_url: str, by: str
 ) -> None:
     files = {"pages/index.fxl": page(SHOP), "pages/shop/[id].fxl": page(SHOP)}

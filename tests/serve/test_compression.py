@@ -348,7 +348,7 @@ async def open_renderer() -> AsyncIterator[Scripted]:
 
 @pytest.mark.parametrize("csp", ["report-only", "off"])
 @pytest.mark.parametrize("form", [{}, NAVIGATION])
-async def test_kept_responses_are_compressed_once_for_all(
+async def test_cached_responses_are_compressed_once_for_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, csp: str, form: dict[str, str]
 ) -> None:
     async with opened(tmp_path, KEPT, csp=csp, open_renderer=open_renderer) as client:
@@ -376,7 +376,7 @@ async def test_kept_responses_are_compressed_once_for_all(
     assert (bodies[0] == bodies[1]) is (csp == "off" or bool(form))
 
 
-async def test_a_kept_response_is_encoded_again_for_who_does_not_take_gzip(tmp_path: Path) -> None:
+async def test_a_cached_response_is_encoded_again_without_gzip(tmp_path: Path) -> None:
     async with opened(tmp_path, KEPT) as client:
         plain = await client.get("/", headers=NAVIGATION)
         found = await client.get("/", headers={**NAVIGATION, "accept-encoding": "br"})

@@ -155,7 +155,7 @@ async def test_rate_limits_count_listings_and_no_cache_policy_keeps_them(
     assert calls == 3
 
 
-async def test_too_many_who_wait_are_told_to_come_again(autojump_clock: MockClock) -> None:
+async def test_too_many_who_wait_are_rejected_as_busy(autojump_clock: MockClock) -> None:
     evaluations = Evaluations()
 
     async def slow() -> Evaluation:
@@ -171,7 +171,9 @@ async def test_too_many_who_wait_are_told_to_come_again(autojump_clock: MockCloc
     assert await evaluations.ask("/", scope(), slow) == frozenset()
 
 
-async def test_the_next_one_evaluates_when_the_first_has_gone(autojump_clock: MockClock) -> None:
+async def test_the_next_one_evaluates_when_the_first_has_disconnected(
+    autojump_clock: MockClock,
+) -> None:
     evaluations = Evaluations()
     begun = []
 

@@ -273,7 +273,7 @@ async def test_every_name_of_a_mount_is_one_path_for_all_of_an_app(tmp_path: Pat
                 assert "path" in await ws.receive_json()
 
 
-async def test_what_is_kept_is_forgotten_below_each_path(tmp_path: Path) -> None:
+async def test_cached_pages_are_evicted_below_each_path(tmp_path: Path) -> None:
     async with opened(tmp_path, "", carries=True) as client:
         plain = Client(client.app)
 

@@ -195,7 +195,7 @@ async def test_networks_of_ipv6_are_one_client(tmp_path: Path) -> None:
         assert await statuses(client, "/", x_address="2001:db8:0:2::1") == [200]
 
 
-async def test_kept_pages_are_counted_for_who_asks_and_not_when_they_are_made(
+async def test_cached_pages_are_counted_per_request_and_not_when_they_are_rendered(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     files = {**FILES, "pages/index.fxl": page('CACHE = {"revalidate": 1}')}
@@ -294,7 +294,7 @@ async def test_memory_is_bounded_under_many_addresses(autojump_clock: MockClock)
     st.integers(1, 6),
     st.lists(st.tuples(st.floats(0, 25), st.integers(1, 8)), min_size=1, max_size=12),
 )
-def test_who_waits_as_told_passes_and_no_window_has_more_than_twice_the_limit(
+def test_retry_after_suffices_and_no_window_has_more_than_twice_the_limit(
     limit: int, visits: list[tuple[float, int]]
 ) -> None:
     item = parse(f"{limit}/10 seconds")

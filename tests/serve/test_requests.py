@@ -258,7 +258,7 @@ def test_source_maps_of_a_build_are_for_development(tmp_path: Path) -> None:
     assert development.may_have("/a.js.map")
 
 
-def test_a_server_on_another_event_loop_is_told_so(tmp_path: Path) -> None:
+def test_a_server_on_another_event_loop_is_rejected(tmp_path: Path) -> None:
     write_tree(tmp_path, FILES)
     config = load_config(tmp_path)
     manifest = compile_server(tmp_path, config, tmp_path / "build", mode="development")

@@ -121,7 +121,7 @@ async def test_nobody_keeps_what_went_wrong_or_leads_elsewhere(tmp_path: Path) -
         assert "public" not in response.headers.get("cache-control", "")
 
 
-async def test_a_kept_page_has_the_cache_control_of_its_settings(tmp_path: Path) -> None:
+async def test_a_cached_page_has_the_cache_control_of_its_settings(tmp_path: Path) -> None:
     kept = {**FILES, "pages/index.fxl": page('CACHE = {"revalidate": 60}')}
     write_tree(tmp_path, kept)
     async with open_app(

@@ -185,7 +185,7 @@ def stream(client: Client, name: str, body: object = None) -> Any:
     return client.stream("POST", f"/api/__actions/index/{name}", json=body or {})
 
 
-async def test_proxies_and_caches_are_told_to_let_it_through(
+async def test_proxies_do_not_buffer_it_and_caches_do_not_store_it(
     client: Client, autojump_clock: MockClock
 ) -> None:
     async with stream(client, "ask") as response:

@@ -232,7 +232,7 @@ ASKS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("ask", ASKS.values(), ids=ASKS)
-async def test_where_two_apps_run_code_of_neither_is_told_so(
+async def test_code_of_neither_of_two_apps_gets_an_error(
     tmp_path: Path, ask: Callable[[], Any]
 ) -> None:
     errors: list[FxtrioError] = []

@@ -224,7 +224,7 @@ async def test_ctrl_c_ends_workers_that_start_without_a_traceback() -> None:
     assert "Traceback" not in running.log
 
 
-async def test_a_worker_whose_supervisor_is_gone_before_it_begins_says_nothing() -> None:
+async def test_a_worker_whose_supervisor_has_ended_before_it_begins_logs_nothing() -> None:
     ours, theirs = socketpair()
     with theirs:
         ours.close()

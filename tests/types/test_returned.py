@@ -460,7 +460,7 @@ async def test_what_is_read_is_what_is_sent() -> None:
 
 
 @pytest.mark.parametrize("body", VAGUE)
-def test_what_cannot_be_known_is_vague(body: str) -> None:
+def test_what_cannot_be_inferred_is_unknown(body: str) -> None:
     assert read(body).shown == VAGUE[body]
 
 
