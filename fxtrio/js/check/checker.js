@@ -72,9 +72,9 @@ export function lookAt(tools, root, declared, file) {
     return lookInto(tools, root, declared, file);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    const told = { message: TOO_DEEP, remedy: 'Split it into several components or statements' };
+    const wording = { message: TOO_DEEP, remedy: 'Split it into several components or statements' };
     const place = { path: file.path, ...placeOf(file.text, file.text.search(/\S|$/)) };
-    return { ...NOTHING, problems: [{ ...place, ...told, certain: true, syntax: false }] };
+    return { ...NOTHING, problems: [{ ...place, ...wording, certain: true, syntax: false }] };
   }
 }
 
@@ -91,14 +91,14 @@ function lookInto(tools, root, declared, file) {
   const { errors, program, comments } = tools.parse(source, text, { lang });
   const at = (/** @type {number} */ offset) => ({ path: source, ...placeOf(text, offset) });
   if (errors.length > 0) {
-    const conflicts = conflictsIn(text).map(({ offset, ...told }) => ({
-      ...{ ...at(offset), ...told, certain: true, syntax: true },
+    const conflicts = conflictsIn(text).map(({ offset, ...wording }) => ({
+      ...{ ...at(offset), ...wording, certain: true, syntax: true },
     }));
     if (conflicts.length > 0) return { ...NOTHING, problems: conflicts };
     const problems = errors.map(({ message, helpMessage, labels }) => {
       const start = labels[0]?.start ?? 0;
-      const told = explain(text, start, message, helpMessage ?? undefined);
-      return { ...at(start), ...told, certain: true, syntax: true };
+      const wording = explain(text, start, message, helpMessage ?? undefined);
+      return { ...at(start), ...wording, certain: true, syntax: true };
     });
     return { ...NOTHING, problems };
   }
@@ -110,10 +110,10 @@ function lookInto(tools, root, declared, file) {
   const plain = withoutTypes(tools, { ...file, lang });
   const wrong = importMistakes(tree, plain.program, { root, source, exported, lack: tools.lack });
   const placed = (
-    /** @type {import('./imports/specifiers.js').Mistake} */ { offset, ...told },
+    /** @type {import('./imports/specifiers.js').Mistake} */ { offset, ...wording },
   ) => ({
     ...at(offset),
-    ...told,
+    ...wording,
     syntax: false,
   });
   if (!CHECKED.test(source)) return { problems: wrong.map(placed), imported, styles, resolved };
@@ -197,12 +197,12 @@ export function lookAtAll(tools, { root, pages, files, shared = null }, look = l
   }
   /** @type {Problem[]} */
   const others = [];
-  for (const { offset, text, ...told } of styleMistakes(root, styles)) {
-    others.push({ ...told, ...placeOf(text, offset), certain: true, syntax: true });
+  for (const { offset, text, ...wording } of styleMistakes(root, styles)) {
+    others.push({ ...wording, ...placeOf(text, offset), certain: true, syntax: true });
   }
   const sources = files.map((file) => file.path);
-  for (const { offset, text, ...told } of tailwindMistakes(tools, root, pages, sources)) {
-    others.push({ ...told, ...placeOf(text, offset), certain: false, syntax: false });
+  for (const { offset, text, ...wording } of tailwindMistakes(tools, root, pages, sources)) {
+    others.push({ ...wording, ...placeOf(text, offset), certain: false, syntax: false });
   }
   // Who imports by a pattern may mean any file.
   if (!waiting.some(({ text }) => text.includes(PATTERN))) {

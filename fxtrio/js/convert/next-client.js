@@ -49,13 +49,13 @@ export function importEdits(program, text, wanted, found) {
       changed.push({ node, rest: [] });
       continue;
     }
-    const kept = node.specifiers.filter((/** @type {Node} */ one) => {
+    const remaining = node.specifiers.filter((/** @type {Node} */ one) => {
       const here = nameHere(node.source.value, one);
       if (here === undefined) return true;
       names.add(here === one.local.name ? here : `${here} as ${one.local.name}`);
       return false;
     });
-    const rest = kept.filter((/** @type {Node} */ one) => !isTaken(program, node, one));
+    const rest = remaining.filter((/** @type {Node} */ one) => !isTaken(program, node, one));
     if (rest.length === node.specifiers.length) continue;
     changed.push({ node, rest: rest.map((/** @type {Node} */ one) => textOf(one, text)) });
   }
@@ -116,8 +116,8 @@ function isTaken(program, node, specifier) {
  * @param {string} text
  */
 function textOf(specifier, text) {
-  const shown = text.slice(specifier.start, specifier.end);
-  return specifier.type === 'ImportDefaultSpecifier' ? `default as ${shown}` : shown;
+  const imported = text.slice(specifier.start, specifier.end);
+  return specifier.type === 'ImportDefaultSpecifier' ? `default as ${imported}` : imported;
 }
 
 /**
@@ -241,18 +241,18 @@ function methodsOf(pattern) {
  */
 function callOf(node, routers, methods) {
   if (node.type !== 'CallExpression') return undefined;
-  const { callee, arguments: given } = node;
+  const { callee, arguments: args } = node;
   const isMember = callee.type === 'MemberExpression' && !callee.computed;
   const method =
     isMember && routers.has(callee.object.name) ? callee.property.name : methods.get(callee.name);
   if (method === undefined || !Object.hasOwn(ROUTER, method)) return undefined;
   const takesUrl = ['push', 'replace', 'prefetch'].includes(method);
-  if (given.length !== (takesUrl ? 1 : 0) || given[0]?.type === 'SpreadElement') return undefined;
+  if (args.length !== (takesUrl ? 1 : 0) || args[0]?.type === 'SpreadElement') return undefined;
   const name = ROUTER[method];
   const edits = () => [
     replace(callee, name),
     ...(method === 'replace'
-      ? [{ start: given[0].end, end: given[0].end, text: ', { replace: true }' }]
+      ? [{ start: args[0].end, end: args[0].end, text: ', { replace: true }' }]
       : []),
   ];
   return { edits, name, known: [isMember ? callee.object : callee] };

@@ -61,10 +61,10 @@ export function paramsEdits(program, text, found) {
   found.done.push('params are no promise');
   const react = importedFrom(program, 'react');
   walk(page.body, (node) => {
-    const [given] = node.arguments ?? [];
-    const isParams = given?.name === 'params' || given?.property?.name === 'params';
+    const [argument] = node.arguments ?? [];
+    const isParams = argument?.name === 'params' || argument?.property?.name === 'params';
     if (node.type === 'CallExpression' && isParams && react.get(node.callee.name) === 'use') {
-      found.edits.push(replace(node, text.slice(given.start, given.end)));
+      found.edits.push(replace(node, text.slice(argument.start, argument.end)));
     } else if (node.type === 'AwaitExpression' && node.argument.name === 'params') {
       found.edits.push(replace(node, 'params'));
     }
@@ -102,9 +102,9 @@ function metadataEdits(node, value, text, found) {
   /** @type {string[]} */
   const elements = [];
   const rest = value.properties.filter((/** @type {Node} */ one) => {
-    const made = elementOf(one);
-    if (made !== undefined) elements.push(made);
-    return made === undefined;
+    const element = elementOf(one);
+    if (element !== undefined) elements.push(element);
+    return element === undefined;
   });
   if (elements.length === 0) return;
   const listed = elements.map((one) => JSON.stringify(one));
@@ -116,8 +116,8 @@ function metadataEdits(node, value, text, found) {
     found.edits.push(remove(node, text));
     return;
   }
-  const kept = rest.map((/** @type {Node} */ one) => text.slice(one.start, one.end));
-  found.edits.push(replace(value, `{\n  ${kept.join(',\n  ')},\n}`));
+  const members = rest.map((/** @type {Node} */ one) => text.slice(one.start, one.end));
+  found.edits.push(replace(value, `{\n  ${members.join(',\n  ')},\n}`));
 }
 
 /**
@@ -126,9 +126,9 @@ function metadataEdits(node, value, text, found) {
  */
 function elementOf({ key, value }) {
   const name = key?.name ?? key?.value;
-  const given = plain(value);
-  if (name === 'title') return titleOf(given);
-  const content = name === 'keywords' ? listed(given) : stringOf(given);
+  const argument = plain(value);
+  if (name === 'title') return titleOf(argument);
+  const content = name === 'keywords' ? listed(argument) : stringOf(argument);
   if (content === undefined || !['description', 'keywords', 'robots'].includes(name)) {
     return undefined;
   }

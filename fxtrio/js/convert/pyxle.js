@@ -84,10 +84,10 @@ function isGlob(value) {
 function elementEdits(node, client, text, found) {
   const known = PROPERTIES[client.get(node.name.name) ?? ''];
   for (const attribute of known === undefined ? [] : node.attributes) {
-    const told = known[attribute.name?.name];
-    if (told === undefined) continue;
-    if (/^[a-z]\w*$/.test(told)) found.edits.push(replace(attribute.name, told));
-    else if (told === 'Leave it out') found.edits.push(remove(attribute, text));
+    const replacement = known[attribute.name?.name];
+    if (replacement === undefined) continue;
+    if (/^[a-z]\w*$/.test(replacement)) found.edits.push(replace(attribute.name, replacement));
+    else if (replacement === 'Leave it out') found.edits.push(remove(attribute, text));
     else continue;
     found.done.push(`<${node.name.name} ${attribute.name.name}>`);
   }
@@ -105,10 +105,13 @@ function callEdits(node, client, found) {
   const options = node.arguments[1];
   if (known === undefined || options?.type !== 'ObjectExpression') return;
   for (const property of options.properties) {
-    const told = known[property.key?.name];
-    if (told === undefined || !/^[a-z]\w*$/.test(told) || property.computed) continue;
+    const replacement = known[property.key?.name];
+    if (replacement === undefined || !/^[a-z]\w*$/.test(replacement) || property.computed) continue;
     found.edits.push(
-      replace(property.key, property.shorthand ? `${told}: ${property.key.name}` : told),
+      replace(
+        property.key,
+        property.shorthand ? `${replacement}: ${property.key.name}` : replacement,
+      ),
     );
     found.done.push(`${node.callee.name}({ ${property.key.name} })`);
   }

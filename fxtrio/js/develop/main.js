@@ -53,7 +53,7 @@ function listen(server, place) {
  * @param {Settings} settings
  * @param {Site} site
  * @param {Access} access
- * @param {Awaited<ReturnType<typeof makeServer>>} made
+ * @param {Awaited<ReturnType<typeof makeServer>>} dev
  */
 function moduleServer(settings, site, access, { server, runtime, pictures }) {
   const files = new RuntimeFiles(settings, runtime);
@@ -85,10 +85,10 @@ async function begin(settings) {
   const { quiet, requested: busy } = quietness();
   const bundle = (/** @type {Packages} */ packages) => bundlePackages(settings, packages);
   const discovery = discoverPackages(site, settings.root, quiet, bundle);
-  const made = await makeServer(settings, site, browsers, settled, discovery);
-  const { vite, server, runtime } = made;
+  const dev = await makeServer(settings, site, browsers, settled, discovery);
+  const { vite, server, runtime } = dev;
   const access = new Access(settings, site, server, runtime);
-  const views = new Views(settings, site, made);
+  const views = new Views(settings, site, dev);
   void new Places(settings, site, server, browsers);
   void new PlainPages(settings, site, server, browsers);
   const mistakes = new Mistakes();
@@ -96,8 +96,8 @@ async function begin(settings) {
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
   const collected = freeWhenIdle();
   const requested = () => (collected(), busy());
-  const shown = () => quiet.then(() => ({})); // checks begin then
-  const web = moduleServer(settings, site, access, made).on('request', requested);
+  const whenQuiet = () => quiet.then(() => ({})); // checks begin then
+  const web = moduleServer(settings, site, access, dev).on('request', requested);
   const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
   await Promise.all([
     listen(web, place('http')),
@@ -120,7 +120,7 @@ async function begin(settings) {
     change: (message) => changes.apply(message),
     problems: ({ key, problems }) => browsers.setProblems(key, problems) ?? {},
     look: (message) => mistakes.look(message),
-    warm: ({ pages }) => views.warm(pages).then(busy).then(shown),
+    warm: ({ pages }) => views.warm(pages).then(busy).then(whenQuiet),
   };
   return async (message) => {
     if (message.op === 'ping') return {};

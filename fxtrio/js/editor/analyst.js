@@ -171,32 +171,32 @@ function answer({ id, method, params }) {
 }
 
 /** What was asked and is not answered yet. @type {{ id?: number, method: string, params: any }[]} */
-const asked = [];
+const queue = [];
 
 /** Take the next question: somebody waits for all of them but the checks. */
 function next() {
-  const urgent = asked.findIndex(({ method }) => method !== 'check');
-  const [message] = asked.splice(Math.max(urgent, 0), 1);
+  const urgent = queue.findIndex(({ method }) => method !== 'check');
+  const [message] = queue.splice(Math.max(urgent, 0), 1);
   return message;
 }
 
 /** Answer a question, and see what has come in meanwhile before the one after it. */
 function work() {
-  if (asked.length === 0) return;
+  if (queue.length === 0) return;
   const message = next();
   const done = answer(message);
   if (message.id !== undefined) process.stdout.write(encodeMessage(done));
-  if (asked.length > 0) setImmediate(work);
+  if (queue.length > 0) setImmediate(work);
 }
 
 const reader = new MessageReader();
 process.stdin.on('data', (data) => {
-  const isIdle = asked.length === 0;
+  const isIdle = queue.length === 0;
   for (const message of reader.feed(/** @type {Buffer} */ (data))) {
     const unwanted = message.method === '$/cancelRequest' ? message.params.id : undefined;
-    const index = asked.findIndex(({ id }) => id !== undefined && id === unwanted);
-    if (index >= 0) asked.splice(index, 1);
-    else if (unwanted === undefined) asked.push(message);
+    const index = queue.findIndex(({ id }) => id !== undefined && id === unwanted);
+    if (index >= 0) queue.splice(index, 1);
+    else if (unwanted === undefined) queue.push(message);
   }
   if (isIdle) setImmediate(work);
 });

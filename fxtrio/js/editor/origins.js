@@ -116,7 +116,7 @@ export class Origins {
    * @param {Node} call
    * @returns {Origin | null}
    */
-  ofCall({ callee, arguments: given }) {
+  ofCall({ callee, arguments: args }) {
     if (callee.type === 'MemberExpression' && !callee.computed) {
       const { name } = callee.property;
       if (GIVES_LIST.has(name)) return this.of(callee.object);
@@ -127,8 +127,8 @@ export class Origins {
     if (hook === 'useParams') return ['params'];
     if (hook === 'useData') return ['data'];
     if (hook === 'useLayoutData') return ['layoutData'];
-    if (hook === 'useAction') return given.length === 1 ? actionOf(given[0]) : null;
-    if (callee.name === 'use' || callee.name === 'useDeferredValue') return this.of(given[0]);
+    if (hook === 'useAction') return args.length === 1 ? actionOf(args[0]) : null;
+    if (callee.name === 'use' || callee.name === 'useDeferredValue') return this.of(args[0]);
     const called = this.of(callee);
     return called?.length === 2 && called[0] === 'action' ? [...called, 'data'] : null;
   }
@@ -158,20 +158,20 @@ export class Origins {
   /**
    * Return the origin of what a function is called with.
    *
-   * @param {Node} made
+   * @param {Node} called
    * @param {number} index
    * @returns {Origin | null}
    */
-  ofParameter(made, index) {
-    if (index === 0 && made === this.page) return [];
-    const parent = this.parents.get(made);
-    if (parent?.type === 'CallExpression' && parent.arguments[0] === made) {
+  ofParameter(called, index) {
+    if (index === 0 && called === this.page) return [];
+    const parent = this.parents.get(called);
+    if (parent?.type === 'CallExpression' && parent.arguments[0] === called) {
       const { callee } = parent;
       const places = callee.type === 'MemberExpression' && HANDS_ELEMENTS.get(callee.property.name);
       return places && places.includes(index) ? below(this.of(callee.object), '[]') : null;
     }
     if (parent?.type === 'JSXExpressionContainer') return index === 0 ? this.ofForm(parent) : null;
-    const name = made.id?.name ?? (parent?.type === 'VariableDeclarator' ? parent.id.name : null);
+    const name = called.id?.name ?? (parent?.type === 'VariableDeclarator' ? parent.id.name : null);
     return index === 0 && this.elements.has(name) ? [`<${name}>`] : null;
   }
 
@@ -213,11 +213,11 @@ export class Origins {
     const component = /^<(.+)>$/.exec(origin?.[0] ?? '')?.[1];
     if (origin === null || component === undefined || origin.length < 2) return origin;
     const [, property, ...rest] = origin;
-    const given = (this.elements.get(component) ?? []).map((element) =>
+    const origins = (this.elements.get(component) ?? []).map((element) =>
       this.ofProperty(element, property),
     );
-    const [first] = given;
-    if (!first || given.some((one) => one?.join('\n') !== first.join('\n'))) return null;
+    const [first] = origins;
+    if (!first || origins.some((one) => one?.join('\n') !== first.join('\n'))) return null;
     return [...first, ...rest];
   }
 

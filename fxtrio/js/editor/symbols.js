@@ -16,7 +16,11 @@ const KINDS = {
   TSEnumDeclaration: 'type',
 };
 
-const MADE = new Set(['ArrowFunctionExpression', 'FunctionExpression', 'CallExpression']);
+const COMPONENT_VALUES = new Set([
+  'ArrowFunctionExpression',
+  'FunctionExpression',
+  'CallExpression',
+]);
 
 /**
  * Return the symbols of a file in their order, with the places of their names.
@@ -34,7 +38,7 @@ export function symbolsOf(program) {
     const kind = KINDS[declared.type];
     if (kind !== undefined && declared.id) return [{ ...named(declared.id), kind, ...more }];
     if (statement.type !== 'ExportDefaultDeclaration') return [];
-    const isFunction = kind === 'function' || MADE.has(declared.type);
+    const isFunction = kind === 'function' || COMPONENT_VALUES.has(declared.type);
     const { start } = statement;
     const place = { start, end: start + 'export default'.length };
     return [{ name: 'default', kind: isFunction ? 'function' : 'variable', ...more, ...place }];
@@ -48,7 +52,8 @@ export function symbolsOf(program) {
  */
 function variablesOf({ declarations }, more) {
   return declarations.flatMap((/** @type {Node} */ { id, init }) => {
-    const kind = MADE.has(init?.type) && /^[A-Z]/.test(id.name ?? '') ? 'function' : 'variable';
+    const kind =
+      COMPONENT_VALUES.has(init?.type) && /^[A-Z]/.test(id.name ?? '') ? 'function' : 'variable';
     if (id.type === 'Identifier') return [{ ...named(id), kind, ...more }];
     const { start, end } = id;
     return boundNames(id).map((name) => ({ name, kind, ...more, start, end }));

@@ -99,13 +99,13 @@ export class Pieces {
       !plugins?.length && !requirePragma && !insertPragma && CODE.test(filepath ?? '');
     const pieces = isPlain && !text.includes(IGNORE) ? piecesOf(text) : [];
     if (pieces.length < 2) return prettier.format(text, options);
-    const made = [];
+    const formatted = [];
     try {
-      for (const piece of pieces) made.push(await this.piece(prettier, piece, options));
+      for (const piece of pieces) formatted.push(await this.piece(prettier, piece, options));
     } catch {
       return prettier.format(text, options); // which says where the mistake is, if there is one
     }
-    return made.filter((piece) => piece !== '').join('\n');
+    return formatted.filter((piece) => piece !== '').join('\n');
   }
 
   /**
@@ -115,22 +115,22 @@ export class Pieces {
    */
   async piece(prettier, piece, options) {
     const key = `${JSON.stringify(options)}\n${piece}`;
-    const made = this.formatted.get(key) ?? (await prettier.format(piece, options));
+    const formatted = this.formatted.get(key) ?? (await prettier.format(piece, options));
     this.forget(key);
-    this.formatted.set(key, made);
-    this.size += key.length + made.length;
+    this.formatted.set(key, formatted);
+    this.size += key.length + formatted.length;
     for (const oldest of this.formatted.keys()) {
       if (this.size <= MOST) break;
       this.forget(oldest);
     }
-    return made;
+    return formatted;
   }
 
   /** @param {string} key */
   forget(key) {
-    const made = this.formatted.get(key);
-    if (made === undefined) return;
+    const formatted = this.formatted.get(key);
+    if (formatted === undefined) return;
     this.formatted.delete(key);
-    this.size -= key.length + made.length;
+    this.size -= key.length + formatted.length;
   }
 }

@@ -17,7 +17,7 @@ export class Pictures {
   /** By key: nothing else is served. @type {Map<string, Described>} */
   #described = new Map();
   /** Of a build, which asks for each twice. @type {Map<string, Promise<Described>>} */
-  #made = new Map();
+  #ofBuild = new Map();
   #process;
   #base;
 
@@ -95,9 +95,9 @@ export class Pictures {
 
   /** @param {string} id */
   #once(id) {
-    const made = this.#made.get(id) ?? this.#look(id, 'all');
-    this.#made.set(id, made);
-    return made;
+    const answer = this.#ofBuild.get(id) ?? this.#look(id, 'all');
+    this.#ofBuild.set(id, answer);
+    return answer;
   }
 
   /**

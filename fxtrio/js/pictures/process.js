@@ -54,12 +54,12 @@ export class PictureProcess {
    */
   async look(id, make) {
     const [file, query] = id.split('?');
-    const asked = query.match(QUERY);
-    if (asked === null) {
+    const parameters = query.match(QUERY);
+    if (parameters === null) {
       const message = `'?${query}' does not request a picture`;
       return { problem: { message, remedy: "Write '?picture', or '?width=400&picture'" } };
     }
-    const most = asked[1] === undefined ? null : Number(asked[1]);
+    const most = parameters[1] === undefined ? null : Number(parameters[1]);
     const answer = await this.ask(file, most, make);
     if (answer.problem === undefined) return { file, most, ...answer };
     const { message, remedy } = answer.problem;

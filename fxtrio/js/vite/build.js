@@ -55,8 +55,8 @@ async function build(plan, loading) {
   try {
     const home = reactHome(plan.root, plan.toolchain);
     const logger = quietLogger(vite, warnings);
-    const made = [pictures.plugin(true), fontsPlugin(plan)];
-    const documents = [...(await documentPlugins(plan.root)), ...made];
+    const generated = [pictures.plugin(true), fontsPlugin(plan)];
+    const documents = [...(await documentPlugins(plan.root)), ...generated];
     const proof = scriptsProof(tools, plan);
     const islands = islandsPlugin(tools, plan, client);
     const isFinal = plan.mode === 'production';
@@ -127,8 +127,8 @@ async function finish(plan, output, warnings) {
 function islandAssets(plan, output, views, hasIslands) {
   const islandMistakes = views.flatMap(({ mistakes }) => mistakes);
   const islandDoubts = views.flatMap(({ doubts }) => doubts);
-  const told = { islandMistakes, islandDoubts };
-  if (!hasIslands) return { islands: [], islandsEntry: null, ...told };
+  const findings = { islandMistakes, islandDoubts };
+  if (!hasIslands) return { islands: [], islandsEntry: null, ...findings };
   const assets = fileAssets(plan, output);
   const entry = assets(`\0${ISLANDS_ENTRY}`);
   const shared = new Set([entry.module, ...entry.preload]);
@@ -139,7 +139,7 @@ function islandAssets(plan, output, views, hasIslands) {
       return { path: source, line, column, when, key: keyOf(plan, file, name), files };
     }),
   );
-  return { islands, islandsEntry: entry, ...told };
+  return { islands, islandsEntry: entry, ...findings };
 }
 
 /** @param {string} toolchain */

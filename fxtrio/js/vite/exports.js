@@ -28,9 +28,9 @@ export function missingExport(error, plan, parse) {
   if (!name || typeof error.exporter !== 'string') return undefined;
   const file = path.resolve(plan.root, error.exporter);
   const known = exportsOf(file, plan, parse);
-  const shown =
+  const exporter =
     file === CLIENT ? "'fx/client'" : (packageOf(file) ?? path.relative(plan.root, file));
-  const { message, remedy } = lackOf(shown, name, known);
+  const { message, remedy } = lackOf(exporter, name, known);
   // A package may export what its own text does not name.
   if (packageOf(file) !== undefined && known.length === 0) {
     return `${message}. 'fx check' lists what it has.`;

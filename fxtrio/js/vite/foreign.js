@@ -83,9 +83,9 @@ export function foreignPlugin(root, parse) {
         const lang = /\.[cm]?ts$/.test(id) ? 'ts' : 'tsx';
         const { module } = parse(id, code, { lang });
         for (const { value, start, later } of requestsOf(module, code)) {
-          const told = foreignImport(value, root, path.dirname(id), later);
-          if (told === undefined) continue;
-          throw wrongAt(pageFileOf(id), code, start, told);
+          const rejection = foreignImport(value, root, path.dirname(id), later);
+          if (rejection === undefined) continue;
+          throw wrongAt(pageFileOf(id), code, start, rejection);
         }
         return null;
       },
@@ -97,7 +97,7 @@ export function foreignPlugin(root, parse) {
  * @param {string} file
  * @param {string} text
  * @param {number} offset
- * @param {Told} told
+ * @param {Told} rejection
  */
 function wrongAt(file, text, offset, { message, remedy }) {
   const before = text.slice(0, offset).split('\n');

@@ -87,16 +87,16 @@ function problemOf(error, plan, parse) {
   const broken = configurationProblem(raw, plan);
   if (broken !== null) return broken;
   const message = missingExport(error, plan, parse) ?? messageOf(raw, plan);
-  const told = { message, path: '', line: 0, column: 0 };
+  const problem = { message, path: '', line: 0, column: 0 };
   const place = placeOf(error, raw, plan);
   const text = place === null ? null : textOf(place.path, plan);
-  if (place === null || text === null) return { ...told, frame: String(error?.frame ?? '') };
+  if (place === null || text === null) return { ...problem, frame: String(error?.frame ?? '') };
   const found = place.specifier === undefined ? place : find(text, place.specifier);
-  if (found.line === 0) return { ...told, path: place.path, frame: '' };
+  if (found.line === 0) return { ...problem, path: place.path, frame: '' };
   const line = text.split(/\r?\n/)[found.line - 1] ?? '';
   const isSyntax = raw.includes('[PARSE_ERROR]');
   return {
-    ...told,
+    ...problem,
     message: isSyntax
       ? sentences(explain(text, offsetOf(text, found), ...split(message)))
       : message,
@@ -154,11 +154,14 @@ function brokenPostcss(raw, plan) {
   const source = file === undefined ? postcssFile(plan) : relativePath(file, plan);
   const remedy =
     missing === undefined ? `Run 'node ${source}' to see it alone.` : remedyFor(missing);
-  const told = { message: `the configuration of PostCSS fails: ${cause}. ${remedy}`, path: source };
+  const problem = {
+    message: `the configuration of PostCSS fails: ${cause}. ${remedy}`,
+    path: source,
+  };
   const place = { line: Number(line ?? 0), column: Number(column ?? 0) };
   const text = textOf(source, plan);
-  if (place.line === 0 || text === null) return { ...told, line: 0, column: 0, frame: '' };
-  return { ...told, ...place, frame: frameOf(text, place.line, place.column - 1) };
+  if (place.line === 0 || text === null) return { ...problem, line: 0, column: 0, frame: '' };
+  return { ...problem, ...place, frame: frameOf(text, place.line, place.column - 1) };
 }
 
 /** @param {Folders} plan */
@@ -198,7 +201,7 @@ function split(message) {
   return [cause, help];
 }
 
-/** @param {{ message: string, remedy: string }} told */
+/** @param {{ message: string, remedy: string }} wording */
 function sentences({ message, remedy }) {
   return `${message}. ${remedy}${remedy.endsWith('?') ? '' : '.'}`;
 }
@@ -279,13 +282,13 @@ function messageOf(raw, plan) {
   if (missing !== undefined) return `'${missing}' cannot be found. ${remedyFor(missing)}`;
   const help = raw.match(/Help\S*:\s*(.*)/)?.[1];
   const lines = raw.split('\n').filter((line) => !DRAWING.test(line) && line.trim() !== '');
-  const told = lines
+  const printed = lines
     .join(' ')
     .replace(/ Stack backtrace: .*/, '')
     .replace(CODE, '')
     .replace(/^Error: /, '')
     .trim();
-  const message = told.replaceAll(`${plan.root}/`, '');
+  const message = printed.replaceAll(`${plan.root}/`, '');
   return help === undefined ? message : `${message.replace(/\.$/, '')}. ${help}.`;
 }
 
@@ -316,9 +319,9 @@ function remedyFor(missing) {
 function frameOf(text, line, column) {
   const lines = text.split(/\r?\n/);
   const first = Math.max(1, line - 1);
-  const shown = lines.slice(first - 1, line + 1);
+  const excerpt = lines.slice(first - 1, line + 1);
   const width = String(line + 1).length;
-  return shown
+  return excerpt
     .flatMap((content, index) => {
       const number = first + index;
       const numbered = `${String(number).padStart(width)} | ${content}`;

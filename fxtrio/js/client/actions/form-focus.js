@@ -81,10 +81,10 @@ function mark(field, messages) {
     field.setAttribute('aria-invalid', 'true');
     undo.push(() => field.removeAttribute('aria-invalid'));
   }
-  const shown = field.hasAttribute('aria-describedby') ? null : elementWith(field, messages[0]);
-  if (shown !== null) {
-    shown.id ||= `${field.id || field.name}-fx-error`;
-    field.setAttribute('aria-describedby', shown.id);
+  const hint = field.hasAttribute('aria-describedby') ? null : elementWith(field, messages[0]);
+  if (hint !== null) {
+    hint.id ||= `${field.id || field.name}-fx-error`;
+    field.setAttribute('aria-describedby', hint.id);
     undo.push(() => field.removeAttribute('aria-describedby'));
   }
   return undo;

@@ -41,14 +41,14 @@ export function Script({ strategy = 'afterInteractive', ...props }) {
  */
 function LiveScript({ src, id, strategy, children, onReady, onError, attributes, scripts }) {
   const key = src ?? id ?? children;
-  const given = JSON.stringify({ ...attributes, ...(id && { id }), ...(src && { src }) });
+  const serialized = JSON.stringify({ ...attributes, ...(id && { id }), ...(src && { src }) });
   const ready = useLatest(onReady);
   const failed = useLatest(onError);
   useEffect(() => {
     const wanted = { current: true };
     const run = () => {
       if (!wanted.current) return;
-      scripts.run(key, JSON.parse(given), children).then(
+      scripts.run(key, JSON.parse(serialized), children).then(
         () => wanted.current && ready(),
         (error) => wanted.current && failed(error),
       );
@@ -58,7 +58,7 @@ function LiveScript({ src, id, strategy, children, onReady, onError, attributes,
       wanted.current = false;
       cancel?.();
     };
-  }, [key, given, children, strategy, scripts, ready, failed]);
+  }, [key, serialized, children, strategy, scripts, ready, failed]);
   return null;
 }
 

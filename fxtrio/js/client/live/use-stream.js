@@ -43,12 +43,12 @@ export function useStream(name, { page, query, limit = 100, enabled = true, onVa
       snapshot: () => connections.get(runtime)?.get(url)?.snapshot() ?? UNREAD,
     };
   }, [runtime, url, limit, enabled, receive]);
-  const shown = useStore(store, enabled ? UNREAD : DISABLED);
+  const snapshot = useStore(store, enabled ? UNREAD : DISABLED);
   const latest = useCallback(
     (/** @type {any[]} */ values) => (values.length > limit ? values.slice(-limit) : values),
     [limit],
   );
-  return useMemo(() => ({ ...shown, values: latest(shown.values) }), [shown, latest]);
+  return useMemo(() => ({ ...snapshot, values: latest(snapshot.values) }), [snapshot, latest]);
 }
 
 /**

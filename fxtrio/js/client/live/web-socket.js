@@ -98,20 +98,20 @@ export function useWebSocket(path, options = {}) {
  * @param {string} key '' for no connection
  * @param {ConnectionOptions & { forget: () => void }} options
  */
-function useConnection(connection, key, { open, forget, ...told }) {
+function useConnection(connection, key, { open, forget, ...listeners }) {
   const leaving = useRef(/** @type {Leaving | null} */ (null));
   const opens = useLatest(open);
-  const { onStatus, onMessage, onMissed, onClose } = told;
+  const { onStatus, onMessage, onMissed, onClose } = listeners;
   useEffect(() => {
     const before = leaving.current;
     leaving.current = null;
     clearTimeout(before?.timer);
     // An effect that begins anew with the same values is that of new code: the socket stays.
-    const kept = before?.key === key ? before.opened : null;
-    if (kept === null) before?.end();
+    const reused = before?.key === key ? before.opened : null;
+    if (reused === null) before?.end();
     if (key === '') return undefined;
     const opened =
-      kept ??
+      reused ??
       new Connection({
         open: () => /** @type {WebSocket} */ (opens()),
         onStatus,

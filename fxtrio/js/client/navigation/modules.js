@@ -77,11 +77,11 @@ export class Modules {
    * @param {PageInfo} page the one that is shown now
    */
   keepStyles(page) {
-    const kept = new Set(page.css ?? []);
+    const needed = new Set(page.css ?? []);
     for (const url of this.#styles) {
-      if (!kept.has(url)) this.#find('stylesheet', url)?.remove();
+      if (!needed.has(url)) this.#find('stylesheet', url)?.remove();
     }
-    this.#styles = kept;
+    this.#styles = needed;
   }
 
   /**

@@ -24,7 +24,7 @@ export function useLoader(path) {
     runtime.loads ??= new Loads(runtime.payloads);
     return runtime.loads.of(url);
   }, [runtime, path]);
-  const shown = useStore(load, path === null ? NO_PAGE : WAITING);
+  const snapshot = useStore(load, path === null ? NO_PAGE : WAITING);
   const refresh = useCallback(async () => load?.refresh(), [load]);
-  return useMemo(() => ({ ...shown, refresh }), [shown, refresh]);
+  return useMemo(() => ({ ...snapshot, refresh }), [snapshot, refresh]);
 }

@@ -27,8 +27,12 @@ export function Await({ value, fallback = null, children }) {
     };
   }, [value, last]);
   // One that is still awaited may be that of a view whose response has been ended.
-  const shown = isPending(value) && hasCome(last) ? last : value;
-  return createElement(Suspense, { fallback }, createElement(Settled, { value: shown, children }));
+  const current = isPending(value) && hasCome(last) ? last : value;
+  return createElement(
+    Suspense,
+    { fallback },
+    createElement(Settled, { value: current, children }),
+  );
 }
 
 /** @param {{ value: any, children: (value: any) => import('react').ReactNode }} props */

@@ -32,7 +32,7 @@ export function useLayoutData() {
 export function useLoaded(caller) {
   const { state } = usePage(caller);
   const level = useContext(LevelContext);
-  const given = useContext(DataContext);
-  if (given !== null) return given;
+  const provided = useContext(DataContext);
+  if (provided !== null) return provided;
   return level < state.page.layouts.length ? layoutProps(state)[level] : state.props;
 }

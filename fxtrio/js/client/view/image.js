@@ -46,10 +46,10 @@ const FILL = {
 export function Image({ src, priority = false, fill = false, style, ...rest }) {
   const { base } = useRoute('Image');
   const loading = priority ? 'eager' : 'lazy';
-  const shown = { loading, decoding: 'async', fetchPriority: priority ? 'high' : undefined };
+  const defaults = { loading, decoding: 'async', fetchPriority: priority ? 'high' : undefined };
   const filling = fill ? { ...FILL, ...style } : style;
   if (typeof src === 'string') {
-    return createElement('img', { ...shown, ...rest, style: filling, src: withBase(src, base) });
+    return createElement('img', { ...defaults, ...rest, style: filling, src: withBase(src, base) });
   }
   const { sources = [], placeholder, ...own } = src;
   const behind = placeholder && {
@@ -60,7 +60,7 @@ export function Image({ src, priority = false, fill = false, style, ...rest }) {
   const width = fill ? NaN : Number(size.width);
   const sizes = rest.sizes ?? sizesOf(width, rest.loading ?? loading);
   const img = createElement('img', {
-    ...{ ...shown, ...own, ...rest, ...size },
+    ...{ ...defaults, ...own, ...rest, ...size },
     sizes: own.srcSet && sizes,
     style: behind || filling ? { ...behind, ...filling } : undefined,
   });

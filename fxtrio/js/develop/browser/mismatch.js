@@ -46,8 +46,8 @@ export function mismatchOf(message) {
   });
   const depth = lines[first].match(LINE)?.[2].length ?? 0;
   const where = elementAround(lines.slice(0, first), depth);
-  const told = `${where}the server has ${server}, and the browser renders ${browser}.`;
-  return { title, message: told.replace(/^t/, 'T'), frame: lines.join('\n'), remedy: REMEDY };
+  const sentence = `${where}the server has ${server}, and the browser renders ${browser}.`;
+  return { title, message: sentence.replace(/^t/, 'T'), frame: lines.join('\n'), remedy: REMEDY };
 }
 
 /**

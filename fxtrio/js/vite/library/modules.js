@@ -121,8 +121,8 @@ export function libraryModules() {
       async handler(code, id, meta) {
         if (isNoticed) return null;
         if (isOfLibrary(id)) {
-          const made = /\.js$/.test(id) ? asModule(code) : null;
-          return made === null ? null : { code: made, map: null };
+          const changed = /\.js$/.test(id) ? asModule(code) : null;
+          return changed === null ? null : { code: changed, map: null };
         }
         if (id.startsWith(CLIENT) || !MENTIONED.test(code)) return null;
         let program;
@@ -184,8 +184,8 @@ export function laterStreams() {
     transform: {
       filter: { id: /\/node_modules\/react-dom\/server\.node\.js$/ },
       handler(code) {
-        const made = withLaterStreams(code);
-        return made === null ? null : { code: made, map: null };
+        const changed = withLaterStreams(code);
+        return changed === null ? null : { code: changed, map: null };
       },
     },
   };

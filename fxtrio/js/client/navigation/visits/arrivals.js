@@ -46,12 +46,12 @@ export class Arrivals {
     browser.shown = { entry: browser.entry, key: keyOf(url) };
     const typed = this.#typed.get(browser.entry);
     if (scroll === 'restore' && typed && keyOf(url) !== before.key) restoreTyped(document, typed);
-    const kept = scroll === 'restore' ? browser.position() : undefined;
-    const target = scroll === 'keep' || kept ? null : targetOf(document, url.hash);
+    const position = scroll === 'restore' ? browser.position() : undefined;
+    const target = scroll === 'keep' || position ? null : targetOf(document, url.hash);
     if (target !== null) {
       target.scrollIntoView();
     } else if (scroll !== 'keep') {
-      this.#scrollTo(kept ?? [0, 0]);
+      this.#scrollTo(position ?? [0, 0]);
     }
     if (target !== null) focusOn(target);
     else if (moved) focusOnPage(document);

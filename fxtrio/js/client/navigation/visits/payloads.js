@@ -82,8 +82,8 @@ export class Payloads {
    */
   async prefetch(url) {
     const key = keyOf(url);
-    const kept = this.#fresh(key);
-    if (kept !== undefined) return kept.promise.catch(() => null);
+    const cached = this.#fresh(key);
+    if (cached !== undefined) return cached.promise.catch(() => null);
     const promise = this.#request(url, {});
     /** @type {Entry} */
     const entry = { promise, expires: Infinity, once: true, taken: false };
