@@ -11,7 +11,7 @@
 
 'use strict';
 
-require('./options.cjs'); // first: what is loaded after it is not compiled anew
+const { inlineMore } = require('./options.cjs'); // first: what is loaded after it is not compiled anew
 
 const net = require('node:net');
 const path = require('node:path');
@@ -88,6 +88,7 @@ async function main() {
   });
   try {
     const app = await import(pathToFileURL(bundle).href);
+    inlineMore();
     const mark = markFile === undefined ? null : Number(markFile);
     const outbox = serve(Number(fd), (out) => new Renderer(app, out, stacks, mark));
     const { pages, buildId } = app;

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { mock, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { Type } from '../../../fxtrio/js/worker/frames.cjs';
 import { Outbox } from '../../../fxtrio/js/worker/outbox.cjs';
@@ -35,4 +37,11 @@ test('replies to short renders are gathered for two milliseconds', () => {
 
 test('a reply does not wait for a render that may take long', () => {
   assert.deepEqual(sentBefore([0, 0, 50, 0, 50]), [0, 0, 1, 2, 3]);
+});
+
+test('V8 knows every option that is set', () => {
+  const options = fileURLToPath(import.meta.resolve('../../../fxtrio/js/worker/options.cjs'));
+  const code = `require(${JSON.stringify(options)}).inlineMore()`;
+  const { status, stderr } = spawnSync(process.execPath, ['-e', code], { encoding: 'utf8' });
+  assert.deepEqual([status, stderr], [0, '']);
 });
