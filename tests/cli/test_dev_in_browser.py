@@ -116,8 +116,11 @@ def test_pages_come_and_go_without_a_restart(
     assert "started in" not in server.output()
 
 
-NESTED = "export default () => <p dangerouslySetInnerHTML={{ __html: '<h2>Part</h2>' }} />;\n"
-"""What browsers rearrange, and the proof does not look into."""
+NESTED = (
+    "export default () =>\n"
+    "  Array.from({ length: 600 }).reduce((inner) => <div>{inner}</div>, <h2>Part</h2>);\n"
+)
+"""What browsers rearrange, and the proof does not see: they put the 513th element elsewhere."""
 
 
 @pytest.mark.shared_dev

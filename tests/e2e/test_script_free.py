@@ -73,6 +73,15 @@ export default function Live() {
   return <button onClick={() => setCount(count + 1)}>{`Count ${count}`}</button>;
 }
 """
+HTML = page(
+    """
+    @server
+    async def load(request):
+        return {"html": request.query_params["html"]}
+    """,
+    "export default ({ data: { html } }) => (\n"
+    "  <main><p dangerouslySetInnerHTML={{ __html: html }} /></main>\n);",
+)
 FAILS = page(
     """
     @server
@@ -90,6 +99,7 @@ FILES = {
     "pages/list.fxl": LIST,
     "pages/live.fxl": LIVE,
     "pages/fails.fxl": FAILS,
+    "pages/html.fxl": HTML,
     "pages/error.fxl": "export default ({ error }) => <h1>{error.message}</h1>;",
 }
 
@@ -177,6 +187,21 @@ def test_an_error_page_of_html_has_no_scripts_either(site: Server) -> None:
 
     assert "<h1>Sold out.</h1>" in text
     assert '<script type="module"' not in text
+
+
+def test_html_that_browsers_would_rearrange_brings_the_scripts(
+    site: Server, browser: Browser
+) -> None:
+    kept = read_text(f"{site.url}/html?html=%3Cb%3EKept%3C/b%3E")
+    assert "<p><b>Kept</b></p>" in kept
+    assert '<script type="module"' not in kept
+
+    page = visit(browser).page
+    page.goto(f"{site.url}/html?html=%3Ch2%3EMoved%3C/h2%3E")
+    expect(page.locator("main > p > h2")).to_have_text("Moved")  # as React has it
+
+    told = "<h2> in <p> in the HTML of <p>, so the page is sent with its scripts."
+    assert f"/html?html=%3Ch2%3EMoved%3C/h2%3E: {told}" in site.output()
 
 
 def test_scripts_would_change_nothing(project: Path, site: Server, browser: Browser) -> None:

@@ -11,6 +11,7 @@ import { Inserted } from './inserted.js';
 import { RenderedIslands } from './islands.js';
 import { movedFrom, same } from './mounted.js';
 import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
+import { withNeeds } from './set-html.js';
 import { RootSplitter } from './splitter.js';
 import { bindPromises } from '../client/view/promises.js';
 import { createTree } from '../client/view/tree.js';
@@ -57,7 +58,7 @@ export function createRenderers({ views, base }) {
      * @param {State} state
      * @returns {Rendered | Promise<Rendered>} `html` is the inside of the root element
      */
-    render(id, state) {
+    render: withNeeds((id, state) => {
       if (!waiting.has(id)) {
         const collected = new Collected(state);
         const text = renderNow(wholeTree(views[id], state, base, collected));
@@ -67,7 +68,7 @@ export function createRenderers({ views, base }) {
       const collected = new Collected(state);
       const tree = wholeTree(views[id], state, base, collected);
       return renderWhole(tree, state.nonce).then((text) => divide(text, state, collected, base));
-    },
+    }),
 
     /**
      * Render a page in parts. What `pipe` writes begins inside of the root element, and

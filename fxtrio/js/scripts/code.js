@@ -11,6 +11,7 @@ import { Changes, ofExpression } from './changes.js';
 import { isConstantOfBuild, isNaming, isSetter, isSetterName, isSetterUsed } from './constants.js';
 import { ElementTypes } from './element-types/element-types.js';
 import { elementReasons, textOf } from './elements/elements.js';
+import { setHtmlProblem } from './elements/set-html.js';
 import { Functions, isCallee, renamedSlots } from './functions.js';
 import { partsOfIslands } from './islands/parts.js';
 import { elementOf, isIsland, islandsOf } from './islands/islands.js';
@@ -283,6 +284,10 @@ class Looker {
     }
     const reasons = this.nesting.enter(name, element ?? '');
     this.reasons.push(...reasons, ...misplacedValues(node, element ?? '', this.module));
+    if (meaning === undefined && element !== null) {
+      const set = setHtmlProblem(node.openingElement, element, this.nesting.outer());
+      if (set !== '') this.add(name, set);
+    }
     this.reasons.push(...this.functions.ofChildren(node, meaning));
   }
 

@@ -14,6 +14,7 @@ import { loadTools } from '../check/checker.js';
 import { fontsPlugin } from '../fonts/plugin.js';
 import { Pictures } from '../pictures/plugin.js';
 import { islandsPlugin, keyOf } from '../scripts/islands/plugin.js';
+import { setHtmlPlugin } from '../scripts/elements/plugin.js';
 import { scriptsProof } from '../scripts/plugin.js';
 import { clientOf, collectAssets, fileAssets } from './assets.js';
 import { makeConfig } from './config.js';
@@ -61,7 +62,8 @@ async function build(plan, loading) {
     const islands = islandsPlugin(tools, plan, client);
     const isFinal = plan.mode === 'production';
     const library = libraryModules();
-    const final = [library.plugin, laterStreams(), proof.plugin, islands.plugin];
+    const html = setHtmlPlugin(tools, client);
+    const final = [library.plugin, laterStreams(), proof.plugin, islands.plugin, html];
     const proved = isFinal ? final : [];
     const beside = [sheets.plugin, ...proved];
     const hasIslands = islands.isFound;

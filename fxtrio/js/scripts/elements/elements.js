@@ -4,6 +4,7 @@
 
 import { CLIENT, PASSING_ON } from '../allowed.js';
 import { isKnownElement } from './known.js';
+import { SET_HTML } from './set-html.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('../module.js').Meaning} Meaning */
@@ -39,7 +40,10 @@ const CONTROLLED = new Set(['input', 'select', 'textarea']);
  */
 export function elementReasons(tag, meaning) {
   const text = textOf(tag.name);
-  if (isComponent(text, meaning)) return attributeOf(tag, 'ref').map(named);
+  if (isComponent(text, meaning)) {
+    const html = meaning?.kind === 'import' ? attributeOf(tag, SET_HTML) : [];
+    return [...attributeOf(tag, 'ref'), ...html].map(named);
+  }
   if (meaning?.kind === 'import' && !CLIENT.has(meaning.name)) return []; // its import says it
   if (!isHost(text, meaning)) {
     return [{ node: tag, cause: `<${text}> is only known when it is rendered` }];
@@ -88,6 +92,7 @@ function attributeReasons(element, attribute) {
   const name = textOf(attribute.name);
   if (/^on/i.test(name) || PROPERTIES.has(name) || name === 'is') return [named(attribute)];
   if (element === 'Link' && ROUTED.has(name)) return [named(attribute)];
+  if (PASSING_ON.has(element) && name === SET_HTML) return [named(attribute)];
   const isAction = name === 'action' || name === 'formAction';
   return isAction && !isText(attribute.value) ? [named(attribute)] : [];
 }

@@ -32,8 +32,11 @@ const MATH = [
 
 const KNOWN = new Set([...HTML, ...SVG, ...MATH].flatMap((line) => line.split(' ')));
 
-/** Names of elements that drawings have and documents do not, besides drawings themselves. */
+/** Elements that drawings have and documents do not. */
 export const DRAWN = new Set(SVG.flatMap((line) => line.split(' ')));
+
+/** Elements that formulas have. */
+export const FORMULAS = new Set(MATH.flatMap((line) => line.split(' ')));
 
 /** @param {string} name */
 export function isKnownElement(name) {

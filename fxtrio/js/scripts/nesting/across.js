@@ -12,6 +12,7 @@ import { CLIENT } from '../allowed.js';
 import { textOf } from '../elements/elements.js';
 import { elementOf, isIsland } from '../islands/islands.js';
 import { isLibrary, Meanings } from '../module.js';
+import { setHtmlProblem } from '../elements/set-html.js';
 import { AWAY } from './findings.js';
 import { clashOf, isFree, shortened } from './nesting.js';
 import { addTo, Sources } from './sources.js';
@@ -158,7 +159,12 @@ class Across extends Values {
     const { openingElement, children } = node;
     const meaning = this.#meanings.get(at.file)?.ofTag(openingElement.name);
     const name = this.#elementOf(at.file, node);
-    if (name !== '') return this.#showInside(name, children, at);
+    if (name !== '') {
+      const problem = setHtmlProblem(openingElement, name, at.chain);
+      // What is written in the elements around it is looked at with these.
+      if (problem !== '' && !at.isOwn) this.add(at, problem);
+      return this.#showInside(name, children, at);
+    }
     if (
       meaning?.kind === 'context' ||
       (meaning?.kind === 'import' && meaning.specifier === 'react')

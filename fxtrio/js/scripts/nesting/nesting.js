@@ -128,6 +128,11 @@ export class Nesting {
   leave() {
     this.#around.pop();
   }
+
+  /** Return the elements of HTML around the current one, up to a component. */
+  outer() {
+    return this.#around.slice(this.#around.lastIndexOf('', -2) + 1, -1);
+  }
 }
 
 /**
@@ -299,6 +304,11 @@ function drawnIn(around) {
   return integrated > foreign
     ? { inside: integrated + 1 }
     : { foreign: around[foreign], inside: 0 };
+}
+
+/** Return the drawing or formula that an element would be a part of. @param {string[]} around */
+export function drawingAround(around) {
+  return drawnIn(around).foreign;
 }
 
 /** Whether an element ends a search for list items around. @param {string} name */

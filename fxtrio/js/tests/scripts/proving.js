@@ -13,7 +13,7 @@ import { Module } from '../../scripts/module.js';
 import { Proof } from '../../scripts/proof.js';
 
 export const toolchain = fileURLToPath(new URL('../..', import.meta.url));
-const tools = await loadTools(toolchain);
+export const tools = await loadTools(toolchain);
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'proof-'));
 after(() => fs.rmSync(root, { recursive: true }));
 

@@ -39,6 +39,9 @@ _ENTRY = b'<script type="module"'
 _TAGS = (b"<html ", b"<body ")
 """Prefix of a head that has attributes for the document."""
 
+_NEEDS_SCRIPTS = b"<!--fx:scripts-->"
+"""In front of HTML that needs its scripts after all (`fxtrio/js/render/set-html.js`)."""
+
 
 class DocumentFrame(msgspec.Struct, frozen=True):
     """The bytes of a view's document that are the same for every request."""
@@ -108,7 +111,8 @@ class DocumentFrame(msgspec.Struct, frozen=True):
     def whole(self, rendered: Rendered, state: bytes, nonce: bytes) -> bytes:
         """Return the document of a render.
 
-        One without HTML, which the browser renders, has scripts in any case.
+        One without HTML, which the browser renders, has scripts in any case, and so has one whose
+        render has found that it needs them.
         """
         head, html = rendered.head, rendered.html
         viewport = b"" if b'name="viewport"' in head else _VIEWPORT
@@ -119,7 +123,10 @@ class DocumentFrame(msgspec.Struct, frozen=True):
             cut = state.rfind(self.nonce)
             state = state[:cut] + state[cut:].replace(self.nonce, nonce) if cut >= 0 else state
         opening, head, to_root = self._around(head)
-        if not self.scripts and html:
+        needs_scripts = self.scripts or not html
+        if not self.scripts and html.startswith(_NEEDS_SCRIPTS):
+            html, needs_scripts = html.removeprefix(_NEEDS_SCRIPTS), True
+        if not needs_scripts:
             parts = (opening, viewport, head, self.styles, to_root, html, b"</div>")
             allowed = b' nonce="%b"' % nonce if nonce else b""
             rules = _RULES % allowed if _PREFETCHED in html else b""

@@ -1,0 +1,27 @@
+/** The plug-in that lets HTML be looked at which elements are given when a page is rendered. */
+
+import { SET_HTML, withChecks } from './set-html.js';
+
+/**
+ * @param {import('../../check/names.js').Tools} tools
+ * @param {string} client folder of the client runtime
+ * @returns {import('vite').Plugin}
+ */
+export function setHtmlPlugin(tools, client) {
+  const file = `${client}/../render/set-html.js`;
+  return {
+    name: 'fx:set-html',
+    enforce: 'pre',
+    applyToEnvironment: ({ name }) => name === 'ssr',
+    transform: {
+      order: 'pre',
+      filter: { id: /\.(fxl|md|m?[jt]sx?)$/, code: SET_HTML },
+      handler(code, id) {
+        const { program, errors } = tools.parse(id, code, { lang: 'tsx' });
+        if (errors.length > 0) return null; // which the bundler reports
+        const checked = withChecks(code, /** @type {any} */ (program), file);
+        return checked === code ? null : { code: checked, map: null };
+      },
+    },
+  };
+}
