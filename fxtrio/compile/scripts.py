@@ -39,8 +39,8 @@ def without_scripts(
 
 def _without_scripts(view: View, result: BundleResult) -> dict[str, Any]:
     islands = islands_of(view, result)
-    shown = {"islands": {one.key: list(one.files) for one in islands}} if islands else {}
-    return {**view.client, "scripts": False, **shown}
+    extra = {"islands": {one.key: list(one.files) for one in islands}} if islands else {}
+    return {**view.client, "scripts": False, **extra}
 
 
 def islands_of(view: View, result: BundleResult) -> tuple[IslandUse, ...]:
@@ -82,12 +82,12 @@ def dump_reasons(manifest: Manifest, result: BundleResult) -> bytes:
 
     Those of a view without scripts are its islands.
     """
-    told = {}
+    by_view = {}
     for view in manifest.views if result.scripts else ():
         reasons = script_reasons(view, manifest.modules, result.scripts[view.id])
-        shown = dict.fromkeys(map(str, reasons or islands_of(view, result)))
-        told[view.id] = list(shown)
-    return json.dumps(told, indent=1).encode() + b"\n"
+        listed = dict.fromkeys(map(str, reasons or islands_of(view, result)))
+        by_view[view.id] = list(listed)
+    return json.dumps(by_view, indent=1).encode() + b"\n"
 
 
 def scripts_mode(

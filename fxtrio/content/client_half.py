@@ -51,7 +51,7 @@ _RENAMED = {
 def client_half(article: Article) -> str:
     """Return the module of a page: its component, ``frontMatter`` and ``headings``."""
     writing = _Writing()
-    shown = writing.node(Element("article", {}, article.tree.children))
+    tree = writing.node(Element("article", {}, article.tree.children))
     used = sorted(writing.components)
     lines = [f"import {{ {', '.join(used)} }} from 'fx/client';"] if used else []
     lines += [
@@ -61,7 +61,7 @@ def client_half(article: Article) -> str:
         f"export const frontMatter = {_json(article.front_matter.values)};",
         f"export const headings = {_json(jsonable(article.headings))};",
         "export default function MarkdownPage() {",
-        f"  return {shown};",
+        f"  return {tree};",
         "}",
     ]
     return "\n".join([*lines, ""])
@@ -108,8 +108,8 @@ class _Writing:
             if is_picture:
                 self.components.add("Image")
                 return "Image", f"{_attributes(others)} src={{{asset}}}"
-            shown = {"loading": "lazy", "decoding": "async", **others}
-            return "img", f"{_attributes(shown)} src={{{asset}}}"
+            defaults = {"loading": "lazy", "decoding": "async", **others}
+            return "img", f"{_attributes(defaults)} src={{{asset}}}"
         return "", ""
 
 

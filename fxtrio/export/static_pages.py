@@ -43,9 +43,9 @@ from fxtrio.serve.cache.anonymous_request import AnonymousRequest
 from fxtrio.serve.cache.static_pages import (
     INDEX,
     Slice,
-    StoredForm,
     StoredIndex,
     StoredPage,
+    StoredRepresentation,
     settings_of,
 )
 from fxtrio.serve.cache.stored_renderer import is_of_no_page
@@ -196,7 +196,7 @@ class _Recorder:
         return rendered
 
     def stream(self, page: int, payload: bytes) -> AbstractAsyncContextManager[RenderParts]:
-        """Return the render in parts, of which none is kept."""
+        """Return the render in parts, of which none is stored."""
         assert self._renderer is not None
         return self._renderer.stream(page, payload)
 
@@ -326,22 +326,22 @@ class _Rendering:
         audience.request_id = scope["state"].get("request_id", "")
         return audience
 
-    def _stored(self, body: bytes) -> StoredForm:
+    def _stored(self, body: bytes) -> StoredRepresentation:
         """Put a body among the parts, in all the forms that are sent."""
         nonce = self.app.site.nonce
         segments = body.split(nonce) if nonce else [body]
         etag = f'W/"{blake2b(b"".join(segments), digest_size=12).hexdigest()}"'
         places = tuple(map(self._put, segments))
         if not self.compress or len(body) < LEAST:
-            return StoredForm(etag, places)
+            return StoredRepresentation(etag, places)
         if len(segments) > 1:
-            return StoredForm(
+            return StoredRepresentation(
                 etag, places, deflated=tuple(map(self._put, deflate_pieces(segments)))
             )
         coded = {
             coding: self._put(encode_whole(coding, body, best=True)) for coding in smallest_first()
         }
-        return StoredForm(etag, places, coded=coded)
+        return StoredRepresentation(etag, places, coded=coded)
 
     def _put(self, part: bytes) -> Slice:
         place = (self._size, len(part))

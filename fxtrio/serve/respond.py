@@ -89,12 +89,12 @@ async def respond(
             return answer
     except BaseException:
         if watched.interrupted:
-            event.otherwise = partial(_answer_late, page, representation, watched, admitted)
+            event.otherwise = partial(_answer_cancelled, page, representation, watched, admitted)
         raise
-    return await _answer_late(page, representation, watched, admitted)
+    return await _answer_cancelled(page, representation, watched, admitted)
 
 
-async def _answer_late(
+async def _answer_cancelled(
     page: PageEvent, representation: Representation, watched: Watched, admitted: bool
 ) -> Answer:
     """Return the answer in place of work that was cancelled."""

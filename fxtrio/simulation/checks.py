@@ -90,7 +90,7 @@ def _is_trios(task: trio.lowlevel.Task) -> bool:
 
 
 def _process(process: Process) -> Iterable[str]:
-    """Each response has one status and an end; connections and subscriptions are gone."""
+    """Each response has one status and an end; connections and subscriptions have ended."""
     for connection in process.finished:
         yield from _connection(connection)
     yield from _budgets(process)

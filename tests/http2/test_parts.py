@@ -108,32 +108,32 @@ def part(body: bytes, *, more: bool = True) -> dict[str, object]:
 
 
 async def test_a_body_comes_in_one_piece_and_then_the_disconnect() -> None:
-    mailbox = ReceiveQueue()
-    await mailbox.put(part(b"a"))
-    await mailbox.put(part(b"b", more=False))
-    await mailbox.put({"type": "http.disconnect"})
-    assert await mailbox.receive() == part(b"ab", more=False)
-    assert not mailbox.disconnect_received
+    queue = ReceiveQueue()
+    await queue.put(part(b"a"))
+    await queue.put(part(b"b", more=False))
+    await queue.put({"type": "http.disconnect"})
+    assert await queue.receive() == part(b"ab", more=False)
+    assert not queue.disconnect_received
     for _ in range(2):
-        assert await mailbox.receive() == {"type": "http.disconnect"}
-    assert mailbox.disconnect_received
+        assert await queue.receive() == {"type": "http.disconnect"}
+    assert queue.disconnect_received
 
 
 async def test_what_is_there_is_received_without_a_wait() -> None:
-    mailbox = ReceiveQueue()
-    mailbox.leave({"type": "http.disconnect"})
+    queue = ReceiveQueue()
+    queue.leave({"type": "http.disconnect"})
     with trio.CancelScope() as scope:
         scope.cancel()
-        assert (await mailbox.receive())["type"] == "http.disconnect"
+        assert (await queue.receive())["type"] == "http.disconnect"
 
 
 @pytest.mark.parametrize("end", ["take", "close", "leave"])
 async def test_whoever_puts_too_much_waits_for_room_and_not_for_ever(end: str) -> None:
-    mailbox = ReceiveQueue()
+    queue = ReceiveQueue()
     done = []
 
     async def put() -> None:
-        await mailbox.put(part(b"*" * 100_000))
+        await queue.put(part(b"*" * 100_000))
         done.append(True)
 
     async with trio.open_nursery() as nursery:
@@ -141,11 +141,11 @@ async def test_whoever_puts_too_much_waits_for_room_and_not_for_ever(end: str) -
         await wait_all_tasks_blocked()
         assert not done
         if end == "take":
-            await mailbox.receive()
+            await queue.receive()
         elif end == "close":
-            mailbox.close()
+            queue.close()
         else:
-            mailbox.leave({"type": "http.disconnect"})
+            queue.leave({"type": "http.disconnect"})
     assert done
 
 
@@ -153,13 +153,13 @@ async def test_a_slow_body_is_abandoned_by_the_time_that_was_waited_for_it(
     autojump_clock: MockClock,
 ) -> None:
     async def give_up() -> None:
-        mailbox.leave({"type": "http.disconnect"})
+        queue.leave({"type": "http.disconnect"})
 
-    mailbox = ReceiveQueue(taken=list, allowed=lambda waited: 10 - waited, overdue=give_up)
+    queue = ReceiveQueue(taken=list, allowed=lambda waited: 10 - waited, overdue=give_up)
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(mailbox.receive)
+        nursery.start_soon(queue.receive)
         await trio.sleep(6)
-        await mailbox.put(part(b"*"))
+        await queue.put(part(b"*"))
     await trio.sleep(100)  # the application's own time does not count
-    assert (await mailbox.receive())["type"] == "http.disconnect"
+    assert (await queue.receive())["type"] == "http.disconnect"
     assert trio.current_time() == 110

@@ -1,4 +1,4 @@
-"""What Node has said of the views of an app, kept on the disk.
+"""The last answer of Node about the views of an app, stored on the disk.
 
 It says the same of the same, so that the process that serves need not wait for it to begin.
 """
@@ -31,7 +31,7 @@ class _Stored:
 
 
 def find_answer(folder: Path, plan: Any) -> BundleResult | None:
-    """Return what Node has last said of ``plan`` in the build ``folder``.
+    """Return the last answer of Node about ``plan`` in the build ``folder``.
 
     None when it was asked of something else, or by another fxtrio. It may answer in another way
     now.
@@ -47,7 +47,7 @@ def find_answer(folder: Path, plan: Any) -> BundleResult | None:
 
 
 def store_answer(folder: Path, plan: Any, answer: dict[str, Any]) -> BundleResult:
-    """Keep what Node has said of ``plan``, for the next `fx dev`; return it."""
+    """Store the answer of Node about ``plan`` for the next `fx dev`, and return it."""
     result = read_result(answer)
     data = msgspec.json.encode(result)
     with suppress(OSError):  # of a full disk: it starts all the same

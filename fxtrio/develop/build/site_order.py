@@ -1,4 +1,4 @@
-"""What Node is told of the views of an app: all of them, or those that have come since."""
+"""The order to Node about the views of an app: all of them, or those that have come since."""
 
 from __future__ import annotations
 

@@ -142,12 +142,12 @@ class Timings:
         return None
 
     def of(self, span: Span) -> Timing | None:
-        """Return the timing of the request that a span belongs to, if it is still kept."""
+        """Return the timing of the request that a span belongs to, if it is still stored."""
         timing: Timing | None = span.root.states.get(self)
         return timing
 
     def latest(self) -> list[Timing]:
-        """Return what is kept, the newest first."""
+        """Return the stored timings, the newest first."""
         return [one for one in reversed(self._latest.values()) if not self._is_hidden(one.root)]
 
     def _is_hidden(self, root: Span) -> bool:

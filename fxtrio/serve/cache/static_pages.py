@@ -46,7 +46,7 @@ Slice = tuple[int, int]
 """Where bytes are in the file of bodies: the first, and how many."""
 
 
-class StoredForm(msgspec.Struct, frozen=True):
+class StoredRepresentation(msgspec.Struct, frozen=True):
     """One representation of a page, in the file of bodies."""
 
     etag: str
@@ -63,8 +63,8 @@ class StoredForm(msgspec.Struct, frozen=True):
 class StoredPage(msgspec.Struct, frozen=True):
     """What a build has rendered of one page."""
 
-    html: StoredForm
-    payload: StoredForm
+    html: StoredRepresentation
+    payload: StoredRepresentation
     headers: tuple[tuple[str, str], ...] = ()
     """Those that its code has set (`request.state.response`)."""
 
@@ -166,7 +166,7 @@ class StaticPage:
     def _coded(
         self,
         event: RequestEvent,
-        form: StoredForm,
+        form: StoredRepresentation,
         media: bytes,
         headers: list[Header],
         encodes: bool,

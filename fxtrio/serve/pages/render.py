@@ -81,8 +81,8 @@ async def _load_and_show(
     only = event.headers.get(ONLY) if event.navigation else None
     try:
         if not deferred and only is None and after is None:
-            shown = page.show_loaded(outcome.values, outcome.status)
-            return shown if isinstance(shown, Reply) else await shown
+            answer = page.show_loaded(outcome.values, outcome.status)
+            return answer if isinstance(answer, Reply) else await answer
         content = Content(outcome.values, outcome.status)
         if after is not None:
             content = Content(outcome.values, after.status, action_data=after.action_data)

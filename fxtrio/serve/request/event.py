@@ -234,15 +234,15 @@ def open_event(terms: RequestTerms, scope: Scope, receive: Receive, send: Send) 
     if state is None:
         state = scope["state"] = {}
     state["response"] = draft
-    request_id, made = None, ""
+    request_id, generated = None, ""
     if terms.with_ids:
         incoming = headers.get(b"x-request-id") if terms.trust_incoming_ids else None
         if incoming is not None and _INCOMING_ID.fullmatch(incoming):
             request_id = incoming
         else:
-            made = terms.entropy.hex()
-            request_id = made.encode()
-        state["request_id"] = made or request_id.decode()
+            generated = terms.entropy.hex()
+            request_id = generated.encode()
+        state["request_id"] = generated or request_id.decode()
     extensions = scope.get("extensions")
     server: WholeResponse | None = extensions.get(WHOLE_RESPONSE) if extensions else None
     direct: Send | None = None

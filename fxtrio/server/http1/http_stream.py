@@ -38,7 +38,7 @@ class HttpStream(Response):
     shared = False
     """Whether a task of the application may be reading still (see `release`)."""
 
-    _given = False  # the end of the body was received by the application
+    _body_taken = False  # the end of the body was received by the application
     _waited = 0.0  # seconds that the body has kept the application waiting
     _unheard = 0  # parts of the answer that went nowhere
     _ahead = 0  # bytes read behind this request
@@ -60,7 +60,7 @@ class HttpStream(Response):
     async def receive(self) -> Message:
         """Return the next ASGI message: parts of the body, then, once it is so, the disconnect."""
         request = self.request
-        if (request.chunks or (request.complete and not self._given)) and self.stage != DONE:
+        if (request.chunks or (request.complete and not self._body_taken)) and self.stage != DONE:
             return self._part()
         return await self._receive_later()
 
@@ -138,14 +138,19 @@ class HttpStream(Response):
     def take_body(self, most: int) -> bytes | None:
         """Return the body if all of it has come, in place of `receive`."""
         request = self.request
-        if not request.complete or self._given or request.received > most or self.stage == DONE:
+        if (
+            not request.complete
+            or self._body_taken
+            or request.received > most
+            or self.stage == DONE
+        ):
             return None
         chunks = request.chunks
         body = chunks[0] if len(chunks) == 1 else b"".join(chunks)
         if len(body) != request.received:  # a part of it was received already
             return None
         request.chunks = []
-        self._given = True
+        self._body_taken = True
         return body
 
     async def flush(self) -> None:
@@ -190,7 +195,7 @@ class HttpStream(Response):
             request.chunks = []
         else:
             body = b""
-        self._given = request.complete
+        self._body_taken = request.complete
         return {"type": "http.request", "body": body, "more_body": not request.complete}
 
     async def _receive_later(self) -> Message:
@@ -211,7 +216,7 @@ class HttpStream(Response):
         request, connection = self.request, self.connection
         reader, transport = connection.reader, connection.transport
         while self.stage != DONE:
-            if request.chunks or (request.complete and not self._given):
+            if request.chunks or (request.complete and not self._body_taken):
                 return self._part()
             if transport.ended or transport.broken or (reader.rejection and not request.complete):
                 break

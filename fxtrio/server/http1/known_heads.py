@@ -117,8 +117,8 @@ class KnownHeads:
         self._own.pop(reader, None)
 
 
-def _put(kept: dict[K, V], key: K, value: V, most: int) -> None:
+def _put(heads: dict[K, V], key: K, value: V, most: int) -> None:
     """Put ``value`` in; what has been there for longest goes when there are more than ``most``."""
-    kept[key] = value
-    if len(kept) > most:
-        del kept[next(iter(kept))]
+    heads[key] = value
+    if len(heads) > most:
+        del heads[next(iter(heads))]

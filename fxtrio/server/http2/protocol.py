@@ -208,7 +208,7 @@ class GuardedProtocol(H2Protocol):
             call.count_backlog()
             if call.stream.closed:
                 await self._finish(number)
-        box = call.mailbox
+        box = call.queue
         if box is None or box.is_awaited or box.left or call.has_room():
             call.take()
 

@@ -153,7 +153,7 @@ def _size(message: Message) -> int:
 
 
 async def run_application(
-    app: AppWrapper, config: Config, scope: Any, mailbox: ReceiveQueue, send: Callable[[Any], Any]
+    app: AppWrapper, config: Config, scope: Any, queue: ReceiveQueue, send: Callable[[Any], Any]
 ) -> None:
     """Run an application for one request, and have it finished whatever it does.
 
@@ -163,7 +163,7 @@ async def run_application(
 
     async def guarded(message: Any) -> None:
         nonlocal unheard
-        if not mailbox.left:
+        if not queue.left:
             await send(message)
             if message["type"] == "websocket.send":
                 await trio.lowlevel.checkpoint()
@@ -175,18 +175,18 @@ async def run_application(
             raise ClientDisconnected
 
     try:
-        receive: Any = mailbox.receive
+        receive: Any = queue.receive
         await app(scope, receive, guarded, trio.to_thread.run_sync, trio.from_thread.run)
     except* ClientDisconnected:
         pass
     except* Exception as group:
         error = group.exceptions[0] if len(group.exceptions) == 1 else group
         path = scope["raw_path"].decode("latin-1")
-        if mailbox.disconnect_received:
+        if queue.disconnect_received:
             # An error after a disconnect is no defect of the application.
             await config.log.info("%s: ended with %r after its client", path, error)
         else:
             await config.log.error("%s: the application failed", path, exc_info=error)
     finally:
-        mailbox.close()
+        queue.close()
         await send(None)

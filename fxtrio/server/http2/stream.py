@@ -1,4 +1,4 @@
-"""One stream's application: its mailbox, and the room that its body takes."""
+"""One stream's application: its queue of messages, and the room that its body takes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ApplicationStream:
 
     def __init__(self, protocol: Multiplexer, number: int) -> None:
         self.stream: HTTPStream | WSStream
-        self.mailbox: ReceiveQueue | None = None
+        self.queue: ReceiveQueue | None = None
         self.held = 0
         """Bytes of flow-control window that were not yet returned to the client."""
 
@@ -80,7 +80,7 @@ class ApplicationStream:
         """Start the application; return the callable for its messages."""
         http = scope["type"] == "http"
         protocol = self._protocol
-        self.mailbox = mailbox = (
+        self.queue = queue = (
             ReceiveQueue(taken=self.take, allowed=self._allowed, overdue=self._give_up)
             if http
             else ReceiveQueue(taken=self.take)
@@ -90,14 +90,14 @@ class ApplicationStream:
 
         async def run() -> None:
             try:
-                if http and not await admission.wait_turn(self._number, lambda: mailbox.left):
-                    mailbox.close()
+                if http and not await admission.wait_turn(self._number, lambda: queue.left):
+                    queue.close()
                     return
                 if http and process_unsent.is_full:
                     holder = protocol.outgoing.unread
                     async with process_unsent.turn(holder, scope["raw_path"]) as admitted:
                         if not admitted:
-                            mailbox.close()
+                            queue.close()
                             await protocol.reject(self._number, RejectedRequest(503, _FULL))
                             return
                         await self._run(app, config, scope, send)
@@ -107,13 +107,13 @@ class ApplicationStream:
                 protocol.running -= 1
 
         protocol.task_group.spawn(run)
-        return mailbox.put
+        return queue.put
 
     async def _run(self, app: Any, config: Any, scope: Any, send: Any) -> None:
         admission, http = self._protocol.outgoing.admission, scope["type"] == "http"
-        assert self.mailbox is not None
+        assert self.queue is not None
         with admission.started(self._number) if http else nullcontext():
-            await run_application(app, config, scope, self.mailbox, send)
+            await run_application(app, config, scope, self.queue, send)
 
     def spawn(self, function: Callable[..., Any], *args: Any) -> None:
         """Start a task of the stream's, which ends with it."""
@@ -129,7 +129,7 @@ class ApplicationStream:
 
     def has_room(self) -> bool:
         """Return whether a WebSocket's client may send on, whatever waits for the application."""
-        box = self.mailbox
+        box = self.queue
         return box is not None and box.size + _WINDOW <= self._protocol.limits.websocket_backlog
 
     async def _ping(self, stream: WSStream) -> None:
@@ -190,7 +190,7 @@ class ApplicationStream:
 
     def count_backlog(self) -> None:
         """Count the buffered data of a WebSocket, including incomplete messages."""
-        box, stream = self.mailbox, self.stream
+        box, stream = self.queue, self.stream
         if box is not None and isinstance(stream, WSStream):
             self.backlog.count(box.size + stream.buffer.length)
 
@@ -212,12 +212,12 @@ class ApplicationStream:
         self.backlog.end()
         for scope in self._beside:
             scope.cancel()
-        if self.mailbox is not None:
+        if self.queue is not None:
             kind = "http" if isinstance(self.stream, HTTPStream) else "websocket"
             message: dict[str, Any] = {"type": f"{kind}.disconnect"}
             if kind == "websocket":
                 message["code"] = 1006
-            self.mailbox.leave(message)
+            self.queue.leave(message)
             self._protocol.outgoing.admission.change()
 
     def _allowed(self, waited: float) -> float:

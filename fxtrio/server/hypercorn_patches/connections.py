@@ -168,14 +168,14 @@ def disconnect_is_hidden() -> bool:
 
 
 def show_disconnect() -> None:
-    """Have messages kept in a mailbox, which shows what is there at once."""
+    """Let messages wait in a `ReceiveQueue`, whose reader sees a disconnect at once."""
     from hypercorn.trio import task_group
 
     from fxtrio.server.http2.receive_queue import ReceiveQueue, run_application
 
     async def spawn_app(self: Any, app: Any, config: Any, scope: Any, send: Any) -> Any:
-        mailbox = ReceiveQueue()
-        self._nursery.start_soon(run_application, app, config, scope, mailbox, send)
-        return mailbox.put
+        queue = ReceiveQueue()
+        self._nursery.start_soon(run_application, app, config, scope, queue, send)
+        return queue.put
 
     task_group.TaskGroup.spawn_app = spawn_app  # type: ignore[method-assign]

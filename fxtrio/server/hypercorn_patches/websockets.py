@@ -71,7 +71,7 @@ def early_frames_are_answered() -> bool:
 
 
 def reject_early_frames() -> None:
-    """Answer once, tell the application that its client is gone, and end the connection."""
+    """Answer once, notify the application of the disconnect, and end the connection."""
     from hypercorn.protocol.events import Body, Data, StreamClosed
     from hypercorn.protocol.ws_stream import ASGIWebsocketState, WSStream
 

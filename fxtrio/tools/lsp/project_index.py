@@ -95,7 +95,7 @@ class ProjectIndex:
         return root not in self._known or (self.imports and root not in self._checked)
 
     def page(self, root: Path, source: str) -> PageTypes:
-        """Return the types of a file; all of them are vague while nothing is known."""
+        """Return the types of a file; all of them are unknown while nothing is inferred."""
         known = self._known.get(root)
         found = None if known is None else known.types.page(source)
         return found or PageTypes(source, "page")

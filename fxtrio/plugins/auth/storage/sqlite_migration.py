@@ -1,4 +1,4 @@
-"""Takes accounts over from the SQLite file that former versions kept them in.
+"""Takes accounts over from the SQLite file in which former versions stored them.
 
 A file that has been taken over is marked, and left as it is otherwise: it is a backup. A
 former version refuses to start with it, instead of serving what is out of date.

@@ -183,18 +183,18 @@ async def send_answer(event: RequestEvent, answer: Answer) -> None:
             and answer.status not in BODILESS
         ):
             send, status = event.send, answer.status
-            made: tuple[bytes, bytes] | None = None
+            encoded: tuple[bytes, bytes] | None = None
             if send == whole.send:
-                made = lines, answer.body
+                encoded = lines, answer.body
             elif (
                 isinstance(send, EncodingSend)
                 and send.inner == whole.send
                 and event.scope["method"] != "HEAD"
             ):
-                made = await send.encode_lines(status, lines, answer.body, event.headers)
-            if made is not None:
+                encoded = await send.encode_lines(status, lines, answer.body, event.headers)
+            if encoded is not None:
                 event.status = status
-                if not whole.send_whole(status, _all_lines(event, made[0]), made[1]):
+                if not whole.send_whole(status, _all_lines(event, encoded[0]), encoded[1]):
                     await whole.flush()
                 return
         if event.navigation or event.negotiated:

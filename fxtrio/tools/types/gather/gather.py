@@ -69,7 +69,7 @@ def gather(
 ) -> ProjectTypes:
     """Return what the project in ``root`` gives to its UI halves.
 
-    ``spaces`` has the files that could be imported; what the others give is vague.
+    ``spaces`` has the files that could be imported; the types of the others are unknown.
     """
     gatherer = _Gatherer(root, project, spaces)
     pages = tuple(map(gatherer.page, project.pages))
@@ -160,12 +160,12 @@ class _Gatherer:
         )
 
     def _front_matter(self, source: str) -> Shape | None:
-        shown = [
+        with_content = [
             page
             for page in self._pages
             if page.endswith(MARKDOWN_SUFFIX) and source in (page, *self._around.get(page, ()))
         ]
-        models = {self._spaces.get(page, {}).get(FRONT_MATTER).__class__ for page in shown}
+        models = {self._spaces.get(page, {}).get(FRONT_MATTER).__class__ for page in with_content}
         if not models or type(None) in models:
             return None
         return union(self._taken.shape(model) for model in sorted(models, key=repr))

@@ -1,7 +1,7 @@
 """Python annotations in, shapes out: what JSON the encoder makes of them, or what bodies may be.
 
 What msgspec sends decides (`fxtrio/encode.py`): a Decimal is text, a set is a list, an Enum
-its value. What it refuses, such as a subclass of `str`, is vague: it is never sent.
+its value. What it refuses, such as a subclass of `str`, is unknown: it is never sent.
 """
 
 from __future__ import annotations

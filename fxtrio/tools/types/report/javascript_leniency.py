@@ -181,8 +181,13 @@ def _is_text_in_sum(found: Diagnostic, text: str, offset: int) -> bool:
 
 def _is_parsed(found: Diagnostic, text: str, offset: int) -> bool:
     """Whether ``JSON.parse`` gets what has been parsed."""
-    given = _NOT_TEXT.match(found.message)
-    is_object = given is not None and given[1] not in ("number", "boolean", "null", "undefined")
+    mismatch = _NOT_TEXT.match(found.message)
+    is_object = mismatch is not None and mismatch[1] not in (
+        "number",
+        "boolean",
+        "null",
+        "undefined",
+    )
     return is_object and text[:offset].rstrip().endswith("JSON.parse(")
 
 
@@ -206,8 +211,8 @@ def checked_path(found: Diagnostic, text: str, offset: int) -> str:
     if path is not None:
         return path[1]
     last = found.details[-1] if found.details else found.message
-    given = _MAYBE.match(last) if found.code in (2322, 2345) else None
-    value = _VALUE.match(text, offset) if given is not None else None
+    mismatch = _MAYBE.match(last) if found.code in (2322, 2345) else None
+    value = _VALUE.match(text, offset) if mismatch is not None else None
     return value[1] if value is not None else ""
 
 

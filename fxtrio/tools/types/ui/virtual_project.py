@@ -395,15 +395,15 @@ class TypesFolder:
         return declaration, virtual
 
 
-def _declarations(tier: Tier, given_input: _DeclarationInput) -> dict[str, str]:
-    types = given_input.types
+def _declarations(tier: Tier, declared: _DeclarationInput) -> dict[str, str]:
+    types = declared.types
     data: dict[str, str] = {}
     pages = {page.pattern for page in types.pages if page.pattern}
-    beside = {*types.routes, *given_input.others} - pages
+    beside = {*types.routes, *declared.others} - pages
     loose = tier != "strict"
     texts: dict[str, str] = {}
-    for number, page in enumerate(types.pages if given_input.modules else ()):
-        data[page.source] = given_input.modules.get(page.source, module_name(number))
+    for number, page in enumerate(types.pages if declared.modules else ()):
+        data[page.source] = declared.modules.get(page.source, module_name(number))
         texts[_declared(data[page.source])] = page_module(page, number, None, tier)
     shared = [shared_name(number) for number in range(len(types.shared))]
     texts |= {
@@ -411,7 +411,7 @@ def _declarations(tier: Tier, given_input: _DeclarationInput) -> dict[str, str]:
         "routes.d.ts": routes_module(types.pages, beside),
         "sockets.d.ts": sockets_module(types.pages, loose=loose),
         "elsewhere.d.ts": elsewhere_module(types.pages, loose=loose),
-        "loaded.d.ts": loaded_module(types.pages if given_input.loads else (), loose=loose),
+        "loaded.d.ts": loaded_module(types.pages if declared.loads else (), loose=loose),
     }
     for name, module in zip(shared, types.shared, strict=True):
         texts[_declared(name)] = shared_module(module, tier)
