@@ -133,9 +133,9 @@ def _run_build(
     # The bundler loads its tools while all this is imported.
     import trio
 
+    from fxtrio.cache_folder import cache_folder
     from fxtrio.cli.trial_load import require_loadable
     from fxtrio.compile.build import build_project
-    from fxtrio.compile.bundling.installation import cache_folder
     from fxtrio.compression.encoding_cache import EncodingCache
     from fxtrio.compression.precompressed import compress_build
     from fxtrio.tools.types.ui.write_types import write_types

@@ -102,7 +102,7 @@ class Desk:
 
     @property
     def node(self) -> psutil.Process:
-        return self.process("main.js")
+        return self.process("main.js", "/develop-")  # the second: its modules in one file
 
 
 def day(function: Day) -> Day:

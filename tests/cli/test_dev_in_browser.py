@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import signal
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from threading import Thread
@@ -16,7 +14,6 @@ import trio
 from playwright.sync_api import Browser, Response, expect
 
 from fx.testing import open_app
-from fxtrio.develop.processes.messages import VARIABLE
 from fxtrio.observe.observer import open_observer
 from fxtrio.plugins.studio.sections import SECTIONS, PageContext
 from fxtrio.plugins.studio.studio import render_page
@@ -206,7 +203,7 @@ def test_the_starter_works_without_complaints_of_the_browser(
     assert [text for text in visitor.complaints if not text.startswith(refused)] == []
 
 
-@pytest.mark.own_interpreter  # the variables that a process was started with are read
+@pytest.mark.own_interpreter  # each process is one that `fx dev` has started
 @pytest.mark.parametrize(
     "number",
     [
@@ -220,11 +217,9 @@ def test_the_end_leaves_nothing(server: Server, number: signal.Signals) -> None:
     assert "<h1>Notes</h1>" in httpx.get(server.url, timeout=60).text
     started = psutil.Process(server.process.pid).children(recursive=True)
     assert len(started) > 1
-    settings = set()
-    for process in started:
-        with suppress(psutil.NoSuchProcess):  # one that was about to end
-            settings.add(process.environ().get(VARIABLE, ""))
-    [sockets] = [Path(json.loads(text)["vite"]) for text in settings if text]
+    [node] = nodes_of(server.process.pid)
+    listening = psutil.Process(node).net_connections("unix")
+    [sockets] = {Path(one.laddr).parent for one in listening if "fxtrio-dev-" in str(one.laddr)}
     assert sockets.exists()
 
     server.process.send_signal(number)

@@ -17,6 +17,7 @@ from typing import Any
 import attrs
 
 from fxtrio.build_folder import UNUSABLE
+from fxtrio.cache_folder import cache_folder
 
 JS = Path(__file__).parents[2] / "js"
 """Folder of fxtrio's own JavaScript and of the lock file."""
@@ -73,13 +74,6 @@ def _installation(folder: str, name: str, package: bytes, lock: bytes) -> Instal
     libc = "-".join(platform.libc_ver())
     digest.update(f"{sys.platform} {platform.machine()} {libc}".encode())
     return Installation(cache_folder() / f"{folder}-{digest.hexdigest()[:16]}", name, package, lock)
-
-
-def cache_folder() -> Path:
-    """Return the folder of what all projects of a user share."""
-    configured = Path(os.environ.get("XDG_CACHE_HOME", ""))
-    cache = configured if configured.is_absolute() else Path.home() / ".cache"
-    return cache / "fxtrio"
 
 
 def is_whole(folder: Path) -> bool:

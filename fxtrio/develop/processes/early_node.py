@@ -14,6 +14,7 @@ from pathlib import Path
 
 from fxtrio.build_folder import LinkInTheWay, require_no_link
 from fxtrio.compile.bundling.early_process import EarlyProcess
+from fxtrio.develop.processes.one_file import file_of, kept_in
 from fxtrio.ssr.process.sandbox import worker_environment
 
 _MAIN = Path(__file__).parents[2] / "js" / "develop" / "main.js"
@@ -63,8 +64,9 @@ def starting_early(root: Path) -> Iterator[EarlyNode | None]:
 
 def start_node(node: Path, root: Path) -> subprocess.Popen[bytes]:
     """Start the Node process of `fx dev`, which waits for its settings. Raises OSError."""
+    kept = file_of(_MAIN)
     return subprocess.Popen(
-        [str(node), str(_MAIN)],
+        [str(node), str(kept_in(kept, _MAIN) or _MAIN), str(kept)],
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

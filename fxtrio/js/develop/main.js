@@ -1,8 +1,9 @@
 /**
  * The Node process of `fx dev`: Vite for the browser, and the renderer of pages.
  *
- *     node main.js
+ *     node main.js [FILE]
  *
+ * For the next start, it keeps all of its modules in FILE (`runtime/command.js`).
  * It is told what to do by lines of JSON on stdin, the settings first (`Settings`), and answers
  * on stdout. It listens on three Unix sockets of one folder: `http` (what browsers load), `ssr`
  * (frames, docs/wire.md) and `hot` (one connection for each browser). It ends when stdin does.
@@ -26,6 +27,7 @@ import { Mistakes } from './checks/background.js';
 import { bundlePackages } from './packages/packages-process.js';
 import { PlainPages } from './checks/plain-pages.js';
 import { Places } from './places.js';
+import { keepCommand } from './runtime/command.js';
 import { RuntimeFiles } from './runtime/served.js';
 import { makeServer } from './server.js';
 import { Site } from './site.js';
@@ -83,9 +85,8 @@ async function begin(settings) {
   const browsers = new Browsers();
   const settled = new EventEmitter();
   const { quiet, requested: busy } = quietness();
-  const bundle = (/** @type {Packages} */ packages) => bundlePackages(settings, packages);
-  const discovery = discoverPackages(site, settings.root, quiet, bundle);
-  const dev = await makeServer(settings, site, browsers, settled, discovery);
+  const found = discoverPackages(site, settings.root, quiet, bundlePackages.bind(null, settings));
+  const dev = await makeServer(settings, site, browsers, settled, found);
   const { vite, server, runtime } = dev;
   const access = new Access(settings, site, server, runtime);
   const views = new Views(settings, site, dev);
@@ -97,6 +98,7 @@ async function begin(settings) {
   const collected = freeWhenIdle();
   const requested = () => (collected(), busy());
   const whenQuiet = () => quiet.then(() => ({})); // checks begin then
+  void quiet.then(() => keepCommand(settings.toolchain));
   const web = moduleServer(settings, site, access, dev).on('request', requested);
   const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
   await Promise.all([

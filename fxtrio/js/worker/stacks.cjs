@@ -23,13 +23,13 @@ const CAUSES = 3; // errors of a `cause` chain that are shown below an error
 const PLACE = /(file:\/\/\S+?):(\d+):(\d+)/g;
 
 /**
- * The folders of the worker and of `fx dev`, as paths and as URLs: their own frames tell an
- * application nothing.
+ * The folders of the worker and of `fx dev`, and the file that Node has started with, as paths and
+ * as URLs: their own frames tell an application nothing.
  */
-const OWN = ['.', '../develop'].flatMap((folder) => {
-  const whole = path.join(__dirname, folder, path.sep);
-  return [whole, pathToFileURL(whole).href];
-});
+const OWN = [
+  ...['.', '../develop'].map((folder) => path.join(__dirname, folder, path.sep)),
+  ...process.argv.slice(1, 2),
+].flatMap((place) => [place, pathToFileURL(place).href]);
 
 /** A frame of React's renderer in a stack. */
 const RENDERER = new RegExp(`^\\s+at .*/node_modules/${renderer}/`);

@@ -1,0 +1,40 @@
+"""What Node starts with in `fx dev`: all modules of its script in one file, if there is one.
+
+Node itself writes it after its first start (`fxtrio/js/develop/runtime/command.js`). Imports next
+to nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from contextlib import suppress
+from pathlib import Path
+
+from fxtrio.build_folder import UNUSABLE
+from fxtrio.cache_folder import cache_folder
+
+_PREFIX = "develop-"
+_COMMENT = b"// "
+
+
+def file_of(script: Path) -> Path:
+    """Return where the modules of ``script`` are kept: each installation has a file of its own."""
+    return cache_folder() / f"{_PREFIX}{zlib.crc32(os.fsencode(script)):08x}.mjs"
+
+
+def kept_in(file: Path, script: Path) -> Path | None:
+    """Return ``file``, if it is whole and all modules of ``script`` are as they were."""
+    with suppress(*UNUSABLE, AttributeError, KeyError, TypeError):
+        first, _, code = file.read_bytes().partition(b"\n")
+        made = json.loads(first.removeprefix(_COMMENT))
+        whole = made["script"] == str(script) and made["checksum"] == zlib.crc32(code)
+        if whole and all(_state(path) == state for path, state in made["files"].items()):
+            return file
+    return None
+
+
+def _state(path: str) -> list[str]:
+    found = os.stat(path)  # noqa: PTH116 - a hundred Paths take longer
+    return [str(found.st_size), str(found.st_mtime_ns)]

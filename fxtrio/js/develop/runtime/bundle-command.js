@@ -1,0 +1,75 @@
+/**
+ * Writes what a script consists of into one file:
+ *
+ *     node bundle-command.js SCRIPT FILE TOOLCHAIN
+ *
+ * Its first line is a comment with the size and the time of each module, and the checksum of
+ * the rest.
+ */
+
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { crc32 } from 'node:zlib';
+
+const [script = '', file = '', toolchain = ''] = process.argv.slice(2);
+
+/** Names that stand for the place of a module, which stays where it is. */
+const URL_NAME = '__fxUrl';
+const FOLDER_NAME = '__fxFolder';
+
+/** What such files are called, and what their first line begins with. */
+const NAME = /^develop-[0-9a-f]{8}\.mjs$/;
+const SCRIPT = /^\/\/ \{"script":("(?:[^"\\]|\\.)*")/;
+
+const placed = {
+  name: 'fx:placed',
+  transform(/** @type {string} */ code, /** @type {string} */ id) {
+    const url = JSON.stringify(pathToFileURL(id).href);
+    const folder = JSON.stringify(path.dirname(id));
+    const names = `const ${URL_NAME} = ${url}, ${FOLDER_NAME} = ${folder};\n`;
+    return id.endsWith('.json') ? undefined : { code: names + code };
+  },
+};
+
+const require = createRequire(path.join(toolchain, 'package.json'));
+const rolldown = createRequire(require.resolve('vite')).resolve('rolldown');
+const { build } = await import(pathToFileURL(rolldown).href);
+const { output } = await build({
+  input: script,
+  platform: 'node',
+  external: [/^node:/],
+  logLevel: 'silent',
+  plugins: [placed],
+  transform: { define: { 'import.meta.url': URL_NAME, __dirname: FOLDER_NAME } },
+  output: { format: 'esm', codeSplitting: false },
+  write: false,
+});
+const { code, moduleIds } = output[0];
+const files = Object.fromEntries(
+  moduleIds.filter(path.isAbsolute).map((/** @type {string} */ id) => {
+    const { size, mtimeNs } = fs.statSync(id, { bigint: true });
+    return [id, [String(size), String(mtimeNs)]];
+  }),
+);
+const head = JSON.stringify({ script, files, checksum: crc32(code) });
+const part = `${file}.${process.pid}.part`; // another `fx dev` may do the same
+fs.writeFileSync(part, `// ${head}\n${code}`);
+fs.renameSync(part, file);
+removeForsaken(path.dirname(file));
+
+/**
+ * Remove the files of installations that are gone.
+ *
+ * @param {string} folder
+ */
+function removeForsaken(folder) {
+  for (const name of fs.readdirSync(folder)) {
+    if (!NAME.test(name)) continue;
+    const made = SCRIPT.exec(fs.readFileSync(path.join(folder, name), 'utf8'));
+    if (made === null || !fs.existsSync(JSON.parse(made[1] ?? ''))) {
+      fs.rmSync(path.join(folder, name));
+    }
+  }
+}
