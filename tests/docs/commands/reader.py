@@ -22,6 +22,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import sysconfig
 import tomllib
 import zipfile
 from collections.abc import Iterator
@@ -124,7 +125,9 @@ class Tools:
         """Write the programs: fx, python, pip, which an environment of uv has not, and sudo."""
         import ensurepip
 
-        (wheel,) = Path(ensurepip.__file__).parent.glob("_bundled/pip-*.whl")
+        bundled = Path(ensurepip.__file__).with_name("_bundled")
+        kept = sysconfig.get_config_var("WHEEL_PKG_DIR")  # where Debian has them
+        (wheel,) = Path(kept or bundled).glob("pip-*.whl")
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(self.folder / "pip")
         self.bin.mkdir()
