@@ -14,7 +14,7 @@ _TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _NAME = re.compile(rf"{_TOKEN}(?:/{_TOKEN})?")
 _PARAMETER = re.compile(rf'[ \t]*+;[ \t]*+(?:({_TOKEN})=({_TOKEN}|"(?:[^"\\]|\\.)*+"))?')
 _WEIGHT = re.compile(r"0(?:\.\d{0,3})?|1(?:\.0{0,3})?")
-_TO_NEXT = re.compile(r'(?:[^,"]|"(?:[^"\\]|\\.)*+(?:"|\\?\Z))*+')
+_TO_NEXT = re.compile(r'(?>(?:[^,"]++|"(?:[^"\\]|\\.)*+(?:"|\\?\Z))*)')
 
 
 class Element(msgspec.Struct, frozen=True):

@@ -12,7 +12,7 @@ import yaml
 
 from fxtrio.content.mistakes import Mistake
 
-_BLOCK = re.compile(r"---[ \t]*+\n(?:(?!---[ \t]*+(?:\n|\Z))[^\n]*+\n)*+---[ \t]*+(?:\n|\Z)")
+_BLOCK = re.compile(r"---[ \t]*+\n(?>(?:(?!---[ \t]*+(?:\n|\Z))[^\n]*+\n)*)---[ \t]*+(?:\n|\Z)")
 _YAML = "Write lines such as 'title: Hello'"
 
 

@@ -17,7 +17,7 @@ import attrs
 from fxtrio.serve.request.response.response import policy_of_document
 
 _TAG = re.compile(r"<!--|<([a-zA-Z][^\s/>]*+)")
-_REST = re.compile(r"((?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*+)>")
+_REST = re.compile(r"((?>(?:[^\"'>]++|\"[^\"]*+\"|'[^']*+')*))>")
 _ATTRIBUTE = re.compile(
     r"([^\s\"'<>/=]++)(?:\s*+=\s*+(?:\"([^\"]*+)\"|'([^']*+)'|([^\s\"'=<>`]++)))?"
 )

@@ -31,7 +31,7 @@ _TAG = re.compile(
     r"|(?P<name>main|article|h1)(?=[\s/>])|[a-z])",
     re.IGNORECASE,
 )
-_REST = re.compile(r"""(?:"[^"]*+"|'[^']*+'|[^>"'])*+>""")
+_REST = re.compile(r"""(?>(?:"[^"]*+"|'[^']*+'|[^>"']++)*)>""")
 """A tag after its name: a `>` in the value of an attribute does not end it."""
 
 logger = logging.getLogger("fx.markdown")

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 
 _FENCE = re.compile(
-    r"^(?P<indent>[ >]*+(?:(?:[-*+]|\d{1,9}[.)]) ++)*+)(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n"
+    r"^(?P<indent>[ >]*+(?>(?:(?:[-*+]|\d{1,9}+[.)]) ++)*))(?P<fence>`{3,}+|~{3,}+)[^\n]*+\n"
     r".*?(?:^[ >]*+(?P=fence)[ ]*+$|\Z)",
     re.MULTILINE | re.DOTALL,
 )
@@ -25,14 +25,14 @@ _FENCE = re.compile(
 _TOKEN = re.compile(
     r"(?P<code>(`++).*?(?<!`)\2(?!`))"
     r"|(?P<ticks>`+)"
-    r"|(?P<target>\]\((?:<(?:\\.|[^<>\\\n])*+>|(?:\\.|(?!\]\()[^()\\\s]|\([^()]*+\))*+)"
+    r"|(?P<target>\]\((?:<(?:\\.|[^<>\\\n])*+>|(?>(?:\\.|(?!\]\()[^()\\\s]|\([^()]*+\))*))"
     r'(?:\s++"(?:\\.|[^"\\])*+")?\))'
     r"|(?P<auto><[^<>\n]*+>)"
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|(?P<bracket>[\[\]])",
     re.DOTALL,
 )
-_START = re.compile(r"(?:[ >]|(?:[-*+]|\d{1,9}[.)]) )*+")
+_START = re.compile(r"(?>(?:[ >]|(?:[-*+]|\d{1,9}+[.)]) )*)")
 """What may stand in a line before its own text: quotes and items of lists."""
 
 _NUMBER = 9

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-_FENCE = re.compile(r"((?:[ \t>]|[-+*][ \t]|\d{1,9}[.)][ \t])*+)(`{3,}+(?=[^`]*$)|~{3,}+)")
+_FENCE = re.compile(r"((?>(?:[ \t>]|[-+*][ \t]|\d{1,9}+[.)][ \t])*))(`{3,}+(?=[^`]*$)|~{3,}+)")
 """The start of a block of code, behind the marks of the list items and quotes that it is in."""
 
 _MARGIN = re.compile(r"[ \t>]*+")

@@ -31,7 +31,8 @@ from fxtrio.compile.split.walk import MOST_PROBLEMS, Half, Piece, Walk
 
 _EXPORTS_DEFAULT = re.compile(
     r"\bexport\s++default\b"
-    r"|\bexport\s*+\{(?:\s*+default\b|(?:(?!\b(?:export|as\s++default)\b)[^}])*+\bas\s++default\b)"
+    r"|\bexport\s*+\{(?:\s*+default\b"
+    r"|(?>(?:[^}ea]++|(?!\b(?:export|as\s++default)\b)[ea])*)\bas\s++default\b)"
 )
 
 

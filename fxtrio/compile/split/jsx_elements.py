@@ -22,7 +22,7 @@ _MAYBE_TYPE_PARAMETER = re.compile(r"<\s*(?P<name>[\w$]+)\s*>\s*\(")
 _CLOSING_NAME = re.compile(r"</\s*([\w$]+)")
 _TAG = re.compile(
     rf"""
-    (?P<space>\s++|//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)
+    (?P<space>\s++|//[^\n]*+|/\*[^*]*+(?>(?:\*(?!/)[^*]*+)*)\*/)
   | (?P<name>{_NAME})
   | (?P<string>"[^"]*+"|'[^']*+')
   | (?P<open>\{{)

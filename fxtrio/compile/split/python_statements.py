@@ -37,8 +37,8 @@ _PART = re.compile(
     (?P<plain>[^\n"'#()\[\]{}\\]++)
   | (?P<newline>\n)
   | (?P<comment>\#[^\n]*+)
-  | (?P<string>\"{3}[^"\\]*+(?:(?:\\[\s\S]|"(?!""))[^"\\]*+)*+\"{3}
-              |'{3}[^'\\]*+(?:(?:\\[\s\S]|'(?!''))[^'\\]*+)*+'{3}
+  | (?P<string>\"{3}[^"\\]*+(?>(?:(?:\\[\s\S]|"(?!""))[^"\\]*+)*)\"{3}
+              |'{3}[^'\\]*+(?>(?:(?:\\[\s\S]|'(?!''))[^'\\]*+)*)'{3}
               |"(?!"")[^"\\\n]*+(?:\\[\s\S][^"\\\n]*+)*+"
               |'(?!'')[^'\\\n]*+(?:\\[\s\S][^'\\\n]*+)*+')
   | (?P<open>[(\[{])
@@ -56,7 +56,7 @@ _NEVER_IN_BRACKETS = re.compile(
     r"|from[ \t]++[\w.]++[ \t]++import\b"
 )
 _NO_CODE = r"[ \t\f]*+(?:#(?! --- ui ---[ \t]*+(?:\n|\Z))[^\n]*+)?"
-_SKIPPED = re.compile(rf"(?:{_NO_CODE}\n)*+(?:{_NO_CODE}\Z)?")
+_SKIPPED = re.compile(rf"(?>(?:{_NO_CODE}\n)*)(?:{_NO_CODE}\Z)?")
 _CLAUSE = re.compile(r"(?:else|elif|except|finally)\b")
 _DEFINITION = re.compile(r"(?:async[ \t]++)?def\b|class[ \t]++\w++[ \t]*+[:(\[]")
 

@@ -19,17 +19,17 @@ from fxtrio.compile.split.jsx_elements import JsxReader
 # Repetitions are possessive (`*+`): none gives back what it has read, or a hostile text would be
 # read once for each of its characters.
 _WORD = r"(?:[^\x00-\"%-@\[-^`{-\x7f]|\\u)[^\x00-\#%-/:-@\[\]^`{-\x7f]*+"
-_TEMPLATE = r"[^`\\$]*+(?:(?:\\[\s\S]|\$(?!\{))[^`\\$]*+)*+"
+_TEMPLATE = r"[^`\\$]*+(?>(?:(?:\\[\s\S]|\$(?!\{))[^`\\$]*+)*)"
 _CODE = re.compile(
     rf"""
     (?P<space>[ \t\f\v\xa0\ufeff]++)
-  | (?P<newline>\n(?:[ \t]*\n)*+)
+  | (?P<newline>\n(?:[ \t]*+\n)*+)
   | (?P<property>\??\.\s*{_WORD})
   | (?P<word>{_WORD})
   | (?P<number>\.?[0-9][\w.]*+)
   | (?P<string>"[^"\\\n]*+(?:\\[\s\S][^"\\\n]*+)*+"|'[^'\\\n]*+(?:\\[\s\S][^'\\\n]*+)*+'
               |`{_TEMPLATE}`)
-  | (?P<comment>//[^\n]*+|/\*[^*]*+(?:\*(?!/)[^*]*+)*+\*/)
+  | (?P<comment>//[^\n]*+|/\*[^*]*+(?>(?:\*(?!/)[^*]*+)*)\*/)
   | (?P<step>\+\+|--)
   | (?P<open>[(\[{{])
   | (?P<close>[)\]}}])
@@ -41,7 +41,7 @@ _CODE = re.compile(
     """,
     re.VERBOSE,
 )
-_REGEX = re.compile(r"/(?:[^/\\\[\n]|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\])++/[A-Za-z]*+")
+_REGEX = re.compile(r"/(?>(?:[^/\\\[\n]++|\\[^\n]|\[(?:[^\]\\\n]|\\[^\n])*+\])+)/[A-Za-z]*+")
 _TEMPLATE_TEXT = re.compile(_TEMPLATE)
 _OPERAND_FOLLOWS = frozenset(
     {"return", "typeof", "instanceof", "in", "of", "new", "delete", "void", "throw", "case"}

@@ -86,7 +86,7 @@ _MAYBE = re.compile(
     r"(?:Type|Argument of type) '(?:[^'|]++ \| )?(?:null|undefined)' is not assignable"
 )
 _VALUE = re.compile(
-    r"(?<![\w$.-])(?:[\w$-]++(?:=\{|:\s?))?([A-Za-z_$][\w$]*+(?:\.[\w$]++)*+)(?![\w$.(\[?])"
+    r"(?<![\w$.-])(?:[\w$-]++(?:=\{|:\s?))?([A-Za-z_$][\w$]*+(?>(?:\.[\w$]++)*))(?![\w$.(\[?])"
 )
 _WORD = re.compile(r"[\w$.?\[\]]+")
 _LONGEST_NAME = 1000  # characters, with the blanks behind it

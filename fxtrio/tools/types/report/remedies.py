@@ -48,20 +48,20 @@ _ASSIGNED = re.compile(
 _MISSING = re.compile(r"Property '([^']+)' is missing in type")
 _COMPARED = re.compile(r"because the types '([^']++)' and '([^']++)' have no overlap")
 _TUPLE = re.compile(r"Tuple type '[^']*+' of length '(\d+)'")
-_PATH = re.compile(r"[\w$]++(?:\??\.[\w$]++)*+")
+_PATH = re.compile(r"[\w$]++(?>(?:\??\.[\w$]++)*)")
 _VALUE_START = re.compile(r"[\w$-]++(?:=\{|:\s?)")
 _PATH_CHARS = "_$.?[]"
 _INPUT = re.compile(r"(?:payload: )?\b([A-Za-z_]\w*Input\d*)\b")
 _TEXTS = re.compile(r'"[^"]*"(?: \| "[^"]*")*')
 _INTERFACE = re.compile(
-    r"^export interface (\w++)(?:<[^>\n]*+>)?+(?: extends (\w++))?+[^{\n]*+\{\n"
-    r"((?:(?: [^\n]*+)?\n)*+)\}",
+    r"^export interface (\w++)(?>(?:<[^>\n]*+>)?)(?>(?: extends (\w++))?)[^{\n]*+\{\n"
+    r"((?>(?:(?: [^\n]*+)?+\n)*))\}",
     re.MULTILINE,
 )
-_SUM = re.compile(r"(?<![\w$.?])[\w$.?]++(?:\s*+\+\s*+([\w$.?]++))++")
+_SUM = re.compile(r"(?<![\w$.?])[\w$.?]++(?>(?:\s*+\+\s*+([\w$.?]++))+)")
 _NO_SUCH_NAME = 2304
 _NO_SUCH_MODULE = 2307
-_INCOMPARABLE = re.compile(r"is not comparable to type '((?:\"[^\"]*\"|[ |])++)'")
+_INCOMPARABLE = re.compile(r"is not comparable to type '((?>(?:\"[^\"]*\"|[ |])+))'")
 _NOT_ITERATED = re.compile(r"Type '([^']++)' (?:must have a '\[Symbol|is not an array type)")
 _PROPS = "data, layoutData, params, actionData"
 _BASIC = frozenset({"string", "number", "boolean"})
