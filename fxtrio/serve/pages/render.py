@@ -73,10 +73,8 @@ async def _load_and_show(
 ) -> Answer:
     plan, event = page.target.plan, page.event
     outcome = await load(plan.loaders, page.request, plan.source, watched)
-    if isinstance(outcome, Redirect):
-        return redirected(outcome, navigation=event.navigation)
-    if isinstance(outcome, Failed):
-        return await show_failure(page, outcome.source, outcome.error, outcome.values)
+    if not isinstance(outcome, Loaded):
+        return await _show_ended(page, outcome)
     deferred = deferred_in(outcome.values)
     only = event.headers.get(ONLY) if event.navigation else None
     try:
@@ -101,6 +99,13 @@ async def _load_and_show(
             unwrap(application_error(raised), page.event.draft, page.place),
             outcome.values,
         )
+
+
+async def _show_ended(page: PageEvent, outcome: Redirect | Failed) -> Answer:
+    """Show what a loader has ended the request with."""
+    if isinstance(outcome, Redirect):
+        return redirected(outcome, navigation=page.event.navigation)
+    return await show_failure(page, outcome.source, outcome.error, outcome.values)
 
 
 def _names(header: bytes) -> frozenset[str]:

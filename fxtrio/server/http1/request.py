@@ -169,6 +169,10 @@ class RequestReader:
         """Take what was read. Never raises: see ``rejection``."""
         if self.rejection is not None:
             return
+        found = self._found
+        if found is not None and data == self._data:  # nothing but that request came since
+            self._take_known(*found, data)
+            return
         if self.rest is not None:
             self.rest += data
             return
@@ -177,14 +181,10 @@ class RequestReader:
         # The parser is between two messages: it need not see one that it has seen before.
         between = request is None or (fresh and request.keep_alive)
         if between:
-            found = self._found
-            if found is None or data != self._data:
-                found = self._heads.find(data, self)
+            found = self._heads.find(data, self)
             if found is not None:
-                known, end = found
-                self._data, self._found = data, found if known.shared else None
-                self._request = request = KnownRequest(known, data[end:])
-                self.requests.append(request)
+                self._data, self._found = data, found if found[0].shared else None
+                self._take_known(*found, data)
                 return
         self._data, self._found = data, None
         received = 0 if request is None else request.received
@@ -222,6 +222,10 @@ class RequestReader:
             known_now = last.as_known() if len(data) <= LONGEST else None
             if known_now is not None:
                 self._heads.keep(data, known_now, self)
+
+    def _take_known(self, known: KnownHead, end: int, data: bytes) -> None:
+        self._request = request = KnownRequest(known, data[end:])
+        self.requests.append(request)
 
     def close(self) -> None:
         """Let go of the parser, which refers back: without this only the cycle collector can."""

@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterable
 from functools import lru_cache
+from struct import Struct
 
 import attrs
 import msgspec
@@ -174,21 +175,21 @@ class ResponseDraft(Response):
         return policy is not None and not _UNSHARED.search(policy)
 
 
+_DRAWN = Struct("16s" * 64)
+"""Random strings that are read together."""
+
+
 class Entropy:
     """Random hex strings, cut from one larger read of the system's generator."""
 
     def __init__(self) -> None:
-        self._pool = ""
-        self._at = 0
+        self._pool: list[str] = []
 
     def hex(self) -> str:
         """Return 32 random hex characters (128 bits)."""
-        at = self._at
-        if at == len(self._pool):
-            self._pool = os.urandom(4096).hex()
-            at = 0
-        self._at = at + 32
-        return self._pool[at : at + 32]
+        if not self._pool:
+            self._pool = list(map(bytes.hex, _DRAWN.unpack(os.urandom(_DRAWN.size))))
+        return self._pool.pop()
 
 
 @attrs.frozen
