@@ -38,7 +38,7 @@ class WholeResponse(Protocol):
         """Take an ASGI message: the ``send`` of the scope."""
         ...
 
-    def send_whole(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
+    def __call__(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
         """Send a response without waiting; return whether it is out, else `flush` must follow.
 
         ``lines`` are the header lines in pieces, each line with its CR LF, checked by the caller,

@@ -76,10 +76,10 @@ class _NotedWhole(_Noted):
         self.take_body = whole.take_body
         self.flush = whole.flush
 
-    def send_whole(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
+    def __call__(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
         """Send a whole response."""
         self._span.values["status"] = status
-        return self._whole.send_whole(status, lines, body)
+        return self._whole(status, lines, body)
 
 
 def name_by_route(root: Span, scope: Scope, base_url: str) -> None:

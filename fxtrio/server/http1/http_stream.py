@@ -104,7 +104,7 @@ class HttpStream(Response):
         elif self.stage != DONE:
             raise BadResponse(f"{kind!r} is not a message of an HTTP response.")
 
-    def send_whole(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
+    def __call__(self, status: int, lines: Iterable[bytes], body: bytes) -> bool:
         """Send a complete response without waiting (`fxtrio.asgi_extensions.WholeResponse`)."""
         connection, request = self.connection, self.request
         if self.left:

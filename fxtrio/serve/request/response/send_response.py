@@ -83,7 +83,7 @@ async def _send_whole(whole: WholeResponse, event: RequestEvent, reply: Reply) -
     if lines is None:  # the server must look at one of them
         return False
     all_lines = (lines,) if event.draft.raw_headers else _all_lines(event, lines)
-    if not whole.send_whole(reply.status, all_lines, body):
+    if not whole(reply.status, all_lines, body):
         await whole.flush()
     return True
 
@@ -166,7 +166,7 @@ def send_at_once(event: RequestEvent, answer: Answer) -> bool | None:
     ):
         return None
     event.status = answer.status
-    return whole.send_whole(answer.status, _all_lines(event, answer.lines), answer.body)
+    return whole(answer.status, _all_lines(event, answer.lines), answer.body)
 
 
 async def send_answer(event: RequestEvent, answer: Answer) -> None:
@@ -194,7 +194,7 @@ async def send_answer(event: RequestEvent, answer: Answer) -> None:
                 encoded = await send.encode_lines(status, lines, answer.body, event.headers)
             if encoded is not None:
                 event.status = status
-                if not whole.send_whole(status, _all_lines(event, encoded[0]), encoded[1]):
+                if not whole(status, _all_lines(event, encoded[0]), encoded[1]):
                     await whole.flush()
                 return
         if event.navigation or event.negotiated:
