@@ -15,6 +15,7 @@ from fxtrio.develop.build.dev_project import DevProject
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
+from fxtrio.manifest import FOLDERS
 from tests.trees import write_tree
 
 pytestmark = pytest.mark.node
@@ -43,6 +44,7 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
         orders.append((op, fields))
         if op == "change":
             steps.append("browsers")
+            told.append((fields["ui"], half.read_text()))
         return await ask(vite, op, fields)
 
     def making(*args: Any) -> Any:
@@ -50,6 +52,8 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
         return make_manifest(*args)
 
     at_once: list[bool] = []
+    told: list[tuple[list[dict[str, str]], str]] = []
+    half = tmp_path / FOLDERS["development"] / "ui/pages/index.fxl.tsx"
 
     async def swap(order: Swap) -> Swapped:
         steps.append("Python")
@@ -83,6 +87,9 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
 
             monkeypatch.setattr(trio.to_thread, "run_sync", noted)
             assert await saved("Hello", "Welcome") == ["browsers"]
+            [([change], before)] = told  # the disk comes afterwards
+            assert (change["text"], "Welcome" in before) == (half.read_text(), False)
+            assert "Welcome" in change["text"]
             assert await saved("Hello", "Suspense") == ["browsers", "manifest"]
             assert await saved('"one"', '"two"') == ["manifest", "Python", "browsers"]
 

@@ -39,6 +39,9 @@ class BuildFiles:
     _written_from: tuple[CheckedProject | None, BundleResult | None] = (None, None)
     """What the manifest was made of."""
 
+    postponed: dict[str, CheckedPage] = attrs.field(factory=dict)
+    """Pages whose halves are still to be written, by source."""
+
     @property
     def folder(self) -> Path:
         """The folder of the build."""
@@ -47,6 +50,7 @@ class BuildFiles:
     def write_all(self, project: CheckedProject) -> None:
         """Write the halves of all pages, and delete those of others."""
         make_folder(self.folder)
+        self.postponed.clear()
         write_halves(project.pages, self.folder)
         remove_other_halves(project.pages, self.folder)
         write_client_types(self.root)
@@ -59,8 +63,22 @@ class BuildFiles:
     def write_changed(
         self, pages: Mapping[str, CheckedPage], known: Mapping[str, CheckedPage]
     ) -> None:
-        """Write the halves of the ``pages`` that differ from those that are ``known``."""
-        write_halves([page for one, page in pages.items() if known.get(one) != page], self.folder)
+        """Write the halves of the ``pages`` that differ from those that are ``known``.
+
+        Those that are postponed are written later.
+        """
+        changed = [one for one, page in pages.items() if known.get(one) != page]
+        write_halves([pages[one] for one in changed if one not in self.postponed], self.folder)
+
+    def postpone(self, pages: Mapping[str, CheckedPage]) -> None:
+        """Let `write_postponed` write the halves of ``pages``, and of no others."""
+        self.write_postponed()
+        self.postponed.update(pages)
+
+    def write_postponed(self) -> None:
+        """Write what is still to be written."""
+        write_halves(self.postponed.values(), self.folder)
+        self.postponed.clear()
 
     def has_manifest_of(self, project: CheckedProject, result: BundleResult | None) -> bool:
         """Return whether the manifest of ``project`` is the one that was written last."""

@@ -202,14 +202,19 @@ class DevProject:
     ) -> tuple[Sorted, dict[str, CheckedPage] | None]:
         """Sort files; where only ``pages`` and modules have changed, also read the pages.
 
-        Their halves are written at once. None stands for pages that were not read.
+        Their halves are written, or else Node is told the text of the UI half, and the screen
+        does not wait for the disk. None stands for pages that were not read.
         """
         assert self._project is not None
         found = sort_changes(self.root, self.config, self._project, files)
         if not pages or found.settings or found.packages or found.migrations or found.structure:
             return found, None
         good = self._files.read_now(found.pages)
-        self._build.write_changed(good, self._by_source())
+        known = self._by_source()
+        if len(good) <= _FEW:
+            python = other_servers(good, known, markdown=True)
+            self._build.postpone({one: page for one, page in good.items() if one not in python})
+        self._build.write_changed(good, known)
         return found, good
 
     async def _start_anew(self, changes: Changes, swap: SwapCode, restart: str) -> Applied:
@@ -387,10 +392,12 @@ class DevProject:
         """Tell Node, and through it the browsers; also of what is ``wrong``, where that is news."""
         self._deleted.update(deleted)
         news = {key: one for key, one in wrong.items() if self._vite.is_news(key, one)}
-        order = change_order(self.root, found, changed, known, deleted, data, news)
-        if order is None:
+        texts = {one: page.ui for one, page in self._build.postponed.items()}
+        order = change_order(self.root, found, changed, known, deleted, data, news, texts)
+        answer = None if order is None else await self._ask("change", **order)
+        self._build.write_postponed()
+        if answer is None:
             return UpdateResult()
-        answer = await self._ask("change", **order)
         return UpdateResult(answer["problems"], answer["used"], answer["outlines"])
 
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:

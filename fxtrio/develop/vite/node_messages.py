@@ -37,15 +37,21 @@ def change_order(
     deleted: Iterable[str],
     data: Any,
     problems: Mapping[str, list[OverlayProblem]],
+    ui_texts: Mapping[str, str],
 ) -> dict[str, Any] | None:
     """Return the fields of the order ``change``; None when nothing concerns Node.
 
     ``changed`` are page files by source, as they are now, ``known`` as they were before. Files
     whose names are not UTF-8 are left out: no message can name them, and no build has them.
     ``problems`` is what is wrong now, by who has found it, where that is other than before.
+    ``ui_texts`` are UI halves, by source, that are not on the disk yet.
     """
-    ui = [
-        {"type": "change" if source in known else "add", "file": source}
+    ui: list[dict[str, str | None]] = [
+        {
+            "type": "change" if source in known else "add",
+            "file": source,
+            "text": ui_texts.get(source),
+        }
         for source, page in changed.items()
         if source not in known or page.ui != known[source].ui
     ]

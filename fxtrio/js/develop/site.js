@@ -34,8 +34,6 @@ export class Site {
   #former = { views: /** @type {Plan['views']} */ ([]), until: 0 };
   /** @type {Map<string, string>} the last text of each page file that was right, by source */
   #right = new Map();
-  /** @type {Set<string>} sources of page files whose newest text cannot be a module */
-  #broken = new Set();
   #root;
   #base;
   #folder;
@@ -163,16 +161,16 @@ export class Site {
   }
 
   /**
-   * Return the client half of a page file: while its newest text is broken, the one before. Nobody
-   * may have asked for that one yet.
+   * Return the client half of a page file: while its newest text is broken, the one before. The
+   * disk may have it somewhat later; it tells of a page of which nobody has told anything yet.
    *
    * @param {string} source
    */
   textOf(source) {
     const right = this.#right.get(source);
-    if (right !== undefined && this.#broken.has(source)) return right;
+    if (right !== undefined) return right;
     const text = fs.readFileSync(this.stagedAt(source), 'utf8');
-    if (right === undefined) this.#right.set(source, text);
+    this.#right.set(source, text);
     return text;
   }
 
@@ -183,18 +181,11 @@ export class Site {
    * @param {string} text
    */
   setRight(source, text) {
-    this.#broken.delete(source);
     this.#right.set(source, text);
-  }
-
-  /** @param {string} source a page file whose new text cannot be a module */
-  setBroken(source) {
-    this.#broken.add(source);
   }
 
   /** @param {string} source a page file that is gone */
   forget(source) {
     this.#right.delete(source);
-    this.#broken.delete(source);
   }
 }

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import { isPageFile } from '../../vite/page-file.js';
 import { placeIn } from './frame.js';
@@ -13,7 +14,10 @@ import { scanningStyles } from './scanned.js';
 import { Unloaded } from './unloaded.js';
 import { unresolvedImport } from './unresolved.js';
 
-/** @typedef {{ type: 'change' | 'add' | 'unlink', file: string }} Change */
+/**
+ * @typedef {{ type: 'change' | 'add' | 'unlink', file: string, text?: string | null }} Change
+ *   `text` of a page file whose UI half is not on the disk yet
+ */
 /** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
 
 /** Longest wait for Vite to act on one file (ms). */
@@ -32,6 +36,8 @@ export class Changes {
   #turn = Promise.resolve();
   /** @type {Map<string, () => string | null>} outlines of files that parse, of this change */
   #outlines = new Map();
+  /** Modules that are prepared before browsers ask for them. @type {Promise<unknown>[]} */
+  #preparing = [];
   /** @type {Set<string>} files, and sources of page files, that have been deleted */
   #gone = new Set();
   #root;
@@ -162,9 +168,14 @@ export class Changes {
     }
     this.#browsers.announce('fx:settled', {});
     if (changes.reload) this.#browsers.send({ type: 'full-reload' });
-    // Last: browsers do not wait for them.
-    const outlines = Object.fromEntries([...this.#outlines].map(([file, of]) => [file, of()]));
-    return { problems, used, outlines };
+    return { problems, used, outlines: await this.#outlined() };
+  }
+
+  /** Return the outlines when the modules are made: browsers wait for those alone. */
+  async #outlined() {
+    const longest = pause(LONGEST_MS, null, { ref: false });
+    await Promise.race([Promise.all(this.#preparing.splice(0)), longest]);
+    return Object.fromEntries([...this.#outlines].map(([file, of]) => [file, of()]));
   }
 
   /**
@@ -239,26 +250,25 @@ export class Changes {
   async #parsed(changes) {
     const good = [];
     for (const change of changes) {
-      const broken = change.type === 'unlink' ? null : await this.#problemOf(change.file);
+      const broken = change.type === 'unlink' ? null : await this.#problemOf(change);
       if (broken === null) {
         this.#broken.delete(change.file);
         good.push(change);
       } else this.#broken.set(change.file, broken);
       if (change.type === 'unlink') this.#site.forget(change.file);
-      else if (broken !== null) this.#site.setBroken(change.file);
     }
     return good;
   }
 
   /**
-   * @param {string} file the source of a page file, or an absolute path
+   * @param {Change} change of a page file by its source, or of another by its absolute path
    * @returns {Promise<OverlayProblem | null>}
    */
-  async #problemOf(file) {
+  async #problemOf({ file, text: told }) {
     const isPage = isPageFile(file) && !path.isAbsolute(file);
     if (!isPage && !CODE.test(file)) return null;
     const staged = isPage ? this.#site.stagedAt(file) : file;
-    const text = await fs.readFile(staged, 'utf8').catch(() => null);
+    const text = told ?? (await fs.readFile(staged, 'utf8').catch(() => null));
     if (text === null) return null;
     const parsed = this.#vite.parseSync(staged, text, {
       lang: /\.m?ts$/.test(staged) ? 'ts' : 'tsx',
@@ -328,6 +338,7 @@ export class Changes {
 
   /** @param {string} url of a module, as Vite has it */
   #prepare(url) {
-    void this.#server.environments.client.warmupRequest(url); // whoever asks is told what is wrong
+    // Whoever asks is told what is wrong.
+    this.#preparing.push(this.#server.environments.client.warmupRequest(url));
   }
 }

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { test } from 'node:test';
 
 import { parseSync } from 'vite';
@@ -42,7 +43,7 @@ test('what a broken file lacks may have come, and what is wrong is told before t
     },
     vite: { parseSync, isCSSRequest: () => false },
   });
-  const site = /** @type {any} */ ({ sourceOf: () => null, setBroken() {}, forget() {} });
+  const site = /** @type {any} */ ({ sourceOf: () => null, forget() {} });
   const changes = new Changes(root, server, site, browsers, vite, settled);
   const apply = (/** @type {string} */ file, /** @type {any} */ problems = {}) =>
     changes.apply({
@@ -65,4 +66,50 @@ test('what a broken file lacks may have come, and what is wrong is told before t
   heard.length = 0;
   await apply(card, { python: [] });
   assert.deepEqual(heard, ['syntax', 'python', 'fx:settled']); // error views ask again after it
+});
+
+test('a page is shown as it is told, before it is on the disk, and outlined last', async () => {
+  const settled = new EventEmitter();
+  const watcher = new EventEmitter();
+  watcher.on('change', () => settled.emit('told'));
+  /** @type {string[]} */
+  const steps = [];
+  const moduleGraph = {
+    urlToModuleMap: new Map(),
+    idToModuleMap: new Map(),
+    getModulesByFile: () => new Set([{ importers: new Set(), type: 'js', url: '/a.fxl.tsx' }]),
+  };
+  const warmupRequest = async () => {
+    await setImmediate();
+    steps.push('made');
+  };
+  const { server, browsers, vite, site } = /** @type {any} */ ({
+    server: { environments: { client: { moduleGraph, warmupRequest } }, watcher },
+    browsers: {
+      ...{ isHeard: true, on() {}, setProblems() {}, send() {}, pagesOf: () => [] },
+      announce: (/** @type {string} */ name) => void steps.push(name),
+    },
+    vite: {
+      isCSSRequest: () => false,
+      parseSync: (/** @type {[string, string]} */ ...code) => ({
+        ...{ errors: [], comments: [], module: parseSync(...code).module },
+        get program() {
+          steps.push('outlined');
+          return parseSync(...code).program;
+        },
+      }),
+    },
+    site: {
+      ...{ sourceOf: () => null, forget() {}, stagedAt: () => path.join(root, 'none.tsx') },
+      idOf: (/** @type {string} */ source) => path.join(root, `${source}.tsx`),
+      setRight: (/** @type {string} */ _, /** @type {string} */ code) => void steps.push(code),
+    },
+  });
+  const text = 'export default () => null;\n';
+  const { outlines } = await new Changes(root, server, site, browsers, vite, settled).apply({
+    ui: [{ type: 'change', file: 'a.fxl', text }],
+    ...{ files: [], texts: [], data: null, reload: false, problems: {} },
+  });
+  assert.deepEqual(steps, [text, 'fx:settled', 'made', 'outlined']);
+  assert.deepEqual(Object.keys(outlines), ['a.fxl']);
 });
