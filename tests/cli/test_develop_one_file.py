@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from fxtrio.compile.bundling.installation import JS, toolchain_folder
-from fxtrio.develop.processes import early_node
-from fxtrio.develop.processes.one_file import file_of, kept_in
+from fxtrio.develop.processes import early_node, one_file
+from fxtrio.develop.processes.one_file import file_of, toolchain_in
 from fxtrio.node import find_node
 from tests.cli.test_develop_kept_files import CONTENTS
 
@@ -74,32 +74,32 @@ def node(script: str | Path, *arguments: object) -> str:
 def test_one_file_does_what_its_modules_do_until_one_of_them_changes(
     file: Path, script: Path
 ) -> None:
-    assert kept_in(file, script) == file
+    assert toolchain_in(file, script) == str(toolchain_folder())
     said = node(script, "an argument")
     assert json.loads(said)[3] == ["inner", 3]
     (script.parent / "inner/three.json").rename(script.parent / "three.json")
-    assert kept_in(file, script) is None
+    assert toolchain_in(file, script) is None
     (script.parent / "three.json").rename(script.parent / "inner/three.json")
     assert node(file, "an argument") == said
 
-    assert kept_in(file, script) == file
-    assert kept_in(file, script.with_name("other.js")) is None
+    assert toolchain_in(file, script) == str(toolchain_folder())
+    assert toolchain_in(file, script.with_name("other.js")) is None
     inner = script.parent / "inner/two.cjs"
     before = inner.stat()
     inner.touch()
-    assert kept_in(file, script) is None
+    assert toolchain_in(file, script) is None
     os.utime(inner, ns=(before.st_atime_ns, before.st_mtime_ns))
-    assert kept_in(file, script) == file
+    assert toolchain_in(file, script) == str(toolchain_folder())
 
     whole = file.read_bytes()
     for length in range(0, len(whole), 29):
         file.write_bytes(whole[:length])
-        assert kept_in(file, script) is None, length
+        assert toolchain_in(file, script) is None, length
     for name, content in CONTENTS.items():
         file.write_bytes(content)
-        assert kept_in(file, script) is None, name
+        assert toolchain_in(file, script) is None, name
     file.unlink()
-    assert kept_in(file, script) is None
+    assert toolchain_in(file, script) is None
 
 
 @pytest.mark.node
@@ -116,16 +116,21 @@ def test_node_keeps_its_own_script_and_starts_from_it(
             time.sleep(0.05)
         process.kill()
     script = JS / "develop/main.js"
-    assert kept_in(file, script) == file
-    assert node(file) == ""  # its input has ended
+    assert toolchain_in(file, script) == str(toolchain_folder())
+    assert node(file, file, toolchain_folder()) == ""  # its input has ended
+    assert node(file, file, tmp_path / "removed") == ""
 
-    for found, expected in ((file, file), (tmp_path / "none.mjs", script)):
-        monkeypatch.setattr(early_node, "file_of", lambda _, found=found: found)
+    ways = {
+        file: [str(file), str(file), str(toolchain_folder())],
+        tmp_path / "none.mjs": [str(script), str(tmp_path / "none.mjs")],
+    }
+    for found, expected in ways.items():
+        monkeypatch.setattr(one_file, "file_of", lambda _, found=found: found)
         with early_node.start_node(find_node().node, tmp_path) as started:
             arguments = started.args
             started.kill()
         assert isinstance(arguments, list)
-        assert arguments[1:] == [str(expected), str(found)]
+        assert arguments[1:] == expected
 
 
 def test_each_installation_has_its_own_file(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from fxtrio.build_folder import LinkInTheWay, require_no_link
 from fxtrio.compile.bundling.early_process import EarlyProcess
-from fxtrio.develop.processes.one_file import file_of, kept_in
+from fxtrio.develop.processes.one_file import arguments_for
 from fxtrio.ssr.process.sandbox import worker_environment
 
 _MAIN = Path(__file__).parents[2] / "js" / "develop" / "main.js"
@@ -64,9 +64,8 @@ def starting_early(root: Path) -> Iterator[EarlyNode | None]:
 
 def start_node(node: Path, root: Path) -> subprocess.Popen[bytes]:
     """Start the Node process of `fx dev`, which waits for its settings. Raises OSError."""
-    kept = file_of(_MAIN)
     return subprocess.Popen(
-        [str(node), str(kept_in(kept, _MAIN) or _MAIN), str(kept)],
+        [str(node), *arguments_for(_MAIN)],
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -24,14 +24,26 @@ def file_of(script: Path) -> Path:
     return cache_folder() / f"{_PREFIX}{zlib.crc32(os.fsencode(script)):08x}.mjs"
 
 
-def kept_in(file: Path, script: Path) -> Path | None:
-    """Return ``file``, if it is whole and all modules of ``script`` are as they were."""
+def arguments_for(script: Path) -> list[str]:
+    """Return what Node is started with, so that it runs ``script``."""
+    file = file_of(script)
+    toolchain = toolchain_in(file, script)
+    if toolchain is None:
+        return [str(script), str(file)]
+    return [str(file), str(file), toolchain]
+
+
+def toolchain_in(file: Path, script: Path) -> str | None:
+    """Return where the toolchain was when ``file`` was made.
+
+    None unless that is whole, and all modules of ``script`` are as they were.
+    """
     with suppress(*UNUSABLE, AttributeError, KeyError, TypeError):
         first, _, code = file.read_bytes().partition(b"\n")
         made = json.loads(first.removeprefix(_COMMENT))
         whole = made["script"] == str(script) and made["checksum"] == zlib.crc32(code)
         if whole and all(_state(path) == state for path, state in made["files"].items()):
-            return file
+            return str(made["toolchain"])
     return None
 
 

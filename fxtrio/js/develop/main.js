@@ -1,9 +1,10 @@
 /**
  * The Node process of `fx dev`: Vite for the browser, and the renderer of pages.
  *
- *     node main.js [FILE]
+ *     node main.js [FILE [TOOLCHAIN]]
  *
- * For the next start, it keeps all of its modules in FILE (`runtime/command.js`).
+ * For the next start, it keeps all of its modules in FILE (`runtime/command.js`). TOOLCHAIN is that
+ * of the last start, which it loads before it is told where the toolchain is.
  * It is told what to do by lines of JSON on stdin, the settings first (`Settings`), and answers
  * on stdout. It listens on three Unix sockets of one folder: `http` (what browsers load), `ssr`
  * (frames, docs/wire.md) and `hot` (one connection for each browser). It ends when stdin does.
@@ -29,7 +30,7 @@ import { PlainPages } from './checks/plain-pages.js';
 import { Places } from './places.js';
 import { keepCommand } from './runtime/command.js';
 import { RuntimeFiles } from './runtime/served.js';
-import { makeServer } from './server.js';
+import { loadTools, makeServer } from './server.js';
 import { Site } from './site.js';
 import { pagesThatNeed } from './updates/users.js';
 import { Views } from './views.js';
@@ -131,6 +132,15 @@ async function begin(settings) {
   };
 }
 
+/** @param {string} toolchain which may have been removed */
+async function loadEarly(toolchain) {
+  try {
+    await loadTools(toolchain);
+  } catch {
+    // Whoever needs the one of the settings learns why it cannot be loaded.
+  }
+}
+
 async function main() {
   replaceConsole();
   refuseSignals();
@@ -138,6 +148,8 @@ async function main() {
   const report = (/** @type {unknown} */ error) => writeLog(Level.ERROR, stacks.text(error));
   process.on('unhandledRejection', report);
   process.on('uncaughtException', report);
+  const [, , , toolchain] = process.argv;
+  if (toolchain !== undefined) void loadEarly(toolchain);
   const say = (/** @type {object} */ message) =>
     process.stdout.write(`${JSON.stringify(message)}\n`);
   /** @type {Promise<(message: any) => Promise<object>> | null} */

@@ -34,6 +34,18 @@ const NATIVE = [
 ];
 
 /**
+ * Load what serves modules. It is loaded once, so that whoever knows where it is may begin early.
+ *
+ * @param {string} toolchain
+ * @returns {Promise<[typeof import('vite'), typeof import('vite/module-runner'), any]>}
+ */
+export function loadTools(toolchain) {
+  const require = createRequire(path.join(toolchain, 'package.json'));
+  const load = (/** @type {string} */ name) => import(pathToFileURL(require.resolve(name)).href);
+  return Promise.all([load('vite'), load('vite/module-runner'), load('@vitejs/plugin-react')]);
+}
+
+/**
  * @param {import('./settings.js').Settings} settings
  * @param {import('./site.js').Site} site
  * @param {import('./browsers.js').Browsers} browsers
@@ -43,13 +55,7 @@ const NATIVE = [
 export async function makeServer(settings, site, browsers, settled, discovery) {
   const { root, folder, base, toolchain } = settings;
   const require = createRequire(path.join(toolchain, 'package.json'));
-  const load = (/** @type {string} */ name) => import(pathToFileURL(require.resolve(name)).href);
-  /** @type {[typeof import('vite'), typeof import('vite/module-runner'), any]} */
-  const [vite, runner, react] = await Promise.all([
-    load('vite'),
-    load('vite/module-runner'),
-    load('@vitejs/plugin-react'),
-  ]);
+  const [vite, runner, react] = await loadTools(toolchain);
   const home = reactHome(root, toolchain);
   const runtime = await bundleRuntime(require, home, path.join(folder, 'runtime'));
   const cacheDir = path.join(folder, 'vite');

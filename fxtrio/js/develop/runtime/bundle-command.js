@@ -53,7 +53,7 @@ const files = Object.fromEntries(
     return [id, [String(size), String(mtimeNs)]];
   }),
 );
-const head = JSON.stringify({ script, files, checksum: crc32(code) });
+const head = JSON.stringify({ script, toolchain, files, checksum: crc32(code) });
 const part = `${file}.${process.pid}.part`; // another `fx dev` may do the same
 fs.writeFileSync(part, `// ${head}\n${code}`);
 fs.renameSync(part, file);
