@@ -31,7 +31,7 @@ from fxtrio.ssr.frames import Rendered
 from fxtrio.temporary_folders import open_temporary_folder
 from fxtrio.testing.client import Client
 from fxtrio.testing.clock import held_clock, holding
-from fxtrio.testing.described import LazyDocument
+from fxtrio.testing.openapi_document import LazyDocument
 from fxtrio.testing.unwrap_groups import ungrouped
 
 

@@ -123,7 +123,7 @@ APART: dict[str, tuple[str, ...]] = {
         "server.supervise.access_log:_count_lost",
         "server.supervise.listening.binding:_bind_unix",
         "server.supervise.listening.binding:_from_descriptor",
-        "server.supervise.hidden:hiding",
+        "server.supervise.query_redaction:hiding",
         "server.supervise.options:ServeOptions.from_json",
         "server.supervise.application.prefix:StrippedPrefix.__init__",
         "server.supervise.listening.tcp:bind_tcp",

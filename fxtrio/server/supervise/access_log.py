@@ -26,7 +26,7 @@ from fxtrio.config.model import HIDDEN_PARAMETERS
 from fxtrio.log import LogFormat
 from fxtrio.log_limit import lines_of_clients
 from fxtrio.server.http1.tls import show_address
-from fxtrio.server.supervise.hidden import hiding
+from fxtrio.server.supervise.query_redaction import hiding
 
 _WRITE_INTERVAL = 0.2
 _FORMATTED_AT_ONCE = 100  # lines, about a third of a millisecond
