@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING
 import attrs
 import click
 
-from fxtrio.cli.named_paths import paths_argument, require_inside
-from fxtrio.cli.output import app_option, find_app, json_option, print_done, root_option
+from fxtrio.cli.output import (
+    app_option,
+    find_app,
+    json_option,
+    paths_argument,
+    print_done,
+    require_inside,
+    root_option,
+)
 from fxtrio.compile.plurals import counted, counted_problems
 from fxtrio.errors import display_path
 

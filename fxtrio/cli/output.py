@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -90,3 +90,17 @@ def find_app(root: Path, named: str | None) -> str:
     if named is not None and ":" not in named:
         raise click.BadParameter(f"{named!r} is not of the form module:name.", param_hint="--app")
     return named or ("app:app" if (root / "app.py").is_file() else "")
+
+
+paths_argument = click.argument(
+    "paths", nargs=-1, type=click.Path(exists=True, path_type=Path), metavar="[PATHS]..."
+)
+"""Files and folders that exist, as ``paths``."""
+
+
+def require_inside(paths: Sequence[Path], root: Path) -> None:
+    """Raise BadParameter for a path that is not in the project in ``root``."""
+    for path in paths:
+        if not path.resolve().is_relative_to(root.resolve()):
+            message = f"{path} is not in {root}. Name the project with --root."
+            raise click.BadParameter(message, param_hint="PATHS")
