@@ -83,6 +83,8 @@ class WorkerGroup(msgspec.Struct, eq=False):
                 failures.append(failure)
                 starting.cancel_scope.cancel("a worker did not start")
 
+        # The workers are tasks of the outer nursery. The inner one has their starts alone, so that
+        # the first one that fails ends the wait for the others.
         async with trio.open_nursery() as nursery:
             async with trio.open_nursery() as starting:
                 for number in range(self.size):

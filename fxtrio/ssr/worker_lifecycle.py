@@ -76,6 +76,7 @@ async def run_worker(
         worker = RenderWorker(node, scheduler)
         death: Death | None = None
         try:
+            # Around all else: what a process writes last explains its end, and is read after it.
             async with trio.open_nursery() as logs:
                 _start_log_readers(logs, node, worker, tail)
                 async with trio.open_nursery() as nursery:
@@ -87,8 +88,9 @@ async def run_worker(
                 with trio.move_on_after(EXIT_WAIT):
                     await node.wait()
                 logs.cancel_scope.deadline = trio.current_time() + LOG_WAIT
+            # The cause on this side comes first: a killed process has nothing but a signal to say.
             death = Death(worker.cause or describe_exit(node.returncode), worker.hung)
-        finally:
+        finally:  # after a cancellation, too: its jobs would wait for a reply for ever
             scheduler.worker_ended(worker, death)
     return WorkerExit(
         pid=node.pid,

@@ -136,6 +136,7 @@ class SharedBroker:
 
         If this is cancelled, since the store is slow, other processes learn of it a little later.
         """
+        # Before anything waits: it gets no message from here on, however slow the store is.
         present = self._topics.leave(name, subscriber)
         if present:
             self._roster.take_out(name, subscriber.member)
