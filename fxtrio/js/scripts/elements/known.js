@@ -30,7 +30,10 @@ const MATH = [
   'munderover semantics',
 ];
 
-const KNOWN = new Set([...HTML, ...SVG, ...MATH].flatMap((line) => line.split(' ')));
+/** The names of all. */
+export const ELEMENTS = [...HTML, ...SVG, ...MATH].flatMap((line) => line.split(' '));
+
+const KNOWN = new Set(ELEMENTS);
 
 /** Elements that drawings have and documents do not. */
 export const DRAWN = new Set(SVG.flatMap((line) => line.split(' ')));

@@ -70,7 +70,7 @@ const CHOICES = { select: ['option', 'optgroup', 'hr'], optgroup: ['option'], op
 
 /** What ends one of its kind that it is in, whatever phrase or plain block is between. */
 const ITEMS = [/^li$/, /^d[dt]$/];
-const PLAIN = new Set(['address', 'div', 'p']);
+const PLAIN = new Set(['address', 'dialog', 'div', 'p', 'search']);
 
 /** Of these, what is not a matter of the drawing or formula around it. */
 const OF_DOCUMENT = new Set(['a', 'form']);
@@ -277,8 +277,10 @@ export function clashOf(name, around) {
   }
   if (name === 'image') return parent; // which is read as <img>
   if (OF_DOCUMENT.has(name) && around.includes(name)) return name;
-  if (inside < around.length && inside > 0) return clashOf(name, around.slice(inside));
-  if (inside > 0) return undefined;
+  if (inside > 0) {
+    const clash = clashOf(name, inside < around.length ? around.slice(inside) : [FREE]);
+    return clash === FREE ? parent : clash;
+  }
   const isMisplaced = Object.hasOwn(PARENTS, name) && !PARENTS[name].includes(parent);
   const allowed = Object.hasOwn(CHILDREN, parent) ? CHILDREN[parent] : CHOICES[parent];
   if (isMisplaced || (allowed && !allowed.includes(name) && !ANYWHERE.has(name))) return parent;
@@ -300,7 +302,8 @@ function drawnIn(around) {
   const foreign = around.findLastIndex((one) => FOREIGN.test(one));
   if (foreign < 0) return { inside: 0 };
   const kind = INTEGRATED[around[foreign]];
-  const integrated = around.findLastIndex((one, at) => at > foreign && kind.test(one));
+  // From there on all is HTML, whatever it is called.
+  const integrated = around.findIndex((one, at) => at > foreign && kind.test(one));
   return integrated > foreign
     ? { inside: integrated + 1 }
     : { foreign: around[foreign], inside: 0 };
