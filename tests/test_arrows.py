@@ -24,6 +24,7 @@ from tests.source_tree import (
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {
+            "cache_folder",
             "deferred",
             "heap",
             "isolation",
@@ -100,6 +101,7 @@ LAYERS: tuple[frozenset[str], ...] = (
 
 SHARED_BY_COMPILE = {
     "atomic_write",
+    "cache_folder",
     "content",
     "pictures",
     "build_folder",
