@@ -171,7 +171,7 @@ class RequestReader:
             return
         found = self._found
         if found is not None and data == self._data:  # nothing but that request came since
-            self._take_known(*found, data)
+            self._take_known(found[0], data[found[1] :])
             return
         if self.rest is not None:
             self.rest += data
@@ -184,7 +184,7 @@ class RequestReader:
             found = self._heads.find(data, self)
             if found is not None:
                 self._data, self._found = data, found if found[0].shared else None
-                self._take_known(*found, data)
+                self._take_known(found[0], data[found[1] :])
                 return
         self._data, self._found = data, None
         received = 0 if request is None else request.received
@@ -223,8 +223,8 @@ class RequestReader:
             if known_now is not None:
                 self._heads.keep(data, known_now, self)
 
-    def _take_known(self, known: KnownHead, end: int, data: bytes) -> None:
-        self._request = request = KnownRequest(known, data[end:])
+    def _take_known(self, known: KnownHead, body: bytes) -> None:
+        self._request = request = KnownRequest(known, body)
         self.requests.append(request)
 
     def close(self) -> None:
