@@ -167,7 +167,6 @@ APART: dict[str, tuple[str, ...]] = {
         "server.http2.send_queue:SendQueues.send",
     ),
     "it hands on what it is given, to what is measured": (
-        "server.http1.request:RequestReader._take_known",
         "develop.report.inside:Inside._page",
         "plugins.mcp.calls:_scope",
         "plugins.mcp.endpoint:_again",
