@@ -98,7 +98,7 @@ def test_causes_and_groups_are_trimmed_too(tmp_path: Path) -> None:
         "    try:\n"
         "        async with trio.open_nursery() as nursery:\n"
         "            nursery.start_soon(one)\n"
-        "    except* ValueError as group:\n"
+        "    except BaseExceptionGroup as group:\n"
         "        raise KeyError('x') from group\n",
     )
     error = trimmed(failure_of(trio.run, page["load"]))
