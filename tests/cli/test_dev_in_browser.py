@@ -117,7 +117,7 @@ NESTED = (
     "export default () =>\n"
     "  Array.from({ length: 600 }).reduce((inner) => <div>{inner}</div>, <h2>Part</h2>);\n"
 )
-"""What browsers rearrange, and the proof does not see: they put the 513th element elsewhere."""
+"""What browsers rearrange (the 513th element) and the proof does not see: only a render does."""
 
 
 @pytest.mark.shared_dev
@@ -137,7 +137,7 @@ def test_a_page_that_a_build_would_send_without_scripts_must_not_change_with_the
     page.goto(f"{server.url}/nested")
     expect(page.locator("#fx-root h2")).to_have_text("Part")
 
-    wait_for(server, "pages/nested.fxl: 'fx build' sends this page without scripts")
+    wait_for(server, "pages/nested.fxl: 'fx build' finds no need for scripts")
     assert "pages/moving.fxl: 'fx build'" not in server.output()
 
 
@@ -169,7 +169,7 @@ def test_an_island_is_a_part_of_its_page_that_takes_updates(
     tally.write_text(tally.read_text().replace("Tally ${", "Count ${"))
     expect(button).to_have_text("Count 6")
     page.goto(f"{server.url}/nested-isle")
-    wait_for(server, "pages/nested-isle.fxl: 'fx build' sends this page without scripts")
+    wait_for(server, "pages/nested-isle.fxl: 'fx build' finds no need for scripts")
     assert "pages/isle.fxl: 'fx build'" not in server.output()
     assert [one for one in visitor.complaints if "isle" not in one and "h2" not in one] == []
 

@@ -1,11 +1,12 @@
 /**
- * HTML that elements of a page are given while it is rendered: a page that is sent without scripts
- * needs them after all if browsers would not read such HTML as it is written.
+ * What only a render knows: HTML that elements are given, and how deep elements are in each other. A page
+ * that is sent without scripts needs them after all if browsers would not read it as it is written.
  *
  * The build lets elements call `checked` (`scripts/elements/set-html.js`).
  */
 
-import { aroundHtml, htmlProblem } from '../scripts/elements/html.js';
+import { aroundHtml, DEEPEST, htmlProblem } from '../scripts/elements/html.js';
+import { isTooDeep } from './depth.js';
 
 /** @typedef {import('../client/types.js').State} State */
 /** @typedef {{ head: string, html: string }} Rendered `html` is the inside of the root element */
@@ -21,8 +22,21 @@ const known = new Map();
 /** In front of the HTML of a page that needs its scripts, whatever the build has found. */
 const NEEDS_SCRIPTS = '<!--fx:scripts-->';
 
-/** What is found in the current render; null while nobody asks. @type {{ problem: string | null }} */
-const current = { problem: null };
+/** What is wrong in a render; "" as long as nothing is. @typedef {{ problem: string }} Watch */
+
+/** Of a render of which nobody asks. @type {Watch} */
+const UNASKED = Object.freeze({ problem: 'unasked' });
+
+/** The render that runs; null between the parts of those that wait. @type {{ watch: Watch | null }} */
+const current = { watch: null };
+
+/**
+ * Of renders that wait for something. What is wrong in a later part of one counts for all of them,
+ * since nothing says which one goes on: scripts too many cost bytes alone.
+ *
+ * @type {Set<Watch>}
+ */
+const waiting = new Set();
 
 /**
  * Return a function that renders like another one, and notes which pages need scripts after all.
@@ -33,19 +47,36 @@ const current = { problem: null };
 export function withNeeds(render) {
   /** @type {Set<number>} views of which has been told why */
   const told = new Set();
-  return (id, state) => {
-    if (state.page?.scripts !== false) return render(id, state);
-    const [rendered, problem] = watched(() => render(id, state));
-    if (problem === '') return rendered;
+  /** HTML with which nothing is wrong, by the view: most pages are the same each time. @type {Map<number, string>} */
+  const right = new Map();
+  /** @type {(id: number, state: State, rendered: Rendered, problem: string) => ReturnType<Render>} */
+  const settled = (id, state, rendered, problem) => {
+    const { html } = rendered;
+    const found = problem || (right.get(id) === html ? '' : problemOfAll(html));
+    if (found === '') {
+      if (html.length <= LONGEST && (right.size < KEPT || right.has(id))) right.set(id, html);
+      return rendered;
+    }
     if (!told.has(id)) {
       console.warn(
-        `${state.requestedPath}: ${problem}, so the page is sent with its scripts. ` +
+        `${state.requestedPath}: ${found}, so the page is sent with its scripts. ` +
           "Correct it, or write SCRIPTS = 'always'.",
       );
     }
     told.add(id);
     // Its islands are parts of it like all others.
-    return marked(render(id, { ...state, page: { ...state.page, islands: undefined } }));
+    const whole = { ...state, page: { ...state.page, islands: undefined } };
+    return marked(watched(UNASKED, () => render(id, whole)));
+  };
+  return (id, state) => {
+    if (state.page?.scripts !== false) return watched(UNASKED, () => render(id, state));
+    const watch = { problem: '' };
+    const rendered = watched(watch, () => render(id, state));
+    if (!(rendered instanceof Promise)) return settled(id, state, rendered, watch.problem);
+    waiting.add(watch);
+    return rendered
+      .finally(() => waiting.delete(watch))
+      .then((late) => settled(id, state, late, watch.problem));
   };
 }
 
@@ -56,39 +87,47 @@ function marked(rendered) {
 }
 
 /**
- * Render, and return what is wrong besides the result; "" for nothing.
+ * Render, and note what is wrong.
  *
+ * @param {Watch} watch
  * @param {() => Rendered | Promise<Rendered>} render
- * @returns {[Rendered | Promise<Rendered>, string]}
  */
-function watched(render) {
-  current.problem = '';
+function watched(watch, render) {
+  const before = current.watch;
+  current.watch = watch;
   try {
-    const rendered = render();
-    const isBroken = !(rendered instanceof Promise) && !isWellFormed(rendered.html);
-    return [rendered, isBroken ? 'half of a character in its text' : current.problem];
+    return render();
   } finally {
-    current.problem = null;
+    current.watch = before;
   }
 }
 
-/** Whether a text is the same when it has been sent. @param {any} text */
-function isWellFormed(text) {
-  return text.isWellFormed();
+/** Return what is wrong with the HTML of a whole page, whatever is in it. @param {any} html */
+function problemOfAll(html) {
+  if (!html.isWellFormed()) return 'half of a character in its text';
+  return isTooDeep(html) ? `more than ${DEEPEST} elements in each other` : '';
 }
 
 /**
- * Return the HTML that an element is given, as React takes it.
+ * Return the HTML that an element is given, as React takes it: it is looked at when React reads it, since
+ * an element may have been made before the render.
  *
  * @param {any} given
  * @param {string} host the element
  */
 export function checked(given, host) {
-  const html = given?.__html;
-  if (current.problem === '' && html !== undefined && html !== null) {
-    current.problem = problemOf(html, host);
-  }
-  return given;
+  if (given === null || typeof given !== 'object' || !('__html' in given)) return given;
+  return {
+    get __html() {
+      const html = given.__html;
+      if (html !== undefined && html !== null) {
+        for (const watch of current.watch === null ? waiting : [current.watch]) {
+          if (watch.problem === '') watch.problem = problemOf(html, host);
+        }
+      }
+      return html;
+    },
+  };
 }
 
 /**

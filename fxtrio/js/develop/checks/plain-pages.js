@@ -54,7 +54,7 @@ export class PlainPages {
  */
 function warningOf(source, change) {
   return (
-    `${source}: 'fx build' sends this page without scripts, but scripts change it: ` +
+    `${source}: 'fx build' finds no need for scripts in the code, but scripts change the page: ` +
     `${JSON.stringify(change)}. Write SCRIPTS = 'always', or render the same on both sides.`
   );
 }

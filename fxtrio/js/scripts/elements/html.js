@@ -42,7 +42,7 @@ const ITEM = /^(li|d[dt])$/;
 const LIST = /^([ou]l|menu|dl)$/;
 
 /** Elements in each other (count); browsers put the 513th elsewhere. */
-const DEEPEST = 200;
+export const DEEPEST = 200;
 
 /**
  * Return why HTML may not stay in the innermost of some elements, or may run; "" if it does neither.
@@ -96,6 +96,7 @@ function tagProblem([tag, closed, opened, attributes, slash], open, least) {
   const clash = clashOf(name, open);
   if (clash !== undefined) return `<${name}> in <${clash}>`;
   if (ITEM.test(name) && !open.some((one) => LIST.test(one))) return `<${name}> in no list`;
+  if (attributes.includes('</')) return "'</' in an attribute";
   const [, running] = RUNNING.exec(attributes.replaceAll(TEXTS, '')) ?? [];
   if (running !== undefined) return `the attribute ${running}`;
   if (VOID.test(name) && drawing === undefined) return '';

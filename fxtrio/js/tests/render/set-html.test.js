@@ -1,18 +1,23 @@
-/** HTML that elements are given while a page is rendered. */
+/** What only a render knows: HTML that elements are given, and how deep elements are in each other. */
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { isTooDeep } from '../../render/depth.js';
 import { checked, withNeeds } from '../../render/set-html.js';
 
 /** @type {any} */
 const PLAIN = { page: { scripts: false, islands: { a: [] } }, requestedPath: '/a' };
 
+/** Give HTML to an element, which React reads. @param {string} html */
+function show(html) {
+  return checked({ __html: html }, 'div').__html;
+}
+
 /** Render a page that gives HTML to an element. @param {any} html @param {any} [state] */
 function render(html, state = PLAIN, host = 'div') {
   return withNeeds((_id, { page }) => {
-    const given = { __html: html };
-    assert.equal(checked(given, host), given);
+    assert.equal(checked({ __html: html }, host).__html, html);
     return { head: '', html: `${page.islands ? '<fx-island></fx-island>' : ''}${html}` };
   })(0, state);
 }
@@ -25,7 +30,7 @@ test('a page whose HTML browsers read as it is written needs no scripts', () => 
 test('another one is marked, has no islands, and says why once', (t) => {
   const { mock } = t.mock.method(console, 'warn', () => {});
   const renderer = withNeeds((_id, { page }) => {
-    checked({ __html: '<b>a' }, 'div');
+    show('<b>a');
     return { head: '', html: page.islands ? 'islands' : 'none' };
   });
   const rendered = { head: '', html: '<!--fx:scripts-->none' };
@@ -44,7 +49,7 @@ test('another one is marked, has no islands, and says why once', (t) => {
 test('what is found is that of the current render alone', (t) => {
   t.mock.method(console, 'warn', () => {});
   const failing = withNeeds(() => {
-    checked({ __html: '</b>' }, 'div');
+    show('</b>');
     throw new Error('later');
   });
 
@@ -53,6 +58,62 @@ test('what is found is that of the current render alone', (t) => {
   assert.doesNotMatch(/** @type {any} */ (render('<i></i>')).html, /^<!--/);
   const withScripts = /** @type {any} */ ({ ...PLAIN, page: {} });
   assert.equal(/** @type {any} */ (render('<i>', withScripts)).html, '<i>');
+});
+
+test('an element that was made before the render is looked at', (t) => {
+  t.mock.method(console, 'warn', () => {});
+  const made = checked({ __html: '<b>' }, 'div');
+
+  const rendered = withNeeds(() => ({ head: '', html: made.__html }))(0, PLAIN);
+
+  assert.match(/** @type {any} */ (rendered).html, /^<!--/);
+  for (const given of [null, undefined, {}]) assert.equal(checked(given, 'div'), given);
+});
+
+test('what a page gives later than its first part is looked at', async (t) => {
+  t.mock.method(console, 'warn', () => {});
+  /** @param {string} html */
+  const late = (html) =>
+    withNeeds(async () => {
+      await Promise.resolve();
+      return { head: '', html: show(html) };
+    })(0, PLAIN);
+
+  const pages = await Promise.all([late('<b></b>'), late('\ud83d')]);
+  const [broken] = await Promise.all([late('<b>'), render('<i></i>')]);
+
+  assert.deepEqual(
+    pages.map(({ html }) => html),
+    ['<b></b>', '<!--fx:scripts-->\ud83d'],
+  );
+  assert.equal(broken.html, '<!--fx:scripts--><b>');
+});
+
+const DEEP = `${'<div title="a">'.repeat(201)}a${'</div>'.repeat(201)}`;
+
+for (const [text, html, isDeep] of /** @type {[string, string, boolean][]} */ ([
+  ['elements in each other', DEEP, true],
+  ['elements beside each other', '<p>a</p>'.repeat(900), false],
+  ['elements without content', '<br><img src="/a>b"/><hr />'.repeat(300), false],
+  ['parts of drawings', `<svg>${'<path d="M0"/><path d=a />'.repeat(300)}</svg>`, false],
+  ['a slash that is a value', `${'<b title=a/>'.repeat(201)}${'</b>'.repeat(201)}`, true],
+  ['end tags in comments', `${'<b><!-- </b> -->'.repeat(201)}${'</b>'.repeat(201)}`, true],
+  ['end tags in styles', `${'<b><style></b></style>'.repeat(201)}${'</b>'.repeat(201)}`, true],
+  ['tags in styles', `<style>${'<b>'.repeat(900)}</style>`, false],
+  ['what is no tag', '<9'.repeat(900), true],
+  ['a style without an end', `<style>${'<b>'.repeat(900)}`, false],
+])) {
+  test(`${text} ${isDeep ? 'are too deep' : 'are not deep'}`, () =>
+    assert.equal(isTooDeep(html), isDeep));
+}
+
+test('a page whose elements are too deep needs scripts', (t) => {
+  const { mock } = t.mock.method(console, 'warn', () => {});
+
+  const rendered = withNeeds(() => ({ head: '', html: DEEP }))(0, PLAIN);
+
+  assert.match(/** @type {any} */ (rendered).html, /^<!--/);
+  assert.match(mock.calls[0].arguments[0], /^\/a: more than 200 elements in each other, so/);
 });
 
 test('half of a character and HTML that is no text need scripts', (t) => {

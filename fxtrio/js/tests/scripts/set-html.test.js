@@ -56,6 +56,7 @@ const REARRANGED = [
   '<select><div>a</div></select>',
   '<image src=a>',
   '</br>',
+  '<b title="</b>">a</b>',
   '</p>',
   '<p/',
   '<p a="',
