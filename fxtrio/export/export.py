@@ -42,7 +42,7 @@ from fxtrio.markdown.llms import title_of
 from fxtrio.markdown.paths import markdown_path
 from fxtrio.routes.router import Router
 from fxtrio.secret_key import project_key
-from fxtrio.serve.pages.html.document import error_document
+from fxtrio.serve.pages.html.document import STATE, error_document
 from fxtrio.serve.pages.resources import Renderer
 from fxtrio.serve.request.client_protocol import PAYLOAD_FILE
 from fxtrio.serve.request.response.response import standard_headers
@@ -202,6 +202,9 @@ class _Export:
         await self._add_not_found()
         for folder in self._folders_with_not_found():
             await self._add_not_found_below(folder)
+        if not capturing.payloads and self._has_state():
+            for page in self.pages.values():
+                await self._add_payload(page.target, capturing)
         await self._add_llms()
         self._add_for_hosts()
         self.findings += self.files.folder_conflicts()
@@ -243,6 +246,20 @@ class _Export:
             self._add(page_file(path, PAYLOAD_FILE), page.payload, owner)
         if page.markdown is not None:
             self._add(markdown_path(path)[1:], page.markdown, owner)
+
+    def _has_state(self) -> bool:
+        """Return whether a document has scripts, though no view of the site needs them.
+
+        Its render has found that it does; they load the payloads of its links.
+        """
+        written = (one for one in self.files.contents.values() if isinstance(one, bytes))
+        return any(STATE in one for one in written)
+
+    async def _add_payload(self, target: Target, capturing: Capturing) -> None:
+        payload, findings = await capturing.payload(target)
+        self.left_out += findings
+        if payload is not None and not findings:
+            self._add(page_file(target.path, PAYLOAD_FILE), payload, target.sources[0])
 
     async def _add_endpoint(self, api: ApiRoute) -> None:
         """Add the response of an endpoint, such as a feed."""

@@ -93,10 +93,7 @@ class Capturing:
             return CapturedPage(target=target, findings=findings)
         payload = markdown = None
         if self.payloads:
-            answer = await capture(self.app, self.place, target.path, "payload", source=source)
-            payload, findings = answer.body, answer.findings
-            if answer.status != 200:
-                findings = (*findings, wrong_status(answer, target.path, source, "as data"))
+            payload, findings = await self.payload(target)
         if html.location:
             moved = Moved(target.path, html.location, html.status)
             return CapturedPage(target=target, payload=payload, moved=moved, findings=findings)
@@ -117,6 +114,15 @@ class Capturing:
             markdown=markdown,
             findings=tuple(dict.fromkeys(findings)),
         )
+
+    async def payload(self, target: Target) -> tuple[bytes, tuple[Finding, ...]]:
+        """Return the payload of a page, and why it can be no file."""
+        source = target.sources[0]
+        answer = await capture(self.app, self.place, target.path, "payload", source=source)
+        findings = answer.findings
+        if answer.status != 200:
+            findings = (*findings, wrong_status(answer, target.path, source, "as data"))
+        return answer.body, findings
 
 
 def _reasons(answer: Captured, target: Target) -> tuple[Finding, ...]:

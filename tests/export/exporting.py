@@ -9,9 +9,13 @@ from pathlib import Path
 from textwrap import dedent
 from typing import Any
 
+import msgspec
+from msgspec.structs import replace
+
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
 from fxtrio.export import Exported, export_site, place_of
+from fxtrio.manifest import FILE_NAME, load_manifest
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing.open import NoRender
 from tests.trees import PAGE, write_tree
@@ -45,14 +49,22 @@ async def export(
     base: str | None = None,
     allow_missing: bool = False,
     jobs: int = 8,
+    scripts: bool = True,
     **settings: Any,
 ) -> Exported:
-    """Build a project of ``files`` in ``root`` without bundles, and export it into ``out``."""
+    """Build a project of ``files`` in ``root`` without bundles, and export it into ``out``.
+
+    Without ``scripts``, no code of a page needs any.
+    """
     write_tree(root, files)
     config = load_config(root, **settings)
     build = root / ".fx" / "build"
     build.mkdir(parents=True, exist_ok=True)
     compile_server(root, config, build, mode="production")
+    if not scripts:
+        manifest = load_manifest(build)
+        views = tuple(replace(view, scripts=False) for view in manifest.views)
+        (build / FILE_NAME).write_bytes(msgspec.json.encode(replace(manifest, views=views)))
     return await export_site(
         root,
         config,

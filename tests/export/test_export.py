@@ -49,6 +49,26 @@ async def test_each_page_is_a_folder_with_its_document_and_its_payload(tmp_path:
     assert b"This page could not be found." in files["404.html"]
 
 
+@pytest.mark.parametrize("needing", ["index", "not-found", ""])
+async def test_a_site_without_scripts_has_payloads_if_a_render_brings_scripts(
+    tmp_path: Path, needing: str
+) -> None:
+    mark = "<!--fx:scripts-->"
+    files = {
+        f"pages/{name}.fxl": shown(f"{mark if name == needing else ''}<p>{name}</p>")
+        for name in ("index", "about", "not-found")
+    }
+
+    await export(tmp_path, files, scripts=False)
+
+    written = contents(tmp_path / "out")
+    payloads = {name for name in written if name.endswith("__fx.json")}
+    assert payloads == ({"__fx.json", "about/__fx.json"} if needing else set())
+    document = written["404.html" if needing == "not-found" else "index.html"]
+    assert (b"__fx_data" in document) is (needing != "")
+    assert b"__fx_data" not in written["about/index.html"]
+
+
 async def test_deferred_values_are_settled(tmp_path: Path) -> None:
     late = """
     from fx.runtime import defer

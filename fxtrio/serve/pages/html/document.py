@@ -18,8 +18,10 @@ from fxtrio.status import phrase_of
 
 _VIEWPORT = b'<meta name="viewport" content="width=device-width, initial-scale=1">'
 
-_STATE = b'<script type="application/json" id="__fx_data">'
-_TO_STATE = b"</div>" + _STATE
+STATE = b'<script type="application/json" id="__fx_data">'
+"""Begins the payload of a document, which only its scripts read."""
+
+_TO_STATE = b"</div>" + STATE
 _END = b"</script></body></html>"
 _HEAD = b'<head><meta charset="utf-8">'
 _BODY = b"<body>"
@@ -84,7 +86,7 @@ class DocumentFrame(msgspec.Struct, frozen=True):
         opening, head, to_root = self._around(head)
         links, mark, entry = self.links.partition(_ENTRY)
         parts = (opening, viewport, head, links, to_root, first.html)
-        return b"".join((*parts, _STATE, state, b"</script>", mark, b" async", entry))
+        return b"".join((*parts, STATE, state, b"</script>", mark, b" async", entry))
 
     def settled_value(self, entry: bytes) -> bytes:
         """Return the script that gives the page a deferred value; ``entry`` is safe in HTML.
@@ -106,7 +108,7 @@ class DocumentFrame(msgspec.Struct, frozen=True):
         """
         noscript = b"<noscript>%b</noscript>" % plain if plain else b""
         inline = b'<script nonce="%b">%b</script>' % (self.nonce, script) if script else b""
-        return noscript + inline + _STATE + state + _END
+        return noscript + inline + STATE + state + _END
 
     def whole(self, rendered: Rendered, state: bytes, nonce: bytes) -> bytes:
         """Return the document of a render.
