@@ -133,7 +133,8 @@ class View(msgspec.Struct, frozen=True, kw_only=True):
     client: dict[str, Any] = msgspec.field(default_factory=dict)
     """The ``page`` object of the navigation payload: module, layouts, css, preload (URLs).
 
-    ``islands`` has the URLs of their components, by key, where ``scripts`` is False.
+    ``islands`` has the URLs of their components, by key, where ``scripts`` is False. ``never`` is
+    there if no render may bring scripts either (``SCRIPTS = "none"``).
     """
 
 

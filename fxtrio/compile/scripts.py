@@ -32,14 +32,20 @@ def without_scripts(
     return tuple(
         view
         if script_reasons(view, modules, result.scripts[view.id])
-        else replace(view, scripts=False, client=_without_scripts(view, result))
+        else replace(view, scripts=False, client=_without_scripts(view, modules, result))
         for view in views
     )
 
 
-def _without_scripts(view: View, result: BundleResult) -> dict[str, Any]:
+def _without_scripts(
+    view: View, modules: Mapping[str, PageModule], result: BundleResult
+) -> dict[str, Any]:
     islands = islands_of(view, result)
-    extra = {"islands": {one.key: list(one.files) for one in islands}} if islands else {}
+    extra: dict[str, Any] = {}
+    if islands:
+        extra["islands"] = {one.key: list(one.files) for one in islands}
+    if scripts_mode(view.module, view.layouts, modules)[0] == "none":
+        extra["never"] = True
     return {**view.client, "scripts": False, **extra}
 
 

@@ -107,6 +107,15 @@ def test_a_page_without_scripts_knows_what_its_islands_load() -> None:
     }
 
 
+def test_a_page_that_must_have_no_scripts_gets_none_from_its_render_either() -> None:
+    for mode, known in (("none", True), ("auto", None)):
+        manifest = site({"layout": mode})  # type: ignore[dict-item]  # one of the two
+
+        [view] = without_scripts(manifest.views, manifest.modules, proved())
+
+        assert view.client.get("never") is known
+
+
 def test_the_islands_of_a_page_with_scripts_are_parts_of_it() -> None:
     manifest, result = site(), proved(CLICK, islands=(COUNTER,))
     [view] = without_scripts(manifest.views, manifest.modules, result)

@@ -40,6 +40,8 @@ export interface PageInfo {
   scripts?: false;
   /** The components of its islands, by key: URL of the module, and of what that imports. */
   islands?: Record<string, string[]>;
+  /** No render may bring scripts either. */
+  never?: true;
 }
 
 export type Json = Record<string, unknown>;

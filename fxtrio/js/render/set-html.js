@@ -59,11 +59,14 @@ export function withNeeds(render) {
     }
     if (!told.has(id)) {
       console.warn(
-        `${state.requestedPath}: ${found}, so the page is sent with its scripts. ` +
-          "Correct it, or write SCRIPTS = 'always'.",
+        `${state.requestedPath}: ${found}, ` +
+          (state.page.never
+            ? "and SCRIPTS = 'none', so browsers may show it in another way. Correct it."
+            : "so the page is sent with its scripts. Correct it, or write SCRIPTS = 'always'."),
       );
     }
     told.add(id);
+    if (state.page.never) return rendered;
     // Its islands are parts of it like all others.
     const whole = { ...state, page: { ...state.page, islands: undefined } };
     return marked(watched(UNASKED, () => render(id, whole)));

@@ -116,6 +116,17 @@ test('a page whose elements are too deep needs scripts', (t) => {
   assert.match(mock.calls[0].arguments[0], /^\/a: more than 200 elements in each other, so/);
 });
 
+test('a page that must have no scripts has none, and says what is wrong', (t) => {
+  const { mock } = t.mock.method(console, 'warn', () => {});
+  const never = { ...PLAIN, page: { scripts: false, never: true } };
+
+  assert.deepEqual(render('<b>', never), { head: '', html: '<b>' });
+  assert.match(
+    mock.calls[0].arguments[0],
+    /SCRIPTS = 'none', so browsers may show it in another way/,
+  );
+});
+
 test('half of a character and HTML that is no text need scripts', (t) => {
   t.mock.method(console, 'warn', () => {});
 
