@@ -27,6 +27,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.app_handle import App
 from fxtrio.asgi_entry import Entrance, compression_of, prepare_server, refuse_start
+from fxtrio.asgi_extensions import offer_without_frame
 from fxtrio.asyncio_portal import open_portal
 from fxtrio.compression.precompressed import Compressed, find_assets, find_public
 from fxtrio.config import Config, load_config
@@ -330,6 +331,9 @@ class Application(Starlette):
         self.lifetime.ready = False
         if self.lifetime.running is not None:
             self.lifetime.running.streams.close(grace=self.site.config.tasks.drain_timeout)
+
+
+offer_without_frame(Application.__call__, Application.serve_without_frame)
 
 
 def _statistics_of(

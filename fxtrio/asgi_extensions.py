@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Scope
@@ -99,10 +99,19 @@ def without_frame(app: ASGIApp) -> ASGIApp:
     """Return what a server calls in place of ``app`` to serve as it does.
 
     An app of fxtrio has a method that returns what is to be awaited, so that its own coroutine need
-    not be around each request. What is around such an app is called as it is.
+    not be around each request. What is around such an app is called as it is, and so is one whose
+    class has another ``__call__``.
     """
-    method = getattr(type(app), "serve_without_frame", None)
+    method = _without_frame.get(type(app).__call__)
     return app if method is None else method.__get__(app)
+
+
+def offer_without_frame(call: object, method: Any) -> None:
+    """Let servers call ``method`` of an app whose class has ``call`` as its ``__call__``."""
+    _without_frame[call] = method
+
+
+_without_frame: dict[object, Any] = {}
 
 
 OWN_SERVER = "fx.server"

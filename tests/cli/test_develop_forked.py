@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -38,7 +39,8 @@ facts = {
     "threads": [thread.name for thread in threading.enumerate()],
     "pipes": sum(place.startswith("pipe:") for place in places),
     "sockets": sum(place.startswith("socket:") for place in places),
-    "output": [sys.stdout.write_through, sys.stderr.write_through, sys.stderr.errors],
+    "output": [(stream.write_through, stream.errors, stream.encoding)
+               for stream in (sys.stdout, sys.stderr)],
 }
 open(f"{sys.path[0]}/facts", "w").write(json.dumps(facts))
 atexit.register(lambda: sys.stdout.write("the end"))
@@ -90,7 +92,10 @@ def test_a_forked_process_is_like_a_started_one(tmp_path: Path) -> None:
     script.parent.mkdir()
     script.write_text(COMMAND)
     command = [sys.executable, str(script), str(tmp_path)]
-    run = subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=60)
+    environment = {**os.environ, "LC_ALL": "C.UTF-8"}  # where the output takes any file name
+    run = subprocess.run(
+        command, cwd="/", env=environment, capture_output=True, text=True, timeout=60
+    )
     assert run.returncode == 0, run.stderr
 
     launched, forked, killed = run.stdout.replace("the beginning the end", "").splitlines()

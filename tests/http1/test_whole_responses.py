@@ -12,7 +12,8 @@ import trio
 import trio.testing
 
 from fx.testing import open_app
-from fxtrio.asgi_extensions import WHOLE_RESPONSE, without_frame
+from fxtrio.app import Application
+from fxtrio.asgi_extensions import WHOLE_RESPONSE, offer_without_frame, without_frame
 from fxtrio.server.http1.response import BadResponse, Response, header_lines
 from tests.http1.support import App, open_server, read_body
 from tests.trees import page, write_tree
@@ -243,6 +244,10 @@ def test_what_is_around_an_app_is_called_by_servers_of_ours() -> None:
         def serve_without_frame(self, scope: Any, receive: Any, send: Any) -> Any:
             raise NotImplementedError
 
+    class Guarded(Framework):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            raise NotImplementedError
+
     class Around:
         def __getattr__(self, name: str) -> Any:
             return getattr(app, name)
@@ -250,6 +255,15 @@ def test_what_is_around_an_app_is_called_by_servers_of_ours() -> None:
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             raise NotImplementedError
 
-    app, around = Framework(), Around()
+    offer_without_frame(Framework.__call__, Framework.serve_without_frame)
+    app, around, guarded = Framework(), Around(), Guarded()
     assert without_frame(around) is around
+    assert without_frame(guarded) is guarded
+    assert without_frame(app) == app.serve_without_frame
+    Framework.__call__ = Guarded.__call__  # type: ignore # as agents do
+    assert without_frame(app) is app
+
+
+def test_the_app_offers_to_be_called_without_its_frame() -> None:
+    app = Application.__new__(Application)
     assert without_frame(app) == app.serve_without_frame

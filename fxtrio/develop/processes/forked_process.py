@@ -60,4 +60,5 @@ class ForkedProcess:
 
     def _send(self, number: signal.Signals) -> None:
         if self.poll() is None:  # else another process may have its number
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has just been waited for in another thread
+                os.kill(self.pid, number)

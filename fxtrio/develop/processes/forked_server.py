@@ -65,7 +65,10 @@ def fork_server(server: Server, leave: Callable[[], object]) -> LaunchedServer:
 
 
 def _leave_parent(ours: Iterable[int], leave: Callable[[], object]) -> None:
-    """Be a process with a session and signals of its own, which holds nothing of the parent's."""
+    """Be a process with a session and signals of its own, and without the parent's pipes.
+
+    It keeps what the parent was started with, and the lock of its folder, which is in use then.
+    """
     os.setsid()  # so that Ctrl-C reaches the command only
     for number in _OURS:
         if signal.getsignal(number) is not signal.SIG_IGN:
@@ -92,7 +95,8 @@ def _serve(server: Server, replies: int) -> object:
 
 def _look_new(root: Path) -> None:
     """Change what is seen of a process that was started in another way."""
-    sys.stdout, sys.stderr = _unbuffered(1, "strict"), _unbuffered(2, "backslashreplace")
+    errors = getattr(sys.__stdout__, "errors", None) or "strict"
+    sys.stdout, sys.stderr = _unbuffered(1, errors), _unbuffered(2, "backslashreplace")
     script = str(Path(sys.argv[0]).resolve().parent)
     if sys.path[:1] == [script]:
         del sys.path[0]  # that of `fx`

@@ -162,10 +162,18 @@ def serve_orders(task: Task) -> None:
                 run_task(task, order, sending)
             os.close(sending)
             answer = _read_all(receiving, child)
-            code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            code = _wait(child)
             text = read_tail(printed).encode()
         answers.write(HEAD.pack(code, len(answer), len(text)) + answer + text)
         answers.flush()
+
+
+def _wait(child: int) -> int:
+    """Return how ``child`` has ended; 0 where SIGCHLD is ignored, and nobody learns how."""
+    try:
+        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    except ChildProcessError:
+        return 0
 
 
 def _read_all(receiving: int, child: int) -> bytes:
