@@ -67,7 +67,11 @@ export function createRenderers({ views, base }) {
       }
       const collected = new Collected(state);
       const tree = wholeTree(views[id], state, base, collected);
-      return renderWhole(tree, state.nonce).then((text) => divide(text, state, collected, base));
+      return renderWhole(tree, state.nonce).then(({ text, hasFailed }) => {
+        // HTML that an element is given may look like what React leaves out: nothing waits for it.
+        if (!hasFailed && isUnfinished(text)) waiting.delete(id);
+        return divide(text, state, collected, base);
+      });
     }),
 
     /**
@@ -130,7 +134,9 @@ function divide(text, state, collected, base, nonce = '') {
   if (islands === null || route === null) return done(cut);
   const filled = islands.fill(cut, route, (element, prefix) => {
     const now = renderNow(element, prefix);
-    return now === null ? renderWhole(element, state.nonce, prefix).then(move) : move(now);
+    return now === null
+      ? renderWhole(element, state.nonce, prefix).then((late) => move(late.text))
+      : move(now);
   });
   return filled instanceof Promise ? filled.then(done) : done(filled);
 }

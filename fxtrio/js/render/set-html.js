@@ -51,8 +51,9 @@ export function withNeeds(render) {
   const right = new Map();
   /** @type {(id: number, state: State, rendered: Rendered, problem: string) => ReturnType<Render>} */
   const settled = (id, state, rendered, problem) => {
-    const { html } = rendered;
-    const found = problem || (right.get(id) === html ? '' : problemOfAll(html));
+    const { head, html } = rendered;
+    const found =
+      problem || problemOfText(head) || (right.get(id) === html ? '' : problemOfAll(html));
     if (found === '') {
       if (html.length <= LONGEST && (right.size < KEPT || right.has(id))) right.set(id, html);
       return rendered;
@@ -105,10 +106,16 @@ function watched(watch, render) {
   }
 }
 
-/** Return what is wrong with the HTML of a whole page, whatever is in it. @param {any} html */
+/** Return what is wrong with the HTML of a whole page, whatever is in it. @param {string} html */
 function problemOfAll(html) {
+  const found = problemOfText(html);
+  return found === '' && isTooDeep(html) ? `more than ${DEEPEST} elements in each other` : found;
+}
+
+/** Return which characters browsers do not read as they are written. @param {any} html */
+function problemOfText(html) {
   if (!html.isWellFormed()) return 'half of a character in its text';
-  return isTooDeep(html) ? `more than ${DEEPEST} elements in each other` : '';
+  return html.includes('\0') ? 'U+0000 in its text' : '';
 }
 
 /**

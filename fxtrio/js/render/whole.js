@@ -40,8 +40,8 @@ export function isSuspension(error) {
  * @param {import('react').ReactElement} element
  * @param {string | undefined} nonce
  * @param {string} [identifierPrefix] of the ids of `useId`
- * @returns {Promise<string>} HTML; parts of it may stand behind the element, with scripts that
- *   move them to their place
+ * @returns {Promise<{ text: string, hasFailed: boolean }>} HTML; parts of it may stand behind the element,
+ *   with scripts that move them to their place. `hasFailed` if boundaries are left to the browser
  */
 export function renderWhole(element, nonce, identifierPrefix) {
   /** @type {Uint8Array[]} */
@@ -56,7 +56,7 @@ export function renderWhole(element, nonce, identifierPrefix) {
       },
       final(done) {
         for (const error of errors) console.error(error);
-        resolve(Buffer.concat(parts).toString('utf8'));
+        resolve({ text: Buffer.concat(parts).toString('utf8'), hasFailed: errors.length > 0 });
         done();
       },
     });

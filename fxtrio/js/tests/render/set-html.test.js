@@ -3,8 +3,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { createElement } from 'react';
+
 import { isTooDeep } from '../../render/depth.js';
 import { checked, withNeeds } from '../../render/set-html.js';
+import { renderers } from '../rendering.js';
+import { makeState } from '../states.js';
 
 /** @type {any} */
 const PLAIN = { page: { scripts: false, islands: { a: [] } }, requestedPath: '/a' };
@@ -127,9 +131,35 @@ test('a page that must have no scripts has none, and says what is wrong', (t) =>
   );
 });
 
-test('half of a character and HTML that is no text need scripts', (t) => {
+test('HTML that looks like what React leaves out is looked at, and lets no other page wait', async (t) => {
+  t.mock.method(console, 'warn', () => {});
+  let html = '';
+  const app = renderers(() =>
+    createElement('p', { dangerouslySetInnerHTML: checked({ __html: html }, 'p') }),
+  );
+  const state = makeState();
+  const plain = { ...state, page: { ...state.page, scripts: /** @type {false} */ (false) } };
+  /** @param {string} given */
+  const shown = (given) => {
+    html = given;
+    return app.render(0, plain);
+  };
+
+  assert.match((await shown('<!--$!--><b>')).html, /^<!--fx:scripts-->/);
+  assert.match((await shown('<!--$!--><template></template>')).html, /^<!--fx:scripts-->/);
+  assert.equal((await shown('<!--$!-->')).html, '<p><!--$!--></p>');
+  assert.equal(/** @type {any} */ (shown('<b></b>')).html, '<p><b></b></p>');
+  assert.match(/** @type {any} */ (shown('<i>')).html, /^<!--fx:scripts-->/);
+});
+
+test('half of a character, U+0000 and HTML that is no text need scripts', (t) => {
   t.mock.method(console, 'warn', () => {});
 
   assert.match(/** @type {any} */ (render('\ud83d')).html, /^<!--/);
+  assert.match(/** @type {any} */ (render('a\0')).html, /^<!--/);
+  for (const head of ['<title>\0</title>', '<title>\ud83d</title>']) {
+    const { html } = /** @type {any} */ (withNeeds(() => ({ head, html: '' }))(0, PLAIN));
+    assert.match(html, /^<!--/);
+  }
   assert.match(/** @type {any} */ (render({ toString: () => 'a' })).html, /^<!--/);
 });
