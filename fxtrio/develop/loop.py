@@ -158,7 +158,8 @@ class Loop:
                 stopped = served.failure or Failure("The app has stopped", "")
                 self.report.failed(attrs.evolve(stopped, details=""))
                 return stopped
-            if failure is not None or not changes.files:
+            # What has ended cannot take changes over: they may be what the next process needs.
+            if failure is not None or not changes.files or served.ended.is_set():
                 if changes.files:
                     self.report.changed(changes.files)
                 self.project.miss(changes)
@@ -180,11 +181,9 @@ class Loop:
                 self.report.changed(changes.files)
             if applied is None:
                 return self._failed(errors, "")
-            if served.ended.is_set():
-                continue
-            if applied.used:
+            if applied.used and (applied.restart or not served.ended.is_set()):
                 self.report.applied(applied, trio.current_time() - started)
-            if applied.restart:
+            if applied.restart:  # also of what has ended meanwhile: it did not get the changes
                 return _Renewal()
 
     async def _swap(self, served: Served, order: Swap) -> Swapped:
