@@ -23,5 +23,5 @@ const OF = {
  * @returns {string[]}
  */
 export function attributesOf(element) {
-  return `${EVERY} ${OF[element] ?? ''}`.trim().split(/\s+/);
+  return `${EVERY} ${Object.hasOwn(OF, element) ? OF[element] : ''}`.trim().split(/\s+/);
 }

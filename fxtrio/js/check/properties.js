@@ -121,7 +121,8 @@ function isPassedOn(name, own) {
  * @param {string[]} attributes
  */
 function remedyFor(name, owner, names, attributes) {
-  const known = PROPERTIES[owner]?.[name] ?? ELSEWHERE[name];
+  const own = Object.hasOwn(PROPERTIES, owner) ? PROPERTIES[owner] : {};
+  const known = [own, ELSEWHERE].find((one) => Object.hasOwn(one, name))?.[name];
   if (known !== undefined) return /^[A-Z]/.test(known) ? known : `Write '${known}'`;
   const near = similar(name, [...names, ...attributes]);
   if (near !== undefined) return `Did you mean '${near}'?`;

@@ -154,7 +154,7 @@ function unknownNames(node, exported) {
     if (name === undefined || exported.includes(name)) return [];
     const near = similar(name, exported);
     const listed = near === undefined ? `It has ${exported.join(', ')}` : `Did you mean '${near}'?`;
-    const remedy = EXPORTS[name] ?? listed;
+    const remedy = Object.hasOwn(EXPORTS, name) ? EXPORTS[name] : listed;
     const message = `'${CLIENT}' has no export '${name}'`;
     return [{ offset: one.start, message, remedy, certain: true }];
   });

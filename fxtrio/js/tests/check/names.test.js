@@ -90,6 +90,16 @@ test('names of declaration files are known everywhere', () => {
   ]);
 });
 
+test('names that all objects have are on no list', () => {
+  const text = [
+    "import { constructor, Link } from 'fx/client';",
+    'export default () => <Link href="/" toString="a">a</Link>;',
+    'export const a = <constructor hid />;',
+  ].join('\n');
+
+  assert.doesNotMatch(check(text, []).join('\n'), /native code/);
+});
+
 test('undefined names are reported where they stand, with what may be meant', () => {
   const text = [
     "import { Lnik } from 'fx/client';",
