@@ -57,6 +57,7 @@ class BuildFiles:
 
     def write(self, pages: Iterable[CheckedPage], deleted: Iterable[str]) -> None:
         """Write the halves of ``pages``, and delete those of the files ``deleted``."""
+        self.write_postponed()  # older ones
         write_halves(pages, self.folder)
         remove_halves(deleted, self.folder)
 
@@ -67,6 +68,9 @@ class BuildFiles:
 
         Those that are postponed are written later.
         """
+        for one, page in pages.items():
+            if self.postponed.get(one) != page:
+                self.postponed.pop(one, None)  # an older one
         changed = [one for one, page in pages.items() if known.get(one) != page]
         write_halves([pages[one] for one in changed if one not in self.postponed], self.folder)
 
