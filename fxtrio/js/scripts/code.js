@@ -17,7 +17,9 @@ import { partsOfIslands } from './islands/parts.js';
 import { elementOf, isIsland, islandsOf } from './islands/islands.js';
 import { isPlainKey, isTable } from './keys.js';
 import { LIBRARIES, Meanings } from './module.js';
-import { isBlank, misplacedValues, Nesting } from './nesting/nesting.js';
+import { elementOfClient } from './nesting/across.js';
+import { Nesting } from './nesting/nesting.js';
+import { isBlank, misplacedValues } from './nesting/tables.js';
 import { openResults } from './results.js';
 
 /** @typedef {import('../check/tree.js').Node} Node */
@@ -274,7 +276,7 @@ class Looker {
   lookAtWhole(node) {
     const { name } = node.openingElement;
     const meaning = this.meanings.ofTag(name);
-    const own = isIsland(meaning) ? elementOf(node.openingElement) : '';
+    const own = isIsland(meaning) ? elementOf(node.openingElement) : elementOfClient(meaning);
     const element = meaning === undefined ? textOf(name) : own;
     if (element === null || (isIsland(meaning) && !this.islands.has(node))) {
       this.add(name, 'an <Island> whose component or element is unknown');

@@ -6,12 +6,13 @@
  * each of its elements is allowed where it is. Browsers would read more than that.
  */
 
-import { clashOf, drawingAround, isPartOfTable } from '../nesting/nesting.js';
+import { clashOf, drawingAround } from '../nesting/nesting.js';
+import { isBlankText, isPartOfTable } from '../nesting/tables.js';
 import { DRAWN, FORMULAS, isKnownElement } from './known.js';
 
-/** A closing tag, an opening one, or a comment. */
+/** A closing tag, an opening one, or a comment. JavaScript has more blanks than HTML. */
 const TAG =
-  /<(?:\/([a-z][a-z0-9]*)\s*>|([a-z][a-z0-9]*)((?:\s+[^\s"'<>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*)\s*(\/?)>|!--(?!-?>)(?:(?!<!--|--!?>)[^])*-->)/iy;
+  /<(?:\/([a-z][a-z0-9]*)[\t\n\f\r ]*>|([a-z][a-z0-9]*)((?:[\t\n\f\r ]+[^\s"'<>/=]+(?:[\t\n\f\r ]*=[\t\n\f\r ]*(?:"[^"]*"|'[^']*'|[^\s"'=<>`]+))?)*)[\t\n\f\r ]*(\/?)>|!--(?!-?>)(?:(?!<!--|--!?>)[^])*-->)/iy;
 const TEXTS = /"[^"]*"|'[^']*'/g;
 
 /** Attributes that run code or bring a document. */
@@ -61,7 +62,7 @@ export function htmlProblem(html, around) {
     const end = next < 0 ? html.length : next;
     const parent = open.at(-1) ?? '';
     const isTextAllowed = parent === 'iframe' ? at === end : !isPartOfTable(parent);
-    if (!isTextAllowed && html.slice(at, end).trim() !== '') return `text in <${parent}>`;
+    if (!isTextAllowed && !isBlankText(html.slice(at, end))) return `text in <${parent}>`;
     if (next < 0) break;
     TAG.lastIndex = next;
     const found = TAG.exec(html);

@@ -5,7 +5,7 @@
  * of its own, and its properties come out of JSON.
  */
 
-import { misplaced } from '../nesting/nesting.js';
+import { misplaced } from '../nesting/tables.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {{ offset: number, message: string, remedy: string }} Mistake */

@@ -35,6 +35,16 @@ const OF_TOC = ['nav', 'ul', 'li', 'a'];
 const ELEMENTS = { Image: 'img', Link: 'a' };
 
 /**
+ * Return the element of HTML that a component of `fx/client` shows instead of itself; "" for any other.
+ *
+ * @param {import('../module.js').Meaning | null | undefined} meaning
+ */
+export function elementOfClient(meaning) {
+  const isOfClient = meaning?.kind === 'import' && meaning.specifier === 'fx/client';
+  return (isOfClient && ELEMENTS[meaning.name]) || '';
+}
+
+/**
  * Return the reasons of each file.
  *
  * @param {Proof} proof
@@ -148,9 +158,7 @@ class Across extends Values {
   #elementOf(file, { openingElement }) {
     const meaning = this.#meanings.get(file)?.ofTag(openingElement.name);
     if (meaning === undefined) return textOf(openingElement.name);
-    const isOfClient = meaning?.kind === 'import' && meaning.specifier === 'fx/client';
-    if (!isOfClient) return '';
-    return isIsland(meaning) ? (elementOf(openingElement) ?? '') : (ELEMENTS[meaning.name] ?? '');
+    return isIsland(meaning) ? (elementOf(openingElement) ?? '') : elementOfClient(meaning);
   }
 
   /** @param {Node} node @param {At} at */
@@ -172,7 +180,7 @@ class Across extends Values {
       return children.forEach((/** @type {Node} */ one) => {
         const called = one.expression && this.sources.functionOf({ file, node: one.expression });
         if (called) this.showReturned(called.node, { ...at, file: called.file, ...AWAY });
-        else this.show(one, at);
+        else this.show(one, { ...at, ...AWAY });
       });
     }
     if (meaning?.kind === 'import' && isLibrary(meaning.specifier)) {

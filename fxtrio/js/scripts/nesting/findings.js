@@ -1,7 +1,8 @@
 /** What has been looked at where, and what is found there that browsers rearrange. */
 
-import { isFree, isPartOfTable } from './nesting.js';
+import { isFree } from './nesting.js';
 import { addTo } from './sources.js';
+import { isPartOfTable } from './tables.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('./sources.js').Place} Place */

@@ -8,7 +8,7 @@ import { isFunction, nameOf, returnedBy } from '../element-types/maybe-elements.
 import { isLibrary } from '../module.js';
 import { AWAY, Findings } from './findings.js';
 import { leakingIn } from './leaking.js';
-import { isBlank } from './nesting.js';
+import { isBlank } from './tables.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('./sources.js').Place} Place */

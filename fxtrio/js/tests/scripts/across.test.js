@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { prove } from './proving.js';
 
 const PARTS = `
-import { createContext, memo, useContext, useMemo, Children, Fragment } from 'react';
+import React, { createContext, memo, useContext, useMemo, Children, Fragment, StrictMode } from 'react';
 import { Link, Slot, Toc, Image, Head } from 'fx/client';
 const Title = () => <h2>Title</h2>;
 const Text = () => <em>Text</em>;
@@ -96,6 +96,32 @@ const WRONG = {
   ),
   'in a context': page('<p><Theme.Provider value={1}><Title /></Theme.Provider></p>'),
   'in a fragment': page('<p><Fragment><Title /></Fragment></p>'),
+  'an element in a fragment': page('<p><Fragment key="a"><div /></Fragment></p>'),
+  'an element in a fragment of a list': page(
+    '<p>{data.list.map((one) => <Fragment key={one}><b /><ul /></Fragment>)}</p>',
+  ),
+  'an element in a fragment of React': page('<p><React.Fragment><div /></React.Fragment></p>'),
+  'an element in StrictMode': page('<p><StrictMode><b><div /></b></StrictMode></p>'),
+  'an element in a context': page('<a href="/"><Theme value={1}><a href="/b" /></Theme></a>'),
+  'an element in a provider': page('<p><Theme.Provider value={1}><div /></Theme.Provider></p>'),
+  'a text in a fragment in a row': page(
+    '<table><tbody><tr><Fragment>{data.text}</Fragment></tr></tbody></table>',
+  ),
+  'HTML in a fragment': page(
+    '<p><Fragment><b dangerouslySetInnerHTML={{ __html: data.html }} /></Fragment></p>',
+  ),
+  'a block in a link in a paragraph': page('<p><Link href="/"><b><h2 /></b></Link></p>'),
+  'HTML in a link': page(
+    '<Link href="/"><b dangerouslySetInnerHTML={{ __html: data.html }} /></Link>',
+  ),
+  'a link in a link of one component': page('<a href="/"><b><Link href="/b">B</Link></b></a>'),
+  'an element in a link': page('<Link href="/">A <a href="/b">B</a></Link>'),
+  'a blank that HTML has not': page('<table><tbody><tr>&nbsp;<td /></tr></tbody></table>'),
+  'a blank of JavaScript alone': page('<table><tbody><tr>{"\\u00a0"}<td /></tr></tbody></table>'),
+  'a link in a row': page('<table><tbody><tr><Link href="/">A</Link></tr></tbody></table>'),
+  'an image in a row': page(
+    '<table><tbody><tr><Image src="/a.png" alt="" width={1} height={1} /></tr></tbody></table>',
+  ),
   'a component of memo': page('<p><Kept /></p>', 'const Kept = memo(() => <h2 />);'),
   'a memo of an element': page('const it = useMemo(() => <h2 />, []); return <p>{it}</p>;'),
   'a condition': page('<p>{data.a ? <Title /> : <Text />}</p>'),
@@ -273,6 +299,12 @@ const RIGHT = {
   ),
   'the same component in and outside of a paragraph': page(
     '<><p><Box>{data.text}</Box></p><div><Box><Title /></Box></div></>',
+  ),
+  'inline elements in fragments and links': page(
+    '<p><Fragment><Link href="/"><b>A</b> <Image src="/a.png" alt="" width={1} height={1} /></Link>{data.a}</Fragment></p>',
+  ),
+  'rows in fragments': page(
+    '<table><tbody>{data.list.map((one) => <Fragment key={one}><tr /><tr><td>{one}</td></tr></Fragment>)}</tbody></table>',
   ),
   'nested lists': page('<ul><Item>One<ul><Item>Two</Item></ul></Item></ul>'),
   'a list of a tree': page(

@@ -70,6 +70,12 @@ const REARRANGED = [
   '<svg><![CDATA[a]]></svg>',
   '<noscript><p></noscript>',
   '<!-- a <!-- b --> c -->',
+  '<b>a</b\u00a0>',
+  '<b\u00a0title="a">a</b>',
+  '<b title="a"\vid="b">a</b>',
+  '<b title\ufeff=a>a</b>',
+  '<table><tbody>\u00a0<tr></tr></tbody></table>',
+  '<table>\u2003<tbody></tbody></table>',
 ];
 
 /** @param {string} html @param {string} [host] */
