@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.bundling.installation import JS, toolchain_folder
+from fxtrio.compile.bundling.installation import JS, LOCK, toolchain_folder
 from fxtrio.develop.processes import early_node, one_file
 from fxtrio.develop.processes.one_file import file_of, toolchain_in
 from fxtrio.node import find_node
@@ -38,6 +38,18 @@ STARTING = """
 const { keepCommand } = await import(process.argv[3]);
 keepCommand(process.argv[4]);
 setInterval(() => {}, 1000);
+"""
+
+MAKING = """
+const { keepCommand } = await import(process.argv[2]);
+const counts = JSON.parse(process.argv[3]).map((started) => {
+  process.argv = [process.execPath, ...started];
+  const before = process.listenerCount('exit'); // one for each process that makes the file
+  keepCommand('now');
+  return process.listenerCount('exit') - before;
+});
+console.log(JSON.stringify(counts));
+process.exit();
 """
 
 
@@ -92,6 +104,11 @@ def test_one_file_does_what_its_modules_do_until_one_of_them_changes(
     assert toolchain_in(file, script) == str(toolchain_folder())
 
     whole = file.read_bytes()
+    first, _, code = whole.partition(b"\n")
+    head = json.loads(first.removeprefix(b"// "))
+    head["files"][str(JS / LOCK)][1] += "0"  # another lock may stand for another toolchain
+    file.write_bytes(b"// " + json.dumps(head).encode() + b"\n" + code)
+    assert toolchain_in(file, script) is None
     for length in range(0, len(whole), 29):
         file.write_bytes(whole[:length])
         assert toolchain_in(file, script) is None, length
@@ -131,6 +148,22 @@ def test_node_keeps_its_own_script_and_starts_from_it(
             started.kill()
         assert isinstance(arguments, list)
         assert arguments[1:] == expected
+
+
+@pytest.mark.node
+def test_node_makes_the_file_unless_it_has_just_loaded_that_toolchain_from_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "making.mjs").write_text(MAKING)
+    file, main = str(tmp_path / "one.mjs"), str(JS / "develop/main.js")
+    ways = {
+        (main, file): 1,
+        (file, file, "now"): 0,
+        (file, file, "before"): 1,  # else every start would load two toolchains
+        (main,): 0,
+    }
+    said = node(tmp_path / "making.mjs", RUNTIME / "command.js", json.dumps(list(ways)))
+    assert json.loads(said) == list(ways.values())
 
 
 def test_each_installation_has_its_own_file(tmp_path: Path) -> None:

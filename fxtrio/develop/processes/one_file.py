@@ -36,7 +36,8 @@ def arguments_for(script: Path) -> list[str]:
 def toolchain_in(file: Path, script: Path) -> str | None:
     """Return where the toolchain was when ``file`` was made.
 
-    None unless that is whole, and all modules of ``script`` are as they were.
+    None unless that is whole, and all modules of ``script`` are as they were, and the lock of the
+    toolchain is. Node sees what else moves it, and makes the file again.
     """
     with suppress(*UNUSABLE, AttributeError, KeyError, TypeError):
         first, _, code = file.read_bytes().partition(b"\n")

@@ -3,17 +3,19 @@
  *
  *     node bundle-command.js SCRIPT FILE TOOLCHAIN
  *
- * Its first line is a comment with the size and the time of each module, and the checksum of
- * the rest.
+ * Its first line is a comment with the size and the time of each module and of the lock, which says
+ * where the toolchain belongs, and the checksum of the rest.
  */
 
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { crc32 } from 'node:zlib';
 
 const [script = '', file = '', toolchain = ''] = process.argv.slice(2);
+
+const LOCK = fileURLToPath(new URL('../../package-lock.json', import.meta.url));
 
 /** Names that stand for the place of a module, which stays where it is. */
 const URL_NAME = '__fxUrl';
@@ -48,7 +50,7 @@ const { output } = await build({
 });
 const { code, moduleIds } = output[0];
 const files = Object.fromEntries(
-  moduleIds.filter(path.isAbsolute).map((/** @type {string} */ id) => {
+  [LOCK, ...moduleIds.filter(path.isAbsolute)].map((/** @type {string} */ id) => {
     const { size, mtimeNs } = fs.statSync(id, { bigint: true });
     return [id, [String(size), String(mtimeNs)]];
   }),

@@ -11,14 +11,15 @@ const MAIN = fileURLToPath(new URL('../main.js', import.meta.url));
 const SCRIPT = fileURLToPath(new URL('./bundle-command.js', import.meta.url));
 
 /**
- * Make the file in a process of its own, unless this one was started from it. Nobody waits for
- * it, or learns of a failure: without the file, `fx dev` starts as it did this time.
+ * Make the file in a process of its own, unless this one was started from it and has loaded the
+ * `toolchain` that it names. Nobody waits for it, or learns of a failure: without the file, `fx dev`
+ * starts as it did this time.
  *
  * @param {string} toolchain
  */
 export function keepCommand(toolchain) {
-  const [, running, file] = process.argv;
-  if (file === undefined || running === file) return;
+  const [, running, file, loaded] = process.argv;
+  if (file === undefined || (running === file && loaded === toolchain)) return;
   const child = spawn(process.execPath, [SCRIPT, MAIN, file, toolchain], { stdio: 'ignore' });
   child.on('error', () => {});
   child.unref();
