@@ -12,6 +12,7 @@ import { isConstantOfBuild, isNaming, isSetter, isSetterName, isSetterUsed } fro
 import { ElementTypes } from './element-types/element-types.js';
 import { elementReasons, textOf } from './elements/elements.js';
 import { setHtmlProblem } from './elements/set-html.js';
+import { textProblem } from './elements/texts.js';
 import { Functions, isCallee, renamedSlots } from './functions.js';
 import { partsOfIslands } from './islands/parts.js';
 import { elementOf, isIsland, islandsOf } from './islands/islands.js';
@@ -50,6 +51,8 @@ export function codeReasons(module, resolve, names) {
 class Looker {
   /** @type {Reason[]} */
   reasons = [];
+  /** Where the last `<Head>` ends, which writes its titles itself. */
+  headEnd = 0;
 
   /**
    * @param {Module} module
@@ -289,7 +292,11 @@ class Looker {
     if (meaning === undefined && element !== null) {
       const set = setHtmlProblem(node.openingElement, element, this.nesting.outer());
       if (set !== '') this.add(name, set);
+      const isInHead = element === 'title' && node.start < this.headEnd;
+      const text = isInHead ? '' : textProblem(node, element, this.nesting.outer(), this.module);
+      if (text !== '') this.add(name, text);
     }
+    if (meaning?.kind === 'import' && meaning.name === 'Head') this.headEnd = node.end;
     this.reasons.push(...this.functions.ofChildren(node, meaning));
   }
 

@@ -55,6 +55,8 @@ export const DEEPEST = 200;
 export function htmlProblem(html, around) {
   const host = around.at(-1) ?? '';
   if (CLOSED.test(host)) return `HTML in <${host}>`;
+  const outer = drawingAround(around.slice(0, -1));
+  if (host === 'style' && outer !== undefined && /[<&]/.test(html)) return `markup in <${outer}>`;
   if (RAW.test(host)) return html.toLowerCase().includes(`</${host}`) ? `</${host}> in it` : '';
   const open = [...around];
   for (let at = 0; ;) {

@@ -13,8 +13,9 @@ import { textOf } from '../elements/elements.js';
 import { elementOf, isIsland } from '../islands/islands.js';
 import { isLibrary, Meanings } from '../module.js';
 import { setHtmlProblem } from '../elements/set-html.js';
+import { textProblem } from '../elements/texts.js';
 import { AWAY } from './findings.js';
-import { clashOf, isFree, shortened } from './nesting.js';
+import { clashOf, drawingAround, isFree, shortened } from './nesting.js';
 import { addTo, Sources } from './sources.js';
 import { Values } from './values.js';
 
@@ -171,6 +172,9 @@ class Across extends Values {
       const problem = setHtmlProblem(openingElement, name, at.chain);
       // What is written in the elements around it is looked at with these.
       if (problem !== '' && !at.isOwn) this.add(at, problem);
+      const isDrawn = !at.isOwn && drawingAround(at.chain) !== undefined;
+      const text = isDrawn ? textProblem(node, name, at.chain, this.sources.moduleOf(file)) : '';
+      if (text !== '') this.add(at, text);
       return this.#showInside(name, children, at);
     }
     if (

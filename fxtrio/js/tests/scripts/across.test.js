@@ -291,6 +291,40 @@ const WRONG = {
   },
 };
 
+/** Texts that browsers do not read as React writes them. */
+const TEXTS = {
+  'a newline of a list': page('<pre>{data.lines.map((one) => one.text)}</pre>'),
+  'a newline of the first of two values': page('<pre>{data.a}{data.b}</pre>'),
+  'a newline of a component': page('<pre><Word text={data.text} /></pre>'),
+  'a newline of a fragment': page('<pre><>{data.text}</></pre>'),
+  'a newline of children': page(
+    '<Code>A{data.text}</Code>',
+    'const Code = ({ children }) => <pre>{children}</pre>;',
+  ),
+  'a newline that is written': page("<pre>{'\\n'}{data.text}</pre>"),
+  'a newline as a character of HTML': page('<pre>&#10;{data.text}</pre>'),
+  'a newline of a list with a name': page(
+    'const all = data.lines.map((one) => one); return <pre>{all}</pre>;',
+  ),
+  'a newline of an attribute': page('<pre children={data.lines.map((one) => one)} />'),
+  'two texts of a style': page('<style>{`a{}`}{`b{}`}</style>'),
+  'an element of a style': page('<style><Text /></style>'),
+  'two texts of a title in a drawing': page('<svg><g><title>{data.a} icon</title></g></svg>'),
+  'a component of a title in a drawing': page('<svg><title><Word text="a" /></title></svg>'),
+  'two texts of a title that a component brings into a drawing': page(
+    '<svg><Name /></svg>',
+    'const Name = () => <><title>{data.a} icon</title></>;',
+  ),
+  'elements in a style in a drawing': page('<svg><style>{`<p>`}</style></svg>'),
+  'characters of HTML in a style in a formula': page('<math><style>{`a&lt;`}</style></math>'),
+  'a style that only a render knows in a drawing': page('<svg><style>{data.css}</style></svg>'),
+  'a style that a component brings into a drawing': page(
+    '<svg><Css css={data.css} /></svg>',
+    'const Css = ({ css }) => <style>{css}</style>;',
+  ),
+  'a text field in a drawing': page('<svg><textarea defaultValue="<p>" /></svg>'),
+};
+
 /** @type {Record<string, string | Record<string, string>>} */
 const RIGHT = {
   'inline components in a paragraph': page('<p><Text /> and <Box><Text /></Box></p>'),
@@ -305,6 +339,15 @@ const RIGHT = {
   ),
   'rows in fragments': page(
     '<table><tbody>{data.list.map((one) => <Fragment key={one}><tr /><tr><td>{one}</td></tr></Fragment>)}</tbody></table>',
+  ),
+  'texts of one piece': page(
+    '<><pre>{data.text}</pre><pre>{data.lines.join("\\n")}</pre><pre>{data.a ? `\\n${data.a}` : "b"}</pre><style>{data.css}</style><svg><title>{`${data.a} icon`}</title><style>{`a > b {}`}</style></svg><pre children={data.text} /></>',
+  ),
+  'texts behind a text or an element': page(
+    '<><pre>\n  A{data.text}</pre><pre><code>{data.a}{data.b}</code>{data.c}</pre><pre>$ {data.a}{data.b}</pre></>',
+  ),
+  'a title for the document': page(
+    '<><Head><title>{data.a} - {data.b}</title></Head><h1>A</h1></>',
   ),
   'nested lists': page('<ul><Item>One<ul><Item>Two</Item></ul></Item></ul>'),
   'a list of a tree': page(
@@ -442,3 +485,9 @@ test('a page is not blamed for what another one gives to the same component', as
     [],
   ]);
 });
+
+for (const [what, written] of Object.entries(TEXTS)) {
+  test(`browsers read otherwise: ${what}`, async () => {
+    assert.match((await reasonsOf(written)).join('\n'), /<(pre|style|textarea|title)>/);
+  });
+}

@@ -96,6 +96,10 @@ test('the element that gets HTML, and those around it, count', () => {
   assert.deepEqual(ownReasonsOf(set('p > b {}', 'style')), []);
   assert.deepEqual(ownReasonsOf(set('<h2>a</h2>', 'p')), ['2: <h2> in <p> in the HTML of <p>']);
   assert.notDeepEqual(ownReasonsOf(set('a</STYLE><p>', 'style')), []);
+  for (const css of ["'<b>x</b>'", '`a{}&lt;`', 'data.css']) {
+    const style = `<style dangerouslySetInnerHTML={{ __html: ${css} }} />`;
+    assert.equal(ownReasonsOf(page(`<svg><g>${style}</g></svg>`)).length, 1);
+  }
   assert.notDeepEqual(
     ownReasonsOf(page('<a href="/"><b dangerouslySetInnerHTML={{ __html: `<a>b</a>` }} /></a>')),
     [],
