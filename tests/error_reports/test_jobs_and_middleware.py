@@ -119,7 +119,8 @@ async def test_each_run_of_a_schedule_that_fails_is_reported_once(
         await trio.sleep(121)
 
         found = reports(client, "in a schedule")
-        assert len(found) == 2
+        assert len(found) in (2, 3)  # as many minutes as begin within 121 seconds
+        assert len({report.message for report in found}) == len(found)
         for report in found:
             assert report.place.startswith("pages/book/[id].fxl:")
             assert report.place.endswith(" tick")
