@@ -37,6 +37,9 @@ export const MEMBERS = {
   String: new Set(['fromCharCode', 'fromCodePoint']),
 };
 
+/** Methods that return true or false, whatever they are called on. */
+export const TELLING = new Set(['endsWith', 'every', 'includes', 'some', 'startsWith']);
+
 /** Of these, what returns something new. */
 export const MAKERS = new Set(['entries', 'from', 'keys', 'of', 'values']);
 
@@ -191,4 +194,4 @@ export const SYNTAX_NAMES = {
 };
 
 /** Names that an object of the application must not give to a function: it would be taken for the method. */
-export const OF_ARRAYS = new Set([...COPYING, ...CALLING, ...MAKERS]);
+export const OF_ARRAYS = new Set([...COPYING, ...CALLING, ...MAKERS, ...TELLING]);

@@ -86,7 +86,7 @@ export class Findings {
   /** Something that is a text, or may be one. @param {At} at @param {string} [what] */
   addText(at, what = 'text') {
     const outer = at.chain.at(-1) ?? '';
-    if (at.isDirect || at.isQuiet || !isPartOfTable(outer)) return;
+    if (at.isQuiet || !isPartOfTable(outer)) return;
     this.add(at, `${what} in <${outer}>, which browsers rearrange`);
   }
 }

@@ -1,5 +1,7 @@
 /** What is directly in tables and their parts: browsers move text and other elements out of these. */
 
+import { TELLING as TELLING_METHODS } from '../allowed.js';
+
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('../code.js').Reason} Reason */
 
@@ -17,6 +19,10 @@ const TEXT = new Set(['Literal', 'TemplateLiteral', 'MemberExpression']);
 
 /** Methods that make a list of what a function returns. */
 const MAPPING = new Set(['flatMap', 'map']);
+
+/** What compares, and functions and methods that tell whether something is so. */
+const COMPARING = /^([!=]==?|[<>]=?|in|instanceof)$/;
+const TELLING = /^(Array\.isArray|Boolean|Number\.is\w+|Object\.(hasOwn|is)|is(Finite|NaN))$/;
 
 /** Names and expressions that lead to others (count). */
 const DEEPEST = 12;
@@ -149,4 +155,52 @@ export function misplaced(name, parent) {
 /** Whether browsers move text out of an element. @param {string} name */
 export function isPartOfTable(name) {
   return Object.hasOwn(CHILDREN, name);
+}
+
+/**
+ * Whether a value is true, false or nothing, which React does not show; 0 is a text.
+ *
+ * @param {Node} value
+ * @param {import('../module.js').Module} module
+ * @param {number} [depth] of names that have led here
+ * @returns {boolean}
+ */
+export function isHidden(value, module, depth = 0) {
+  const hidden = (/** @type {Node} */ one) => isHidden(one, module, depth + 1);
+  switch (depth > DEEPEST ? '' : value.type) {
+    case 'BinaryExpression':
+      return COMPARING.test(value.operator);
+    case 'Literal':
+      return isBlank(value);
+    case 'UnaryExpression':
+      return value.operator === '!';
+    case 'LogicalExpression':
+      return hidden(value.left) && hidden(value.right);
+    case 'ConditionalExpression':
+      return hidden(value.consequent) && hidden(value.alternate);
+    case 'ParenthesizedExpression':
+    case 'ChainExpression':
+      return hidden(value.expression);
+    case 'CallExpression':
+      return isTelling(value.callee, module);
+    case 'Identifier': {
+      const variable = module.variableOf(value);
+      const init = variable && !module.isWritten(variable) ? module.initOf(variable) : undefined;
+      return init ? hidden(init) : variable === null && value.name === 'undefined';
+    }
+    default:
+      return false;
+  }
+}
+
+/** Whether a function returns true or false. @param {Node} callee @param {import('../module.js').Module} module */
+function isTelling(callee, module) {
+  const { type, name, object, property, computed } = callee;
+  if (type === 'Identifier') return module.variableOf(callee) === null && TELLING.test(name);
+  if (type !== 'MemberExpression' || computed) return false;
+  const isGlobal = object.type === 'Identifier' && module.variableOf(object) === null;
+  const isImported = object.type === 'Identifier' && module.meaningOf(object).kind === 'import';
+  return isGlobal
+    ? TELLING.test(`${object.name}.${property.name}`)
+    : TELLING_METHODS.has(property.name) && !isImported;
 }

@@ -8,7 +8,7 @@ import { isFunction, nameOf, returnedBy } from '../element-types/maybe-elements.
 import { isLibrary } from '../module.js';
 import { AWAY, Findings } from './findings.js';
 import { leakingIn } from './leaking.js';
-import { isBlank } from './tables.js';
+import { isBlank, isHidden } from './tables.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
 /** @typedef {import('./sources.js').Place} Place */
@@ -96,7 +96,9 @@ export class Values extends Findings {
         show(node.consequent);
         return show(node.alternate);
       case 'LogicalExpression':
-        if (node.operator !== '&&') show(node.left);
+        if (node.operator !== '&&' || !isHidden(node.left, this.sources.moduleOf(at.file))) {
+          show(node.left);
+        }
         return show(node.right);
       case 'ArrayExpression':
         return node.elements.forEach(show);

@@ -184,13 +184,48 @@ test('rows that a name or a function brings into a table are found', async () =>
     page(`return <table>{rows(data)}</table>;`, `const rows = (d) => d.rows.map((row) => ${ROW});`),
     page('return <table>{children}</table>;'),
     page('return <table children={data.rows} />;'),
+    page(`const body = data.a && <tbody>{children}</tbody>; return <table>{body}</table>;`),
+    ...[
+      'data.items.length && <tr />',
+      '(data.n && data.m > 1) && <tr />',
+      'data.a ? data.text : <tr />',
+      'data.none || data.text',
+      'String(data.text)',
+      'data.lines.join()',
+      'data.lines.map((one) => one)',
+      '(data.a > 1 ? data.b : true) && <tr />',
+      'count(data) && <tr />',
+      'data.lines.length',
+      'name && <tr />',
+      '<><tr />{data.text}</>',
+    ].map((value) =>
+      page(
+        `const name = data.name; return <table><tbody>{${value}}</tbody></table>;`,
+        'const count = (data) => data.n;',
+      ),
+    ),
+    page(
+      'return <table><tbody>{all.includes(data.a) && <tr />}</tbody></table>;',
+      'const all = { includes: (one) => one };',
+    ),
     page('const cells = <td>{data.text}</td>; return <table><tbody>{cells}</tbody></table>;'),
   ];
   const right = [
     page(
       `const rows = data.rows.map((row) => ${ROW}); return <table><tbody>{rows}</tbody></table>;`,
     ),
-    page(`const body = data.a && <tbody>{children}</tbody>; return <table>{body}</table>;`),
+    page(`const body = data.a > 0 && <tbody />; return <table>{body}</table>;`),
+    ...[
+      '!data.a && <tr />',
+      'data.items.length > 0 && data.b !== null && <tr />',
+      '(data.a === 1 || isOpen) && <tr />',
+      'data.a ? <tr /> : null',
+      'data.lines.includes("a") && <tr />',
+      'Array.isArray(data.a) && <tr />',
+      'data.a ? "" : undefined',
+    ].map((value) =>
+      page(`const isOpen = data.n > 1; return <table><tbody>{${value}}</tbody></table>;`),
+    ),
     page(
       `return <table>{/* none */}{data.rows.map((row) => { const a = 1; return <tbody key={a}>${ROW}</tbody>; })}{null}</table>;`,
     ),
