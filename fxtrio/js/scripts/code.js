@@ -290,7 +290,7 @@ class Looker {
     const reasons = this.nesting.enter(name, element ?? '');
     this.reasons.push(...reasons, ...misplacedValues(node, element ?? '', this.module));
     if (meaning === undefined && element !== null) {
-      const set = setHtmlProblem(node.openingElement, element, this.nesting.outer());
+      const set = setHtmlProblem(node.openingElement, element, this.nesting.outer(), this.module);
       if (set !== '') this.add(name, set);
       const isInHead = element === 'title' && node.start < this.headEnd;
       const text = isInHead ? '' : textProblem(node, element, this.nesting.outer(), this.module);

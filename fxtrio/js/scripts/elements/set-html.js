@@ -22,14 +22,15 @@ const RESTRICTING = /^(a|button|form|nobr|p)$/;
  * @param {Node} tag
  * @param {string} host the element
  * @param {string[]} around elements around it, the innermost last
+ * @param {import('../module.js').Module} module
  * @returns {string}
  */
-export function setHtmlProblem(tag, host, around) {
+export function setHtmlProblem(tag, host, around, module) {
   const given = tag.attributes.findLast(
     (/** @type {Node} */ { name }) => name?.type === 'JSXIdentifier' && name.name === SET_HTML,
   );
   if (given === undefined) return '';
-  const html = literalOf(given);
+  const html = literalOf(given, module);
   if (html !== undefined) {
     // A part of a drawing may be the whole of a component.
     const problem = htmlProblem(html, around.length > 0 ? [...around, host] : aroundHtml(host));
@@ -61,15 +62,19 @@ function outerOf(host, around) {
  * Return HTML that is written down as the value of an attribute.
  *
  * @param {Node} attribute
+ * @param {import('../module.js').Module} [module] in which names are followed
  * @returns {string | undefined}
  */
-export function literalOf({ value }) {
+export function literalOf({ value }, module) {
   const { type, properties } = value?.expression ?? {};
   if (type !== 'ObjectExpression' || properties.length !== 1) return undefined;
-  const [{ type: kind, key, value: html, computed, method }] = properties;
+  const [{ type: kind, key, value: given, computed, method }] = properties;
   if (kind !== 'Property' || computed || method || (key.name ?? key.value) !== '__html') {
     return undefined;
   }
+  const variable = given.type === 'Identifier' ? module?.variableOf(given) : undefined;
+  const isKept = variable && !module?.isWritten(variable);
+  const html = (isKept && module?.initOf(variable)) || given;
   if (html.type === 'Literal') return typeof html.value === 'string' ? html.value : undefined;
   const isWritten = html.type === 'TemplateLiteral' && html.expressions.length === 0;
   return isWritten ? html.quasis[0].value.cooked : undefined;

@@ -169,11 +169,12 @@ class Across extends Values {
     const meaning = this.#meanings.get(at.file)?.ofTag(openingElement.name);
     const name = this.#elementOf(at.file, node);
     if (name !== '') {
-      const problem = setHtmlProblem(openingElement, name, at.chain);
+      const module = this.sources.moduleOf(file);
+      const problem = setHtmlProblem(openingElement, name, at.chain, module);
       // What is written in the elements around it is looked at with these.
       if (problem !== '' && !at.isOwn) this.add(at, problem);
       const isDrawn = !at.isOwn && drawingAround(at.chain) !== undefined;
-      const text = isDrawn ? textProblem(node, name, at.chain, this.sources.moduleOf(file)) : '';
+      const text = isDrawn ? textProblem(node, name, at.chain, module) : '';
       if (text !== '') this.add(at, text);
       return this.#showInside(name, children, at);
     }

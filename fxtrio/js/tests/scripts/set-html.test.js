@@ -114,6 +114,18 @@ test('the element that gets HTML, and those around it, count', () => {
   );
 });
 
+test('HTML with a name that is never written again is followed', () => {
+  const named = (/** @type {string} */ html, declared = 'const') =>
+    ownReasonsOf(
+      `${declared} ICON = ${html};\n${page('<button><b dangerouslySetInnerHTML={{ __html: ICON }} /></button>')}`,
+    );
+
+  assert.deepEqual(named("'<svg><path /></svg>'"), []);
+  assert.deepEqual(named('`<i>a</i>`'), []);
+  assert.equal(named("'<button>a</button>'").length, 1);
+  assert.match(named("'<i>a</i>'; ICON = '<b></b>'", 'let').join(), /HTML of <b> in <button>/);
+});
+
 test('HTML that components are given is followed like elements', async () => {
   const wraps = 'const Wrap = ({ children }) => <p>{children}</p>;';
   const found = async (/** @type {string} */ html) =>
