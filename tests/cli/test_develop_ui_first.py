@@ -14,6 +14,7 @@ from fxtrio.develop.build import build_files
 from fxtrio.develop.build.dev_project import DevProject
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
+from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 from fxtrio.manifest import FOLDERS
 from tests.trees import write_tree
@@ -38,6 +39,7 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
     steps: list[str] = []
     orders: list[tuple[str, dict[str, Any]]] = []
     failing: list[str] = []
+    lost: list[bool] = []
     ask = ViteSupervisor.ask
 
     async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
@@ -45,6 +47,8 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
         if op == "change":
             steps.append("browsers")
             told.append((fields["ui"], half.read_text()))
+            if lost:
+                raise OrderVoid
         return await ask(vite, op, fields)
 
     def making(*args: Any) -> Any:
@@ -123,4 +127,10 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
             assert await asked('"one"', "str()") == [("change", {"python": 1})]
             failing.clear()
             assert await asked('"one"', '"two"') == [("change", {"python": 0})]
+
+            await saved("Hello", "Hello")
+            lost.append(True)  # as where Node ends before it has answered
+            with pytest.raises(OrderVoid):
+                await saved("Hello", "Goodbye")
+            assert "Goodbye" in half.read_text()
             nursery.cancel_scope.cancel()

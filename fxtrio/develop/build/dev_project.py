@@ -394,8 +394,10 @@ class DevProject:
         news = {key: one for key, one in wrong.items() if self._vite.is_news(key, one)}
         texts = {one: page.ui for one, page in self._build.postponed.items()}
         order = change_order(self.root, found, changed, known, deleted, data, news, texts)
-        answer = None if order is None else await self._ask("change", **order)
-        self._build.write_postponed()
+        try:
+            answer = None if order is None else await self._ask("change", **order)
+        finally:
+            self._build.write_postponed()  # whoever is told later reads them
         if answer is None:
             return UpdateResult()
         return UpdateResult(answer["problems"], answer["used"], answer["outlines"])

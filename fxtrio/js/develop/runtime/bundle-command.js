@@ -23,6 +23,8 @@ const FOLDER_NAME = '__fxFolder';
 
 /** What such files are called, and what their first line begins with. */
 const NAME = /^develop-[0-9a-f]{8}\.mjs$/;
+/** Of one that a process has begun, which may have been ended before it was there. */
+const PART = /^develop-[0-9a-f]{8}\.mjs\.(\d+)\.part$/;
 const SCRIPT = /^\/\/ \{"script":("(?:[^"\\]|\\.)*")/;
 
 const placed = {
@@ -62,16 +64,29 @@ fs.renameSync(part, file);
 removeForsaken(path.dirname(file));
 
 /**
- * Remove the files of installations that are gone.
+ * Remove the files of installations that are gone, and what processes have begun that are.
  *
  * @param {string} folder
  */
 function removeForsaken(folder) {
   for (const name of fs.readdirSync(folder)) {
+    const maker = PART.exec(name)?.[1];
+    if (maker !== undefined && !isRunning(Number(maker))) {
+      fs.rmSync(path.join(folder, name), { force: true });
+    }
     if (!NAME.test(name)) continue;
     const made = SCRIPT.exec(fs.readFileSync(path.join(folder, name), 'utf8'));
     if (made === null || !fs.existsSync(JSON.parse(made[1] ?? ''))) {
       fs.rmSync(path.join(folder, name));
     }
+  }
+}
+
+/** @param {number} pid of a process, which may be that of another user */
+function isRunning(pid) {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return /** @type {NodeJS.ErrnoException} */ (error).code !== 'ESRCH';
   }
 }
