@@ -2,7 +2,7 @@
  * What only a render knows: HTML that elements are given, and how deep elements are in each other. A page
  * that is sent without scripts needs them after all if browsers would not read it as it is written.
  *
- * The build lets elements call `checked` (`scripts/elements/set-html.js`).
+ * The build lets elements call `checked` and `oneText` (`scripts/elements/set-html.js`).
  */
 
 import { aroundHtml, DEEPEST, htmlProblem } from '../scripts/elements/html.js';
@@ -39,6 +39,13 @@ const current = { watch: null };
 const waiting = new Set();
 
 /**
+ * Of elements that were made outside of any render, and may be in any page from then on.
+ *
+ * @type {Watch}
+ */
+const outside = { problem: '' };
+
+/**
  * Return a function that renders like another one, and notes which pages need scripts after all.
  *
  * @param {Render} render
@@ -53,7 +60,10 @@ export function withNeeds(render) {
   const settled = (id, state, rendered, problem) => {
     const { head, html } = rendered;
     const found =
-      problem || problemOfText(head) || (right.get(id) === html ? '' : problemOfAll(html));
+      problem ||
+      outside.problem ||
+      problemOfText(head) ||
+      (right.get(id) === html ? '' : problemOfAll(html));
     if (found === '') {
       if (html.length <= LONGEST && (right.size < KEPT || right.has(id))) right.set(id, html);
       return rendered;
@@ -131,13 +141,35 @@ export function checked(given, host) {
     get __html() {
       const html = given.__html;
       if (html !== undefined && html !== null) {
-        for (const watch of current.watch === null ? waiting : [current.watch]) {
-          if (watch.problem === '') watch.problem = problemOf(html, host);
-        }
+        note(() => problemOf(html, host));
       }
       return html;
     },
   };
+}
+
+/**
+ * Return what an element has as its only child, which is looked at when the element is made: React
+ * writes a list or an element in another way than a text, and browsers leave out a first newline.
+ *
+ * @template T
+ * @param {T} child
+ * @param {string} host the element
+ * @returns {T}
+ */
+export function oneText(child, host) {
+  if (typeof child !== 'object' || child === null) return child;
+  const problem = `children of <${host}> that are not one text`;
+  if (current.watch === null) outside.problem = problem;
+  else note(() => problem);
+  return child;
+}
+
+/** Note what is wrong, where nothing was yet. @param {() => string} problem */
+function note(problem) {
+  for (const watch of current.watch === null ? waiting : [current.watch]) {
+    if (watch.problem === '') watch.problem = problem();
+  }
 }
 
 /**

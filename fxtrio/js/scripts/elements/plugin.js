@@ -1,6 +1,6 @@
-/** The plug-in that lets HTML be looked at which elements are given when a page is rendered. */
+/** The plug-in that lets be looked at what elements are given when a page is rendered. */
 
-import { SET_HTML, withChecks } from './set-html.js';
+import { LOOKED_AT, withChecks } from './set-html.js';
 
 /**
  * @param {import('../../check/names.js').Tools} tools
@@ -15,7 +15,7 @@ export function setHtmlPlugin(tools, client) {
     applyToEnvironment: ({ name }) => name === 'ssr',
     transform: {
       order: 'pre',
-      filter: { id: /\.(fxl|md|m?[jt]sx?)$/, code: SET_HTML },
+      filter: { id: /\.(fxl|md|m?[jt]sx?)$/, code: LOOKED_AT },
       handler(code, id) {
         const { program, errors } = tools.parse(id, code, { lang: 'tsx' });
         if (errors.length > 0) return null; // which the bundler reports

@@ -80,8 +80,31 @@ export function literalOf({ value }, module) {
   return isWritten ? html.quasis[0].value.cooked : undefined;
 }
 
+/** Elements whose children must be one text (`texts.js`). */
+const ONE_TEXT = /^(?:pre|style|title)$/;
+
+/** What needs a look when it is rendered, in the text of a module. */
+export const LOOKED_AT = new RegExp(`${SET_HTML}|<(?:pre|style|title)\\b`);
+
+/** Expressions that are a text whatever they get. */
+const TEXTS = new Set(['Literal', 'TemplateLiteral', 'BinaryExpression', 'UnaryExpression']);
+
+/** Return the only child of an element if it is known when it is rendered. @param {Node} element */
+function onlyChild({ openingElement, children }) {
+  const given = openingElement.attributes.find(
+    (/** @type {Node} */ { name }) => name?.name === 'children',
+  );
+  const shown = children.filter(
+    (/** @type {Node} */ { type, value }) => type !== 'JSXText' || value.trim() !== '',
+  );
+  const only = shown.length === 0 ? given?.value : shown.length === 1 ? shown[0] : undefined;
+  const isKnown = only?.type !== 'JSXExpressionContainer' || TEXTS.has(only.expression.type);
+  return isKnown || only.expression.type === 'JSXEmptyExpression' ? undefined : only.expression;
+}
+
 /**
- * Let HTML that elements of a module are given be looked at when they are rendered.
+ * Let HTML that elements of a module are given, and children that are to be one text, be looked at when
+ * they are rendered.
  *
  * @param {string} code whose lines remain the same
  * @param {Node} program its tree
@@ -92,6 +115,12 @@ export function withChecks(code, program, file) {
   /** @type {[number, string][]} */
   const added = [];
   walk(program, (node) => {
+    if (node.type === 'JSXElement' && ONE_TEXT.test(node.openingElement.name.name ?? '')) {
+      const only = onlyChild(node);
+      const host = JSON.stringify(node.openingElement.name.name);
+      if (only) added.push([only.start, '__fx_oneText('], [only.end, `, ${host})`]);
+      return;
+    }
     if (node.type !== 'JSXOpeningElement' || !/^[a-z]/.test(node.name.name ?? '')) return;
     for (const one of node.attributes) {
       const { name, value } = one;
@@ -106,5 +135,7 @@ export function withChecks(code, program, file) {
   for (const [at, text] of added.sort(([one], [other]) => other - one)) {
     checked = checked.slice(0, at) + text + checked.slice(at);
   }
-  return `${checked}\nimport { checked as __fx_checked } from ${JSON.stringify(file)};`;
+  const names = ['checked', 'oneText'].filter((name) => checked.includes(`__fx_${name}(`));
+  const imported = names.map((name) => `${name} as __fx_${name}`).join(', ');
+  return `${checked}\nimport { ${imported} } from ${JSON.stringify(file)};`;
 }

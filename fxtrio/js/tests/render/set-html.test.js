@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createElement } from 'react';
 
 import { isTooDeep } from '../../render/depth.js';
-import { checked, withNeeds } from '../../render/set-html.js';
+import { checked, oneText, withNeeds } from '../../render/set-html.js';
 import { renderers } from '../rendering.js';
 import { makeState } from '../states.js';
 
@@ -48,6 +48,20 @@ test('another one is marked, has no islands, and says why once', (t) => {
         "Correct it, or write SCRIPTS = 'always'.",
     ],
   );
+});
+
+test('a list or an element in place of one text brings the scripts', (t) => {
+  t.mock.method(console, 'warn', () => {});
+  const shown = (/** @type {any} */ child) =>
+    withNeeds(() => ({ head: '', html: `<pre>${String(oneText(child, 'pre'))}</pre>` }))(0, PLAIN);
+
+  for (const text of ['a', 1, null, undefined, false]) {
+    assert.deepEqual(shown(text), { head: '', html: `<pre>${String(text)}</pre>` });
+  }
+  for (const other of [['\na'], createElement('b')]) {
+    const { html } = /** @type {any} */ (shown(other));
+    assert.ok(html.startsWith('<!--fx:scripts-->'));
+  }
 });
 
 test('what is found is that of the current render alone', (t) => {

@@ -165,6 +165,32 @@ test('HTML that is known only when a page is rendered is looked at then', () => 
   );
 });
 
+test('an only child that is to be one text is looked at when it is rendered', () => {
+  const written = (/** @type {string} */ text) =>
+    withChecks(
+      text,
+      /** @type {any} */ (tools.parse('a.tsx', text, { lang: 'tsx' }).program),
+      '/f.js',
+    ).split('\nimport')[0];
+
+  for (const same of [
+    '<pre>a</pre>',
+    '<pre>{`a${b}`}</pre>',
+    '<pre>a{b}</pre>',
+    '<p>{a}</p>',
+    '<pre>{/* a */}</pre>',
+    '<pre />',
+  ]) {
+    assert.equal(written(same), same);
+  }
+  assert.equal(written('<pre>\n{a.b}\n</pre>'), '<pre>\n{__fx_oneText(a.b, "pre")}\n</pre>');
+  assert.equal(written('<style children={a} />'), '<style children={__fx_oneText(a, "style")} />');
+  assert.equal(
+    written('<pre>{a && <b dangerouslySetInnerHTML={c} />}</pre>'),
+    '<pre>{__fx_oneText(a && <b dangerouslySetInnerHTML={__fx_checked(c, "b")} />, "pre")}</pre>',
+  );
+});
+
 test('HTML in itself takes no time that grows with its square', () => {
   for (const part of ['a ', 'a="b" ', ' ', '<!-', '-', 'a']) {
     assert.notEqual(htmlProblem(`<p ${part.repeat(30_000)}`, aroundHtml('div')), '');
