@@ -15,7 +15,7 @@ from tests.e2e.test_guestbook import HYDRATED
 LOADED = """
     performance.getEntriesByType("resource").some(({ name }) => name.includes("/visits-"))
 """
-"""The code of navigations is there. Chromium may move its pointer by itself, which asks for it."""
+"""The code of navigations is there."""
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,8 @@ import { pathToFileURL } from 'node:url';
 
 const [toolchain, seed, count] = process.argv.slice(2);
 const load = (file) => import(pathToFileURL(path.join(toolchain, 'scripts', file)).href);
-const { clashOf, isPartOfTable } = await load('nesting/nesting.js');
+const { clashOf } = await load('nesting/nesting.js');
+const { isPartOfTable } = await load('nesting/tables.js');
 const { ELEMENTS } = await load('elements/known.js');
 
 /** Elements with rules of their own: three of four are among them. */

@@ -72,13 +72,19 @@ export function createRuntime({ window, state, base, rendered, importModule, vis
   browser.start();
   const writers = async () => (await visits()).HeadWriter;
   const head = openHead(document, state, rendered, nonce, writers);
-  const ready = () => void router.ready().catch(() => {}); // tried again when it is needed
-  const once = { capture: true, once: true, passive: true };
-  for (const sign of SIGNS) window.addEventListener(sign, ready, once);
+  const early = { capture: true, passive: true };
+  /** @param {any} event */
+  const ready = ({ type, movementX, movementY }) => {
+    // Browsers let a pointer that rests tell what has come below it.
+    if (type === 'pointermove' && !movementX && !movementY) return;
+    window.removeEventListener(type, ready, early);
+    router.ready().catch(() => {}); // tried again when it is needed
+  };
+  for (const sign of SIGNS) window.addEventListener(sign, ready, early);
   const stop = () => {
     browser.stop();
     head.stop();
-    for (const sign of SIGNS) window.removeEventListener(sign, ready, once);
+    for (const sign of SIGNS) window.removeEventListener(sign, ready, early);
   };
   // What not every app uses is made where it is used: the code of others is not in their bundles.
   /** @type {Runtime} */
