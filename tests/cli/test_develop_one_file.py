@@ -135,7 +135,7 @@ def test_node_keeps_its_own_script_and_starts_from_it(
         give_up = time.monotonic() + 60
         while not file.exists() and time.monotonic() < give_up:
             assert process.poll() is None
-            time.sleep(0.05)
+            time.sleep(0.05)  # there is no event to wait for from outside
         process.kill()
     script = JS / "develop/main.js"
     assert toolchain_in(file, script) == str(toolchain_folder())

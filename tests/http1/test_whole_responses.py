@@ -260,7 +260,7 @@ def test_what_is_around_an_app_is_called_by_servers_of_ours() -> None:
     assert without_frame(around) is around
     assert without_frame(guarded) is guarded
     assert without_frame(app) == app.serve_without_frame
-    Framework.__call__ = Guarded.__call__  # type: ignore # as agents do
+    Framework.__call__ = Guarded.__call__  # type: ignore[assignment,method-assign] # as agents do
     assert without_frame(app) is app
 
 

@@ -1,7 +1,7 @@
 """Formatted strings (``f"…"``, ``t"…"``) by their text: where they end, and whether they are new.
 
 They are read as Python 3.12 and later do (PEP 701), whichever Python runs. Pure; called by
-`python_statements` and `newer`.
+`python_statements` and `newer_syntax`.
 """
 
 from __future__ import annotations
@@ -14,12 +14,15 @@ _DEEPEST = 3  # strings within strings; keeps the time linear where none of them
 _TEXT = re.compile(r"[^{}\\\n\"']++")
 _NAMED = re.compile(r"\\N\{[^{}\n\"']*+\}")
 _SPECIFIER = re.compile(r"[^{}\n\"']++")
-_STRING = re.compile(
+STRING = (
     r"\"{3}[^\"\\]*+(?>(?:(?:\\[\s\S]|\"(?!\"\"))[^\"\\]*+)*)\"{3}"
     r"|'{3}[^'\\]*+(?>(?:(?:\\[\s\S]|'(?!''))[^'\\]*+)*)'{3}"
     r"|\"(?!\"\")[^\"\\\n]*+(?:\\[\s\S][^\"\\\n]*+)*+\""
     r"|'(?!'')[^'\\\n]*+(?:\\[\s\S][^'\\\n]*+)*+'"
 )
+"""A text of Python that ends, with its quotes: a pattern, in verbose ones as well."""
+
+_STRING = re.compile(STRING)
 _CODE = re.compile(
     r"""
     (?P<plain>[^\n"'#()\[\]{}\\:]++)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 import attrs
 
-from fxtrio.compile.split.format_strings import prefix_of, read_formatted
+from fxtrio.compile.split.format_strings import STRING, prefix_of, read_formatted
 
 OLDEST = (3, 11)
 """The grammar that everything newer is replaced by."""
@@ -23,10 +23,8 @@ _WORTH_A_LOOK = re.compile(
 )
 _PART = re.compile(
     r"[^\n\"'#]++|\n|(?P<comment>\#[^\n]*+)"
-    r"|(?P<string>\"{3}[^\"\\]*+(?>(?:(?:\\[\s\S]|\"(?!\"\"))[^\"\\]*+)*)\"{3}"
-    r"|'{3}[^'\\]*+(?>(?:(?:\\[\s\S]|'(?!''))[^'\\]*+)*)'{3}"
-    r"|\"(?!\"\")[^\"\\\n]*+(?:\\[\s\S][^\"\\\n]*+)*+\""
-    r"|'(?!'')[^'\\\n]*+(?:\\[\s\S][^'\\\n]*+)*+')|(?P<endless>(?:\"{3}|'{3})[\s\S]*+|[\"'][^\n]*+)"
+    rf"|(?P<string>{STRING})"
+    r"|(?P<endless>(?:\"{3}|'{3})[\s\S]*+|[\"'][^\n]*+)"
 )
 _PARAMETERS = re.compile(r"(?m)^[ \t]*+(?:async[ \t]++)?(?:def|class)[ \t]++\w++[ \t]*+(?=\[)")
 _ALIAS = re.compile(r"(?m)(?:^|[:;])[ \t]*+(?P<type>type[ \t]++)(?P<name>\w++)[ \t]*+(?=[=\[])")

@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeVar
 
 import attrs
 
-from fxtrio.compile.split.format_strings import prefix_of, read_formatted
+from fxtrio.compile.split.format_strings import STRING, prefix_of, read_formatted
 from fxtrio.compile.split.newer_syntax import OLDEST, in_older_words
 
 Result = TypeVar("Result")
@@ -33,18 +33,15 @@ _PARSING = threading.RLock()
 MARKER = re.compile(r"(?m)^# --- ui ---[ \t]*$")
 
 _PART = re.compile(
-    r"""
-    (?P<plain>[^\n"'#()\[\]{}\\]++)
+    rf"""
+    (?P<plain>[^\n"'#()\[\]{{}}\\]++)
   | (?P<newline>\n)
   | (?P<comment>\#[^\n]*+)
-  | (?P<string>\"{3}[^"\\]*+(?>(?:(?:\\[\s\S]|"(?!""))[^"\\]*+)*)\"{3}
-              |'{3}[^'\\]*+(?>(?:(?:\\[\s\S]|'(?!''))[^'\\]*+)*)'{3}
-              |"(?!"")[^"\\\n]*+(?:\\[\s\S][^"\\\n]*+)*+"
-              |'(?!'')[^'\\\n]*+(?:\\[\s\S][^'\\\n]*+)*+')
-  | (?P<open>[(\[{])
-  | (?P<close>[)\]}])
+  | (?P<string>{STRING})
+  | (?P<open>[(\[{{])
+  | (?P<close>[)\]}}])
   | (?P<escape>\\\n?)
-  | (?P<endless>\"{3}|'{3})
+  | (?P<endless>\"{{3}}|'{{3}})
   | (?P<quote>["'])
     """,
     re.VERBOSE,
