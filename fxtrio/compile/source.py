@@ -77,8 +77,11 @@ class SourceText:
 
 
 def read_text(text: str, path: str) -> SourceText:
-    """Return ``text`` with plain line ends and without a byte order mark."""
-    plain = text.removeprefix(_BOM).replace("\r\n", "\n").replace("\r", "\n")
+    """Return ``text`` with plain line ends and without byte order marks at its beginning.
+
+    What has been read may be read again, and remains as it is.
+    """
+    plain = text.lstrip(_BOM).replace("\r\n", "\n").replace("\r", "\n")
     starts = [0, *(match.end() for match in re.finditer("\n", plain))]
     return SourceText(path, plain, starts)
 
