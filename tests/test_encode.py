@@ -47,8 +47,9 @@ def test_escaped_json_is_the_same_value_without_a_character_html_acts_on(value: 
     assert json.loads(escaped) == value
     assert not any(char in escaped.decode() for char in "<>&\u2028\u2029")
     repeated = RepeatedValue("here")
-    for same in (value, [value], [value]):
-        expected = escaped if same is value else encode_for_html([value], "here")
+    long = [value, "x" * 2000]
+    for same in (value, long, long, long, value):
+        expected = escaped if same is value else encode_for_html(long, "here")
         assert repeated.encode_for_html(same) == expected
 
 
@@ -263,3 +264,41 @@ def test_what_json_cannot_hold_is_refused_after_a_value_with_equal_json() -> Non
     with pytest.raises(NotSerializable, match="'b'"):
         repeated.encode_for_html({"b": object()})
     assert repeated.encode_for_html({"a": "\ud800<"}) == b'{"a":"\xef\xbf\xbd\\u003c"}'
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (1, 1.0),
+        (1, True),
+        (0.0, -0.0),
+        ({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+        (b"a", "YQ=="),
+        (2**70, 2**70 + 1),
+        (
+            datetime.datetime(2026, 1, 1, 12, tzinfo=datetime.UTC),
+            datetime.datetime(
+                2026, 1, 1, 13, tzinfo=datetime.timezone(datetime.timedelta(hours=1))
+            ),
+        ),
+        (
+            datetime.datetime(2200, 1, 1, 12, 0, 0, 1, tzinfo=datetime.UTC),
+            datetime.datetime(
+                2200, 1, 1, 13, 0, 0, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=1))
+            ),
+        ),
+    ],
+)
+def test_a_value_that_repeats_is_not_taken_for_another_one(one: object, other: object) -> None:
+    repeated = RepeatedValue("here")
+    for value in (one, one, one, other, other, other, one):
+        page = {"long": "<" * 2000, "value": value}
+        assert repeated.encode_for_html(page) == encode_for_html(page, "here")
+
+
+def test_a_value_that_changes_in_place_is_encoded_anew() -> None:
+    repeated, rows = RepeatedValue("here"), [{"id": number} for number in range(200)]
+    for _ in range(3):
+        assert repeated.encode_for_html(rows) == encode(rows, place="here")
+    rows[0]["id"] = 2
+    assert repeated.encode_for_html(rows) == encode(rows, place="here")
