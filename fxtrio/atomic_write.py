@@ -37,6 +37,15 @@ def write_whole(path: Path, data: bytes, *, lasting: bool = True) -> bool:
     return True
 
 
+def write_new(path: Path, data: bytes) -> None:
+    """Write a file of a folder that nobody else reads yet, with its folders."""
+    try:
+        path.write_bytes(data)
+    except FileNotFoundError:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+
+
 @contextmanager
 def replacement(path: Path, *, exchanged: bool = False) -> Iterator[IO[bytes]]:
     """Have a file in the same folder that takes the place of ``path`` when the block ends.

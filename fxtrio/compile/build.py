@@ -16,6 +16,7 @@ import attrs
 import trio
 from msgspec.structs import replace
 
+from fxtrio.atomic_write import write_new
 from fxtrio.build_folder import require_no_link
 from fxtrio.compile.build_steps import (
     bundle_plan,
@@ -93,7 +94,7 @@ async def build_project(
     stack = ExitStack()
     staging = await trio.to_thread.run_sync(stack.enter_context, open_staging(target))
     try:
-        await trio.to_thread.run_sync(write_halves, project.pages, staging)
+        await trio.to_thread.run_sync(write_halves, project.pages, staging, write_new)
         report("Bundling")
         seed = await trio.to_thread.run_sync(digest, staging)
         plan = bundle_plan(root, staging, project, site, config, mode, seed=seed)

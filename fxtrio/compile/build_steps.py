@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 
@@ -29,6 +29,8 @@ from fxtrio.manifest import (
 )
 from fxtrio.routes.plan import MARKDOWN_SUFFIX
 
+_write_over = partial(write_whole, lasting=False)
+
 
 def checked_project(root: Path, config: Config) -> CheckedProject:
     """Return the project in ``root``. Raises CompileFailed with every problem of it."""
@@ -45,9 +47,15 @@ def planned_site(project: CheckedProject, before: PlannedSite | None = None) -> 
     return plan_site(project.tree, standalone, before)
 
 
-def write_halves(pages: Iterable[CheckedPage], folder: Path) -> None:
-    """Write both halves of ``pages`` into a build folder; a build makes it anew."""
-    write = partial(write_whole, lasting=False)
+def write_halves(
+    pages: Iterable[CheckedPage],
+    folder: Path,
+    write: Callable[[Path, bytes], object] = _write_over,
+) -> None:
+    """Write both halves of ``pages`` into a build folder.
+
+    ``write`` writes a file, with its folders: `write_new` where nobody reads the folder yet.
+    """
     for page in pages:
         if page.module.code is not None:
             write(folder / page.module.code, page.python.encode())

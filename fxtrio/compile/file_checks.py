@@ -78,11 +78,11 @@ def _check_actions(
     parsed = parse_module(source.text)
     if isinstance(parsed, Broken):
         return ActionModule(source=file.source, name=file.name, actions=()), (
-            _check_code(source, source.text, (), root)
+            _check_code(source, source.text, parsed, (), root)
         )
     names, problems = read_actions(source, parsed)
     if names:
-        problems += _check_code(source, source.text, (), root)
+        problems += _check_code(source, source.text, parsed, (), root)
     return ActionModule(source=file.source, name=file.name, actions=names), problems
 
 
@@ -125,7 +125,7 @@ def _check_page(
     injected = injected_names(facts)
     if not sections.problems:
         if right is None or not _has_code(right, sections.python, injected):
-            problems += _check_code(source, sections.python, injected, root)
+            problems += _check_code(source, sections.python, module, injected, root)
         if not sections.exports_default:
             problems.append(_no_default_export(source))
     entry = PageModule(
@@ -177,14 +177,20 @@ def check_python(root: Path, path: str) -> list[Problem]:
     source = read_source(root, path)
     if isinstance(source, Problem):
         return [source]
-    return _check_code(source, source.text, (), root)
+    return _check_code(source, source.text, parse_module(source.text), (), root)
 
 
 def _check_code(
-    source: SourceText, python: str, injected: Iterable[str], root: Path | None
+    source: SourceText,
+    python: str,
+    module: ast.Module | Broken,
+    injected: Iterable[str],
+    root: Path | None,
 ) -> list[Problem]:
-    """Return what keeps Python code from running: its syntax, or else its undefined names."""
-    module = parse_module(python)
+    """Return what keeps Python code from running: its syntax, or else its undefined names.
+
+    ``module`` is what it parses to.
+    """
     broken = syntax_problems(source, python, module)
     if broken or isinstance(module, Broken):
         return broken

@@ -101,6 +101,7 @@ class _Gatherer:
         self._patterns = {page.source: page.pattern for page in project.tree.pages}
         self._data: dict[str, tuple[Shape, Place | None]] = {}
         self._pages = {page.module.source: page for page in project.pages}
+        self._documents = [page for page in self._pages if page.endswith(MARKDOWN_SUFFIX)]
 
     def page(self, page: CheckedPage) -> PageTypes:
         """Return what one file gives."""
@@ -161,9 +162,7 @@ class _Gatherer:
 
     def _front_matter(self, source: str) -> Shape | None:
         with_content = [
-            page
-            for page in self._pages
-            if page.endswith(MARKDOWN_SUFFIX) and source in (page, *self._around.get(page, ()))
+            page for page in self._documents if source in (page, *self._around.get(page, ()))
         ]
         models = {self._spaces.get(page, {}).get(FRONT_MATTER).__class__ for page in with_content}
         if not models or type(None) in models:
