@@ -30,6 +30,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "isolation",
             "server/header_fields",
             "limiters",
+            "nearest",
             "sizes",
             "status",
             "temporary_folders",

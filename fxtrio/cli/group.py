@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import difflib
 import errno
 import gc
 import os
@@ -22,6 +21,7 @@ import click
 from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import print_errors
 from fxtrio.errors import FxtrioError, leaves
+from fxtrio.nearest import nearest
 
 # Else Python looks twice for garbage among all that was imported before it exits.
 atexit.register(gc.freeze)
@@ -101,10 +101,10 @@ class Commands(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            near = nearest(args[0], self.list_commands(ctx))
             if not near:
                 raise
-            message = f"{error.message} Did you mean {near[0]!r}?"
+            message = f"{error.message} Did you mean {near!r}?"
             raise click.UsageError(message, ctx) from error
 
     def main(self, *args: Any, **kwargs: Any) -> Any:

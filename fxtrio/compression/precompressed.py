@@ -55,11 +55,11 @@ def compress_build(build: Path, client: str, public: Path, cache: EncodingCache)
     ``client`` is the folder of the former in ``build``; ``cache`` has what earlier builds
     compressed. Raises OSError.
     """
-    for path in tuple(_files(build / client)):
+    for path in map(Path, tuple(_files(build / client))):
         if path.suffix not in SUFFIXES.values() and path.suffix != ".map":
             _write_encodings(path, path, cache)
     digests = {}
-    for path in _files(public):
+    for path in map(Path, _files(public)):
         name = path.relative_to(public).as_posix()
         if _write_encodings(path, build / _PUBLIC / name, cache):
             digests[name] = _digest(path.read_bytes())
@@ -73,7 +73,8 @@ def find_assets(client: Path) -> Compressed:
     for path in files:
         encodings = _encodings(path, files)
         if encodings:
-            found["/" + path.relative_to(client).as_posix()] = CompressedFile(encodings)
+            name = path[len(str(client)) :].replace(os.sep, "/")
+            found[name] = CompressedFile(encodings)
     return found
 
 
@@ -89,22 +90,30 @@ def find_public(build: Path, public: Path) -> Compressed:
         original = public / name
         state = _state_of(original)
         if state is not None and _digest(original.read_bytes()) == digest:
-            encodings = _encodings(build / _PUBLIC / name, there)
+            encodings = _encodings(str(build / _PUBLIC / name), there)
             found[f"/{name}"] = CompressedFile(encodings, original, state)
     return found
 
 
-def _files(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder, and no links that lead out of it: they are not served."""
+def _files(folder: Path) -> Iterator[str]:
+    """Yield the files of a folder, and no links that lead out of it: they are not served.
+
+    Their paths are text, because a server looks at each file of a build before it answers.
+    """
     inside = folder.resolve()
-    for path in folder.rglob("*"):
-        if path.is_file() and path.resolve().is_relative_to(inside):
-            yield path
+    for parent, _folders, names in os.walk(folder):
+        for name in names:
+            path = os.path.join(parent, name)  # noqa: PTH118
+            if os.path.isfile(path) and (  # noqa: PTH113
+                not os.path.islink(path)  # noqa: PTH114
+                or Path(path).resolve().is_relative_to(inside)
+            ):
+                yield path
 
 
-def _encodings(path: Path, there: set[Path]) -> dict[Coding, Path]:
-    named = {coding: path.with_name(path.name + SUFFIXES[coding]) for coding in smallest_first()}
-    return {coding: encoding for coding, encoding in named.items() if encoding in there}
+def _encodings(path: str, there: set[str]) -> dict[Coding, Path]:
+    named = {coding: path + SUFFIXES[coding] for coding in smallest_first()}
+    return {coding: Path(encoding) for coding, encoding in named.items() if encoding in there}
 
 
 def _write_encodings(source: Path, target: Path, cache: EncodingCache) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -18,12 +17,16 @@ from fxtrio.config.model import Config
 from fxtrio.config.read import ENTRIES, Values, read_layer, read_text
 from fxtrio.config.section import Section, is_section, settings_of
 from fxtrio.errors import display_path
+from fxtrio.nearest import nearest
 
 CONFIG_FILE = "fx.config.json"
 SECRET_VARIABLE = "FX_SECRET_KEY"
 _PREFIX = "FX_"
-_NO_SETTINGS = (SECRET_VARIABLE, "FX_PUBLIC_", "FX_MODE", "FX_PROJECT", "FX_DEVELOP_", "FX_EDITOR")
-"""What else begins like a setting; ``FX_PUBLIC_`` variables are for UI code."""
+_NO_SETTINGS = (SECRET_VARIABLE, "FX_MODE", "FX_PROJECT", "FX_DEVELOP_", "FX_EDITOR")
+"""What else begins like a setting."""
+
+_PUBLIC = "FX_PUBLIC_"
+"""Begins the names of variables for UI code, and one of a setting."""
 
 
 def load_config(
@@ -154,8 +157,11 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
         values = join(values, found)
         # The value is a secret: the problem names the variable and not the setting.
         problems += [replace(problem, key="") for problem in problems_found]
-    names = _variables()
-    for variable in sorted(environ):
+    candidates = sorted(
+        name for name in environ if name.startswith(_PREFIX) and not name.startswith(_NO_SETTINGS)
+    )
+    names = _variables() if candidates else {}  # which takes milliseconds of a start
+    for variable in candidates:
         if variable in names:
             path, target = names[variable]
             raw = read_text(target, environ[variable])
@@ -164,11 +170,11 @@ def _read_environment(environ: Mapping[str, str]) -> tuple[Values, list[ConfigPr
             found, problems_found = read_layer(raw, place=variable, spelling="snake")
             values = join(values, found)
             problems += [replace(problem, key="") for problem in problems_found]
-        elif variable.startswith(_PREFIX) and not variable.startswith(_NO_SETTINGS):
+        elif not variable.startswith(_PUBLIC):
             # Other tools may have FX_ variables too; only a near miss is a mistake.
-            near = difflib.get_close_matches(variable, names, n=1, cutoff=0.85)
+            near = nearest(variable, names, cutoff=0.85)
             if near:
-                cause = f"is not a setting. Did you mean {near[0]!r}?"
+                cause = f"is not a setting. Did you mean {near!r}?"
                 problems.append(ConfigProblem(place=variable, key="", cause=cause))
     return values, problems
 

@@ -6,7 +6,6 @@ place where it was made.
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Mapping
 from typing import Any, Literal, get_origin
@@ -19,6 +18,7 @@ from fxtrio.config.pyxle import setting_remedy
 from fxtrio.config.route_settings import RateLimitConfig
 from fxtrio.config.section import Section, Setting, is_section, required, settings_of
 from fxtrio.config.validators import camel, is_literal, one_of, require_kind
+from fxtrio.nearest import nearest
 
 Values = dict[str, Any]
 """Checked values by attribute name; a section is a dict of its own."""
@@ -153,8 +153,8 @@ class _Reader(msgspec.Struct):
         if remedy := setting_remedy(path):
             self._report(path, f"is not a setting. {remedy}")
             return
-        near = difflib.get_close_matches(key.lower(), {k.lower() for k in known}, n=1)
-        hint = next((f" Did you mean {k!r}?" for k in known if [k.lower()] == near), "")
+        near = nearest(key.lower(), {k.lower() for k in known})
+        hint = next((f" Did you mean {k!r}?" for k in known if k.lower() == near), "")
         names = "" if hint else f" Known here: {', '.join(sorted(known))}."
         self._report(path, f"is not a setting.{hint}{names}")
 

@@ -5,7 +5,6 @@ Importing what an application names is `app.py`'s work, and comes in as a callab
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from fxtrio.config.errors import ConfigInvalid, ConfigProblem
 from fxtrio.config.plugin_names import BUILT_IN
 from fxtrio.config.pyxle import PLUGINS as PYXLE_PLUGINS
 from fxtrio.errors import DottedNameUnknown, ExtraMissing
+from fxtrio.nearest import nearest
 from fxtrio.plugins.protocol import Plugin, PluginFailed, Resolver
 
 _OF_SETTINGS = {
@@ -84,8 +84,8 @@ def _find(name: str, resolve: Resolver, *, named: bool) -> type[Plugin[Any]]:
     if not named:
         return _import_extra(name)
     if "." not in name and ":" not in name and name not in BUILT_IN:
-        near = difflib.get_close_matches(name, BUILT_IN, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        near = nearest(name, BUILT_IN)
+        hint = f" Did you mean {near!r}?" if near else ""
         hint = f" {PYXLE_PLUGINS[name]}." if name in PYXLE_PLUGINS else hint
         known = ", ".join(BUILT_IN)
         raise LookupError(

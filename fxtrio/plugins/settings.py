@@ -6,7 +6,6 @@ attributes are validated one by one, since attrs itself stops at the first error
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
@@ -17,6 +16,7 @@ import cattrs
 from cattrs.strategies import configure_union_passthrough
 
 from fxtrio.config.validators import camel, is_literal, one_of, require_kind
+from fxtrio.nearest import nearest
 
 Settings = TypeVar("Settings")
 
@@ -153,9 +153,9 @@ def _problems_of(error: Exception) -> list[Mistake]:
 
 def _unknown(key: str, known: Mapping[str, Any]) -> str:
     by_lower = {name.lower(): name for name in known}
-    near = difflib.get_close_matches(key.lower(), by_lower, n=1)
+    near = nearest(key.lower(), by_lower)
     if near:
-        return f"is not a setting. Did you mean {by_lower[near[0]]!r}?"
+        return f"is not a setting. Did you mean {by_lower[near]!r}?"
     names = ", ".join(sorted(known))
     return f"is not a setting. Known here: {names}." if names else "is not a setting"
 

@@ -7,12 +7,12 @@ Called by `fxtrio.serve.actions.action` for each request to such a URL.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from difflib import get_close_matches
 
 import msgspec
 
 from fxtrio.errors import ValueInvalid, forgotten_await
 from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.nearest import nearest
 from fxtrio.routes import MatchedRoute
 from fxtrio.serve.pages.functions.server_functions import ActionCode
 from fxtrio.serve.pages.site import Site
@@ -103,8 +103,8 @@ def say_missing(site: Site, event: RequestEvent) -> str:
     path, name = split_page_path(event, ACTIONS)
     if path is None and "." in name:
         shared = sorted(site.shared_actions)
-        near = get_close_matches(name, shared, n=1)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
+        near = nearest(name, shared)
+        hint = f" Did you mean {near!r}?" if near else ""
         return f"Action not found: no module of 'actions' has {name!r}.{hint}"
     match = None if path is None else site.router.match(path.path, path.sent)
     if match is None or isinstance(match[0], ApiRoute):
@@ -114,6 +114,6 @@ def say_missing(site: Site, event: RequestEvent) -> str:
     place, known = inner.module.source, sorted(inner.actions)
     if not known:
         return f"Action not found: {place} has no actions."
-    near = get_close_matches(name, known, n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    near = nearest(name, known)
+    hint = f" Did you mean {near!r}?" if near else ""
     return f"Action not found: {place} has no action {name!r}.{hint} It has {', '.join(known)}."

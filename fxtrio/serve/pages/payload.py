@@ -17,7 +17,6 @@ import msgspec
 
 from fxtrio.encode import encode, encode_for_html
 from fxtrio.errors import ValueInvalid
-from fxtrio.head import parse_head
 from fxtrio.manifest import HeadNode
 from fxtrio.serve.pages.functions.server_functions import PageCode, line_of
 from fxtrio.serve.pages.loaders import Values
@@ -106,12 +105,19 @@ class EncodedValues(msgspec.Struct, frozen=True):
     head: bytes
 
 
+def _parse_head(html: str) -> tuple[HeadNode, ...]:
+    # Heavy, and only pages with a function HEAD need it.
+    from fxtrio.head import parse_head
+
+    return tuple(parse_head(html))
+
+
 class PayloadEncoder:
     """Encodes payloads. One for each app: it caches parsed heads."""
 
     def __init__(self) -> None:
         self._parse: Callable[[str], tuple[HeadNode, ...]] = functools.lru_cache(_CACHED_HEADS)(
-            lambda text: tuple(parse_head(text))
+            _parse_head
         )
 
     def encode(

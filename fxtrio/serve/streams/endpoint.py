@@ -7,7 +7,6 @@ origin, since a browser sends cookies with it, and by the hooks of pages and of 
 from __future__ import annotations
 
 import logging
-from difflib import get_close_matches
 
 import msgspec
 import trio
@@ -16,6 +15,7 @@ from starlette.responses import Response
 from fxtrio.application_errors import application_error
 from fxtrio.errors import Redirect
 from fxtrio.manifest import ApiRoute, PageRoute
+from fxtrio.nearest import nearest
 from fxtrio.routes.matched import SCOPE_KEY
 from fxtrio.serve.actions.execution import failure
 from fxtrio.serve.event_streams.open_streams import StreamsFull
@@ -131,8 +131,8 @@ def _hint(site: Site, event: RequestEvent) -> dict[str, str]:
     else:
         inner = site.plans[match[0].view].inner
         known = sorted(inner.streams)
-        near = get_close_matches(name, known, n=1)
+        near = nearest(name, known)
         hint = f"Stream not found: {inner.module.source} has no @stream {name!r}."
-        hint += f" Did you mean {near[0]!r}?" if near else ""
+        hint += f" Did you mean {near!r}?" if near else ""
     log.warning("%s", hint)
     return {"hint": hint}
