@@ -202,9 +202,11 @@ def _place_of(site: str, config: Config) -> Place:
 
 async def _describe(root: Path, config: Config, folder: Path) -> None:
     # Heavy, and most projects have no description.
+    from fxtrio.cli.openapi import explaining
     from fxtrio.tools.openapi.describe import describe_into
 
-    await describe_into(root, config, folder)
+    async with explaining(root, config):
+        await describe_into(root, config, folder)
 
 
 async def _write_static(

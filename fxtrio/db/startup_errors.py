@@ -42,4 +42,6 @@ def _says_all(error: BaseException) -> bool:
     """Tell whether a traceback would add nothing to an error: none of an application's code."""
     if isinstance(error, DatabaseError | ExtraMissing):
         return True
-    return isinstance(error, FxtrioError) and error.__cause__ is None
+    if not isinstance(error, FxtrioError):
+        return False
+    return error.__cause__ is None or _says_all(error.__cause__)

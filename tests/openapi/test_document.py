@@ -264,6 +264,29 @@ async def test_a_project_that_cannot_be_imported_says_where(tmp_path: Path) -> N
         await describe(root, load_config(root))
 
 
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("import nowhere\n", "there is no module 'nowhere'"),
+        ("import sys\nsys.exit('no')\n", "it exits the process with 'no'"),
+        ("import os\nos._exit(3)\n", "importing it ended the process with 3"),
+        ("def f(:\n", "invalid syntax"),
+    ],
+)
+@pytest.mark.parametrize("command", ["openapi", "build"])
+def test_commands_say_what_keeps_a_project_from_a_document(
+    command: str, text: str, cause: str, tmp_path: Path
+) -> None:
+    settings = '{"openapi": true}'
+    files = {"pages/index.fxl": page("import helper"), "fx.config.json": settings}
+    write_tree(tmp_path, {**files, "helper.py": text})
+    result = CliRunner().invoke(main, [command, "--root", str(tmp_path)])
+    assert result.exit_code == 1
+    error = result.output.rpartition("error ")[2]
+    assert cause in error
+    assert "fx check" not in error
+
+
 def test_the_command_writes_a_file_or_the_standard_output(tmp_path: Path) -> None:
     odd_project(tmp_path)
     run = CliRunner().invoke

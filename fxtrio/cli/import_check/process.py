@@ -11,7 +11,7 @@ from fxtrio.cli.import_check.collection_checks import reads_collections
 from fxtrio.cli.import_check.messages import IMPORT_TIMEOUT, Findings, Order, Page, read_lines
 from fxtrio.compile.check.problem_kinds import FindingKind
 from fxtrio.compile.problems import Problem, config_problems, placed
-from fxtrio.compile.project import CheckedProject
+from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config, locate
 from fxtrio.config.errors import ConfigProblem
 from fxtrio.errors import FxtrioError
@@ -69,6 +69,17 @@ def order_of(
         has_app=has_app,
         timeout=timeout,
     )
+
+
+async def find_causes(root: Path, config: Config) -> list[Problem]:
+    """Return why the code of a project cannot be imported, as `fx check` reports it.
+
+    For a command that has failed where another process imports the project.
+    """
+    project = await trio.to_thread.run_sync(check_project, root, config)
+    found = await try_application(order_of(root, project, config, app=""))
+    placed_problems = placed([*project.problems, *found.problems], root)
+    return [*found_settings(root, found), *placed_problems]
 
 
 async def try_settings(root: Path, config: Config) -> list[Problem]:
