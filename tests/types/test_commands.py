@@ -273,6 +273,33 @@ def test_what_was_found_with_other_declarations_of_fxtrio_is_not_kept(
     assert kept_first != kept_last
 
 
+@pytest.mark.node
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("declared.d.ts", "declare const VERSION: { %s: string };\n"),
+        ("declared.ts", "declare global { const VERSION: { %s: string } }\nexport const a = 1;\n"),
+    ],
+)
+def test_a_change_of_global_names_is_seen_in_files_that_do_not_import_them(
+    file: str, text: str, tmp_path: Path
+) -> None:
+    uses = "const shown: string = VERSION.name;\n" + VIEW.replace("data.%s", "shown")
+    pages = {"pages/index.fxl": f'import "../{file}";\n' + uses, "pages/other.fxl": uses}
+    write_tree(tmp_path, {**pages, file: text % "name"})
+
+    def places() -> list[tuple[str, int]]:
+        _, output = run("typecheck", "--root", str(tmp_path), "--json")
+        found = json.loads(output)["problems"]
+        return [(Path(one["path"]).name, one["line"]) for one in found]
+
+    assert places() == []
+    write_tree(tmp_path, {file: text % "title"})
+    assert places() == [("index.fxl", 2), ("other.fxl", 1)]
+    write_tree(tmp_path, {file: text % "name"})
+    assert places() == []
+
+
 @pytest.mark.parametrize("word", ["one", "DataOf"])
 def test_a_half_that_leaves_its_tier_changes_nothing_that_others_see(
     tmp_path: Path, word: str

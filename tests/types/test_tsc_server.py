@@ -130,6 +130,18 @@ async def test_each_change_is_seen_in_what_it_concerns(tmp_path: Path) -> None:
         (tmp_path / "components/late.tsx").unlink()
         both.changed("components/late.tsx")
         assert await found() == [("pages/other.fxl", 1)]
+        # Names that are declared everywhere, by a file that another page imports.
+        declared = "declare const VERSION: { %s: string };\n"
+        asking = USER + "const shown = VERSION.name;\n"
+        importing = 'import "../declared.d.ts";\n' + page
+        files = {"pages/index.fxl": importing, "declared.d.ts": declared % "name"}
+        assert await saved({**files, "pages/other.fxl": asking}) == []
+        lines = asking.count("\n")
+        assert await saved({"declared.d.ts": declared % "title"}) == [("pages/other.fxl", lines)]
+        assert await saved({"declared.d.ts": declared % "name"}) == []
+        assert await saved({"pages/index.fxl": page, "pages/other.fxl": late}) == [
+            ("pages/other.fxl", 1)
+        ]
         # Types that are written for the first time, and pages that come and go.
         typed = "const size: number = 'x';\n" + VIEW % "title"
         both_wrong = [("pages/a.fxl", 6), ("pages/other.fxl", 1)]

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import attrs
@@ -76,12 +76,42 @@ async def compile_types(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
 
     Cancelling it kills the compiler. Raises CompilerFailed.
     """
-    checkers = await trio.to_thread.run_sync(_checkers, folder / "tsconfig.json")
+    settings = json.loads(await trio.Path(folder / "tsconfig.json").read_bytes())
+    known_file = folder / settings["compilerOptions"].get("tsBuildInfoFile", "")
+    before = await trio.to_thread.run_sync(_global_files, known_file)
+    command = [
+        str(compiler_program(compiler)),
+        *("-p", "tsconfig.json", "--pretty", "false"),
+        *("--checkers", str(_checkers(len(settings["files"])))),
+    ]
+    found = await _run(command, folder)
+    if before and before != await trio.to_thread.run_sync(_global_files, known_file):
+        # The compiler looks only at the files that import the one with other global names.
+        known_file.unlink(missing_ok=True)
+        found = await _run(command, folder)
+    return found
+
+
+def _global_files(known_file: Path) -> dict[str, object]:
+    """Return the files that declare names everywhere, each with the digest of its text.
+
+    ``known_file`` is what the compiler has stored of its last run.
+    """
+    try:
+        known = json.loads(known_file.read_bytes())
+        files = zip(known["fileNames"], known["fileInfos"], strict=True)
+        return {
+            name: one["version"]
+            for name, one in files
+            if isinstance(one, dict) and one.get("affectsGlobalScope")
+        }
+    except (OSError, ValueError, KeyError):  # the first run, or one that was killed
+        return {}
+
+
+async def _run(command: Sequence[str], folder: Path) -> tuple[Diagnostic, ...]:
     done = await trio.run_process(
-        [
-            str(compiler_program(compiler)),
-            *("-p", "tsconfig.json", "--pretty", "false", "--checkers", str(checkers)),
-        ],
+        command,
         capture_stdout=True,
         stderr=subprocess.STDOUT,
         check=False,
@@ -96,13 +126,12 @@ async def compile_types(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
     return found
 
 
-def _checkers(settings: Path) -> int:
-    """Return how many threads shall check the files that ``settings`` names.
+def _checkers(files: int) -> int:
+    """Return how many threads shall check so many ``files``.
 
     Each one reads the types of the DOM and of React for itself, which takes more CPU time than ten
     pages do.
     """
-    files = len(json.loads(settings.read_bytes())["files"])
     return min(_MOST_CHECKERS, os.cpu_count() or 1, 1 + files // _FILES_OF_A_CHECKER)
 
 
