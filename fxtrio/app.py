@@ -19,6 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+import attrs
 import msgspec
 import trio
 from msgspec.structs import asdict, replace
@@ -64,7 +65,7 @@ from fxtrio.serve.replaceable_dispatcher import Replaceable
 from fxtrio.serve.request.bodies import starlette_bodies
 from fxtrio.serve.request.bodies.spool import Bodies
 from fxtrio.serve.request.hook_evaluations import Evaluations
-from fxtrio.serve.request.hooks import hooks_of
+from fxtrio.serve.request.hooks import early_hooks_of, hooks_of
 from fxtrio.serve.request.response import starlette_files
 from fxtrio.serve.request.response.background import open_background
 from fxtrio.serve.request.response.payload_media_type import OnlyPayloads
@@ -157,6 +158,7 @@ class Application(Starlette):
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the dispatcher inside the application's, the config's and the plugins' middleware."""
+        self.site = attrs.evolve(self.site, hooks=hooks_of(self.site.config, resolve))
         dispatcher = self._make_dispatcher(self.site)
         inner: ASGIApp = dispatcher
         if self.site.development:
@@ -353,7 +355,6 @@ class Drained(Protocol):
 
     async def drain(self, timeout: float) -> None:
         """Take no more of it, and wait for the rest, ``timeout`` seconds at most."""
-        ...
 
 
 class Development(Protocol):
@@ -361,7 +362,6 @@ class Development(Protocol):
 
     def make_app(self, root: Path, config: Config, build: Path, manifest: Manifest) -> Application:
         """Return the app of a development build. Raises what the project's modules raise."""
-        ...
 
 
 def create_app(root: str | Path, **overrides: Any) -> Application:
@@ -466,8 +466,8 @@ def put_together(
 ) -> Site:
     """Return the site of a build whose modules have been imported; see `make_site`.
 
-    The modules of middleware and `translate` are imported here. Raises what they raise. What they
-    lack is an error at the start only: it may follow `create_app` in the module of the app.
+    The modules of middleware, hooks and `translate` are imported here. Raises what they raise. What
+    they lack is an error at the start only: it may follow `create_app` in the module of the app.
     """
     for name in filter(None, (*config.middleware, config.translate)):
         with suppress(DottedNameUnknown):
@@ -477,7 +477,7 @@ def put_together(
         manifest,
         code.pages,
         code.endpoints,
-        hooks_of(config, resolve),
+        early_hooks_of(config, resolve) if before is None else hooks_of(config, resolve),
         root=root,
         llms=code.llms,
         actions=code.actions,

@@ -184,6 +184,11 @@ BELOW = "class Own:\n    def __init__(self, app): ...\ndef own(request, text): .
             "late:own",
             r"'late:own', which cannot be imported: .*'own'\. Name",
         ),
+        (
+            "routeMiddleware",
+            {"pages": ["late:own"]},
+            r"'late:own' cannot be imported: .*'own'\. Write",
+        ),
     ],
 )
 async def test_settings_name_what_follows_the_app_in_its_module(

@@ -14,7 +14,14 @@ from starlette.types import Scope
 
 from fxtrio.callables import awaitable
 from fxtrio.config import Config
-from fxtrio.errors import ActionError, LoaderError, Redirect, ValueInvalid, forgotten_await
+from fxtrio.errors import (
+    ActionError,
+    DottedNameUnknown,
+    LoaderError,
+    Redirect,
+    ValueInvalid,
+    forgotten_await,
+)
 from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
 from fxtrio.serve.request.audience import Audience
 from fxtrio.serve.request.event import PagePath
@@ -176,3 +183,23 @@ def hooks_of(config: Config, resolve: Callable[[str], Any]) -> Hooks:
         websockets=named(settings.websockets),
         base_url=config.base_url,
     )
+
+
+def early_hooks_of(config: Config, resolve: Callable[[str], Any]) -> Hooks:
+    """Return the hooks of an app that has not started, which reject all where they are unknown.
+
+    `hooks_of` takes their place at the start.
+    """
+
+    def resolve_early(name: str) -> Any:
+        try:
+            return resolve(name)
+        except DottedNameUnknown as error:
+            unknown = error
+
+        async def reject(_: HTTPConnection) -> None:
+            raise unknown
+
+        return reject
+
+    return hooks_of(config, resolve_early)
