@@ -20,7 +20,7 @@ export const CONSTANTS = new Set(['undefined', 'NaN', 'Infinity']);
 export const CONSTRUCTORS = new Set(['Array', 'Error', 'Map', 'Set', 'URLSearchParams']);
 
 /** What may be read of globals, by the global. @type {Record<string, Set<string>>} */
-export const MEMBERS = {
+const MEMBERS = {
   Array: new Set(['from', 'isArray', 'of']),
   JSON: new Set(['parse', 'stringify']),
   Math: new Set([
@@ -36,6 +36,16 @@ export const MEMBERS = {
   Object: new Set(['entries', 'hasOwn', 'is', 'keys', 'values']),
   String: new Set(['fromCharCode', 'fromCodePoint']),
 };
+
+/**
+ * Whether a key of a global may be read.
+ *
+ * @param {string} name
+ * @param {string} key
+ */
+export function isReadable(name, key) {
+  return Object.hasOwn(MEMBERS, name) && MEMBERS[name].has(key);
+}
 
 /** Methods that return true or false, whatever they are called on. */
 export const TELLING = new Set(['endsWith', 'every', 'includes', 'some', 'startsWith']);

@@ -185,7 +185,7 @@ class Looker {
       if (isSetterUsed(node, parent, this.module)) this.add(node, name);
       this.reasons.push(...this.functions.ofName(node, parent));
     } else if (isObject) {
-      const isListed = !parent.computed && allowed.MEMBERS[name]?.has(parent.property.name);
+      const isListed = !parent.computed && allowed.isReadable(name, parent.property.name);
       if (!isListed) this.add(node, name);
     } else if (!allowed.CONSTANTS.has(name) && !allowed.FUNCTIONS.has(name)) {
       const isMade = parent?.type === 'NewExpression' && parent.callee === node;

@@ -63,9 +63,11 @@ function isButton(element) {
  * @param {HTMLFormElement} form
  * @param {Record<string, string[]>} fields
  */
-function invalidFields(form, fields) {
+export function invalidFields(form, fields) {
   const named = /** @type {Field[]} */ ([...form.elements].filter((one) => 'name' in one));
-  return named.filter(({ name, type }) => type !== 'hidden' && (fields[name]?.length ?? 0) > 0);
+  return named.filter(
+    ({ name, type }) => type !== 'hidden' && Object.hasOwn(fields, name) && fields[name].length > 0,
+  );
 }
 
 /**

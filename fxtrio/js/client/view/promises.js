@@ -1,5 +1,6 @@
 /** Deferred values: promises in what loaders returned, settled while the response comes. */
 
+import { merged, put } from './own-keys.js';
 import { translated } from './messages.js';
 
 /** @typedef {import('../types.js').State} State */
@@ -37,11 +38,12 @@ export function bindPromises(state, promiseOf = () => new Promise(() => {})) {
     const mark = place === 'page' ? props.data : layouts[Number(place)];
     /** @type {Record<string, any>} */
     const data = mark === true || mark === null ? props.layoutData : mark;
-    if (typeof data[key]?.then === 'function') continue; // bound before
-    data[key] = Object.hasOwn(data, key) ? fulfilled(data[key]) : promiseOf(name);
+    const value = Object.hasOwn(data, key) ? data[key] : undefined;
+    if (typeof value?.then === 'function') continue; // bound before
+    put(data, key, Object.hasOwn(data, key) ? fulfilled(value) : promiseOf(name));
   }
   if (layouts.some((mark) => mark !== null && mark !== true)) {
-    props.layoutData = Object.assign({}, ...layouts.filter((mark) => mark !== null));
+    props.layoutData = merged(layouts);
   }
 }
 

@@ -14,7 +14,8 @@ import { pageProps } from './tree.js';
  */
 export function Slot({ name, children = null, ...rest }) {
   const { state, parts } = usePage('Slot');
-  const filled = parts.page.slots?.[name];
+  const slots = parts.page.slots ?? {};
+  const filled = Object.hasOwn(slots, name) ? slots[name] : null;
   if (filled === undefined || filled === null) return children;
   const node =
     typeof filled === 'function'

@@ -32,8 +32,11 @@ const IN_HEAD = new Set(['Font', 'Head']);
 /** What `Toc` shows, each in the one before. */
 const OF_TOC = ['nav', 'ul', 'li', 'a'];
 
-/** What components of `fx/client` show instead of themselves. @type {Record<string, string>} */
-const ELEMENTS = { Image: 'img', Link: 'a' };
+/** What components of `fx/client` show instead of themselves. */
+const ELEMENTS = new Map([
+  ['Image', 'img'],
+  ['Link', 'a'],
+]);
 
 /**
  * Return the element of HTML that a component of `fx/client` shows instead of itself; "" for any other.
@@ -42,7 +45,7 @@ const ELEMENTS = { Image: 'img', Link: 'a' };
  */
 export function elementOfClient(meaning) {
   const isOfClient = meaning?.kind === 'import' && meaning.specifier === 'fx/client';
-  return (isOfClient && ELEMENTS[meaning.name]) || '';
+  return (isOfClient && ELEMENTS.get(meaning.name)) || '';
 }
 
 /**

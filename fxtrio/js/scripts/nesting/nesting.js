@@ -58,8 +58,12 @@ const CLOSING = [/^h[1-6]$/, /^option$/, /^r(b|p|t|tc)$/];
 /** What parts of ruby texts end, if they are directly in it. */
 const ENDED = /^(d[dt]|li|opt(group|ion)|p)$/;
 
-/** What has only these in it, besides texts. @type {Record<string, string[]>} */
-const CHOICES = { select: ['option', 'optgroup', 'hr'], optgroup: ['option'], option: [] };
+/** What has only these in it, besides texts. @type {Map<string, string[]>} */
+const CHOICES = new Map([
+  ['select', ['option', 'optgroup', 'hr']],
+  ['optgroup', ['option']],
+  ['option', []],
+]);
 
 /** What ends one of its kind that it is in, whatever phrase or plain block is between. */
 const ITEMS = [/^li$/, /^d[dt]$/];
@@ -141,7 +145,7 @@ export function clashOf(name, around) {
     return clash === FREE ? parent : clash;
   }
   const isMisplaced = Object.hasOwn(PARENTS, name) && !PARENTS[name].includes(parent);
-  const allowed = Object.hasOwn(CHILDREN, parent) ? CHILDREN[parent] : CHOICES[parent];
+  const allowed = Object.hasOwn(CHILDREN, parent) ? CHILDREN[parent] : CHOICES.get(parent);
   if (isMisplaced || (allowed && !allowed.includes(name) && !ANYWHERE.has(name))) return parent;
   if (CLOSING.some((kind) => kind.test(name) && kind.test(parent))) return parent;
   if (CLOSING[2].test(name) && ENDED.test(parent)) return parent;

@@ -96,3 +96,20 @@ test('the lines of a navigation settle its promises, and `stop` ends the respons
   await assert.rejects(data.y, /connection was lost/);
   assert.equal(isCancelled, true);
 });
+
+test('a key may have the name of what every object has', () => {
+  const promises = new Promises();
+  const layouts = [JSON.parse('{"__proto__": {"menu": 1}}'), { constructor: 2 }];
+  const names = ['page:__proto__', 'page:constructor', '1:__proto__'];
+  const { props } = stateOf({ layouts, promises: names });
+  bindPromises(/** @type {any} */ ({ layouts, props, promises: names }), promises.of);
+  for (const key of ['__proto__', 'constructor']) {
+    assert.equal(
+      Object.getOwnPropertyDescriptor(props.data, key)?.value,
+      promises.of(`page:${key}`),
+    );
+  }
+  assert.equal(Object.getPrototypeOf(props.data), Object.prototype);
+  assert.deepEqual(Object.keys(props.layoutData), ['__proto__', 'constructor']);
+  assert.equal(props.layoutData.menu, undefined);
+});

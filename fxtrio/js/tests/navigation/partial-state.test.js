@@ -63,3 +63,20 @@ test('another page, an error page and other layouts are no newer values', () => 
   assert.equal(withNewer(state, stateOf({}, [null], { ok: false }), []), null);
   assert.equal(withNewer(state, stateOf({}, []), []), null);
 });
+
+test('a newer value may have the name of what every object has', () => {
+  const before = stateOf({ kept: 1 }, [{}]);
+  const after = stateOf(JSON.parse('{"__proto__": 1, "constructor": 2}'), [
+    JSON.parse('{"__proto__": {"menu": 3}}'),
+  ]);
+
+  const merged = withNewer(before, after, ['page:__proto__', 'page:constructor', '0:__proto__']);
+
+  assert.deepEqual(Object.entries(merged?.props.data ?? {}), [
+    ['kept', 1],
+    ['__proto__', 1],
+    ['constructor', 2],
+  ]);
+  assert.deepEqual(Object.keys(merged?.props.layoutData ?? {}), ['__proto__']);
+  assert.equal(merged?.props.layoutData.menu, undefined);
+});

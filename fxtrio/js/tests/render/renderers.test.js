@@ -261,7 +261,7 @@ test('a layout shows what the page fills its slots with, else its own', () => {
       'div',
       null,
       h('aside', null, h(Slot, { name: 'side', tone: 'x' }, 'nothing')),
-      h('nav', null, h(Slot, { name: 'top' }, 'nothing')),
+      h('nav', null, h(Slot, { name: 'constructor' }, 'nothing')),
       children,
     );
   const Side = (/** @type {any} */ { data, tone }) => `${data.a}${tone}`;

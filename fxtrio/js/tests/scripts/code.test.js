@@ -129,6 +129,9 @@ const WAYS = {
     page('const value = performance.now()'),
     page('const value = arguments.length'),
     page('const value = this'),
+    page('const value = toString.call(data)'),
+    page('const value = constructor.name'),
+    page('<constructor><p>Text</p></constructor>'),
   ],
   'ways around the lists': [
     page('const value = data.map.constructor("return document")()'),

@@ -1,5 +1,7 @@
 /** A page of which some keys of the data were loaded anew: `refresh({ only })`. */
 
+import { merged, put } from '../../view/own-keys.js';
+
 /** @typedef {import('../../types.js').State} State */
 /** @typedef {import('../../types.js').Json} Json */
 
@@ -40,10 +42,10 @@ export function withNewer(before, after, names) {
     const [to, from] =
       place === 'page' ? [page, after.props.data] : [layouts[+place], newer[+place]];
     if (!to) continue;
-    if (from && Object.hasOwn(from, key)) to[key] = from[key];
+    if (from && Object.hasOwn(from, key)) put(to, key, from[key]);
     else delete to[key];
   }
-  const layoutData = Object.assign({}, ...layouts.filter((own) => own !== null));
+  const layoutData = merged(layouts);
   const promises = [...(before.promises ?? []), ...(after.promises ?? [])];
   return {
     ...after,
