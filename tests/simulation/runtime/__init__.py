@@ -8,11 +8,10 @@ from contextlib import contextmanager
 from fxtrio.testing.socket import SocketClosed, SocketRejected
 from tests.short import amount
 
-SEEDS = amount(50, short=20, long=500)
-"""Of each test, beside those that have failed once.
+SEEDS = amount(200, short=20, long=500)
+"""Of each test, beside those that have failed once: a minute for all of them on two cores.
 
-They are the same ones in each run, half a minute of CPU time: `nox -s nightly` runs ten times as
-many, and `nox -s simulate` 100,000.
+`nox -s simulate` runs 100,000.
 """
 
 PATIENT = 0.125
