@@ -12,6 +12,7 @@ import path from 'node:path';
 import { OF_LIBRARY } from '../worker/library.js';
 import { isPageFile } from '../vite/page-file.js';
 import { codeReasons } from './code.js';
+import { Divided } from './divided.js';
 import { namesOfElements } from './element-types/names.js';
 import { islandReasons } from './islands/code.js';
 import { islandsOf } from './islands/islands.js';
@@ -31,9 +32,6 @@ const QUERY = /^(raw|url|inline|font|(width=\d+&)?picture)$/;
 /** Modules of packages that are looked at (count), and the largest of them (bytes). */
 const MOST_OF_PACKAGES = 40;
 const LARGEST_OF_PACKAGES = 64 * 1024;
-
-/** Conditions under which a package gives servers other code than browsers. */
-const DIVIDED = /"(browser|node|worker|workerd|edge-light)"\s*:/;
 
 /**
  * A module and the files that its imports lead to; those of which only islands show something are
@@ -65,6 +63,7 @@ const DIVIDED = /"(browser|node|worker|workerd|edge-light)"\s*:/;
 export class Proof {
   /** By the path of the file; null for one that cannot be looked at. @type {Map<string, Known | null>} */
   #known = new Map();
+  #divided = new Divided();
 
   /**
    * @param {Tools} tools
@@ -147,6 +146,10 @@ export class Proof {
       }
       known.inIslands.set(specifier, found);
       if (alone.has(specifier)) continue;
+      if (this.#divided.isBetween(found, file)) {
+        add(`an import of '${specifier}'`);
+        continue;
+      }
       known.imports.set(specifier, found);
       await this.#read(found, isOfIsland);
       if (this.#known.get(found) === null) add(`an import of '${specifier}'`);
@@ -159,8 +162,7 @@ export class Proof {
     const source = path.relative(plan.root, file).split(path.sep).join('/');
     const isPage = isPageFile(file);
     const written = isPage ? path.join(plan.staging, 'ui', `${source}.tsx`) : file;
-    const home = /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(written)?.[1];
-    if (home !== undefined && this.#isTooMuch(written, home)) return null;
+    if (written.includes('/node_modules/') && this.#isTooMuch(written)) return null;
     const lang = /\.m?ts$/.test(file) ? 'ts' : /\.(m?js|jsx)$/.test(file) ? 'jsx' : 'tsx';
     const text = fs.readFileSync(written, 'utf8');
     return new Module(this.tools, { path: source, text, lang });
@@ -170,13 +172,10 @@ export class Proof {
    * Whether a module of a package is not looked at.
    *
    * @param {string} file
-   * @param {string} home of the package
    */
-  #isTooMuch(file, home) {
+  #isTooMuch(file) {
     const read = [...this.#known.keys()].filter((one) => one.includes('/node_modules/'));
-    if (read.length > MOST_OF_PACKAGES) return true;
-    if (fs.statSync(file).size > LARGEST_OF_PACKAGES) return true;
-    return DIVIDED.test(fs.readFileSync(path.join(home, 'package.json'), 'utf8'));
+    return read.length > MOST_OF_PACKAGES || fs.statSync(file).size > LARGEST_OF_PACKAGES;
   }
 
   /**

@@ -101,6 +101,35 @@ test('packages are looked at like modules, if they give servers and browsers the
   ]);
 });
 
+/** Where a package gives servers other code than browsers, by its file. */
+const DIVIDED = {
+  'a folder of a package': {
+    'node_modules/a/package.json': '{}',
+    'node_modules/a/index.js': "export * from './part/s.js';",
+    'node_modules/a/part/s.js': 'export const a = 1;',
+    'node_modules/a/part/package.json': '{ "main": "./s.js", "browser": "./b.js" }',
+  },
+  'a workspace, which a link leads to': {
+    'node_modules/a/index.js': "export * from '../../packages/a/index.js';",
+    'packages/a/index.js': 'export const a = 1;',
+    'packages/a/package.json': '{ "exports": { "browser": "./b.js", "default": "./index.js" } }',
+  },
+  'the project itself': {
+    'node_modules/a/index.js': 'export const a = 1;',
+    'package.json': '{ "imports": { "#a": { "browser": "./b.js", "default": "./a.js" } } }',
+  },
+};
+
+for (const [name, files] of Object.entries(DIVIDED)) {
+  test(`other code for servers than for browsers is a reason: ${name}`, async () => {
+    const page = "import { a } from 'a';\nexport default () => <p>{a}</p>;";
+
+    const [found] = await prove({ ...files, 'pages/index.fxl': page }, ['pages/index.fxl']);
+
+    assert.match(found?.join('\n') ?? '', /an import of '/);
+  });
+}
+
 test("React's renderer is a reason", async () => {
   const page =
     "import { preload } from 'react-dom';\nexport default () => { preload('/a.js', { as: 'script' }); return null; };";
