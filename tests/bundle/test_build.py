@@ -261,6 +261,18 @@ def test_names_that_sound_alike_stay_apart(tmp_path: Path) -> None:
         assert source in render(project.staging, result, id)["html"]
 
 
+def test_a_page_that_is_a_link_is_a_page_of_its_own(tmp_path: Path) -> None:
+    project = Project(tmp_path)
+    project.page("pages/index.fxl", "export default () => <p>shown twice</p>;\n")
+    project.page("pages/copy.fxl", "export default () => <p>shown twice</p>;\n")
+    copy = project.root / "pages/copy.fxl"
+    copy.unlink()
+    copy.symlink_to("index.fxl")
+    result = project.build()
+    for id in range(2):
+        assert "shown twice" in render(project.staging, result, id)["html"]
+
+
 async def test_cancelling_ends_the_bundler(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page("pages/index.fxl", "import './a.css'; export default () => null;\n")
