@@ -27,7 +27,7 @@ def command(stdio: bool) -> None:
     from fxtrio.errors import ExtraMissing
 
     try:
-        from fxtrio.tools.lsp.stdio import serve_stdio
+        from fxtrio.tools.lsp.session import serve_stdio
     except ModuleNotFoundError as error:
         if str(error.name).partition(".")[0] not in ("pygls", "lsprotocol"):
             raise

@@ -25,8 +25,7 @@ from fxtrio.config import Config
 from fxtrio.config.code_names import code_names
 from fxtrio.errors import FxtrioError, display_path
 from fxtrio.manifest import FOLDERS, Manifest
-from fxtrio.standalone.collections import collection_files
-from fxtrio.standalone.imported import follow_imports
+from fxtrio.standalone.imported import collection_files, follow_imports
 from fxtrio.standalone.packages import copy_package, copy_uninstalled, needed_packages
 
 MARK = ".fx-standalone"

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
+import os
+import pickle
 import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -16,6 +20,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+import attrs
+import msgspec
+import trio
 from msgspec.structs import asdict, replace
 
 from fxtrio.app import Application, assemble, open_pool
@@ -26,13 +33,24 @@ from fxtrio.context import counting, entered
 from fxtrio.db import open_database
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.manifest import FOLDERS, load_manifest
+from fxtrio.serve.openapi.answer import WholeDocument
 from fxtrio.serve.pages.resources import Renderer
 from fxtrio.ssr.frames import Rendered
 from fxtrio.temporary_folders import open_temporary_folder
 from fxtrio.testing.client import Client
 from fxtrio.testing.clock import held_clock, holding
-from fxtrio.testing.openapi_document import LazyDocument
 from fxtrio.testing.unwrap_groups import ungrouped
+from fxtrio.tools.openapi.describe import NotDescribed, describe
+
+log = logging.getLogger("fx.openapi")
+
+_DESCRIBED_BY = (".py", ".fxl", ".toml")
+"""Suffixes of files that the OpenAPI document of a project depends on."""
+
+_NOT_OWN = frozenset({".fx", ".git", ".venv", "__pycache__", "node_modules", "venv"})
+"""Folders in which nothing is the project's own."""
+
+_described: dict[bytes, WholeDocument] = {}
 
 
 class NoParts:
@@ -218,3 +236,47 @@ async def _tell(settings: DatabaseConfig, sql: str) -> None:
     beside = replace(settings, url=_named(settings.url, "postgres"), pool=1)
     async with open_database(beside, Path()) as database:
         await database.execute(sql)
+
+
+@attrs.define(eq=False)
+class LazyDocument:
+    """The OpenAPI document of an app in tests, made at its first request.
+
+    Describing takes a process that imports the project, and most tests never ask. Equal projects
+    with equal settings are described once.
+    """
+
+    _root: Path
+    _config: Config
+    _hold: Callable[[], AbstractContextManager[None]]
+    """Keeps a mock clock while another process works."""
+
+    _making: trio.Lock = attrs.field(factory=trio.Lock)
+
+    async def get(self) -> WholeDocument | None:
+        """Return the document; None, after a line in the log, when the project has none."""
+        async with self._making:
+            state = await trio.to_thread.run_sync(_state_of, self._root, self._config)
+            if state not in _described:
+                try:
+                    with self._hold():
+                        document = await describe(self._root, self._config)
+                except NotDescribed as error:
+                    log.error("%s", error)
+                    return None
+                encoded = msgspec.json.encode(document)
+                _described[state] = msgspec.json.decode(encoded, type=WholeDocument)
+            return _described[state]
+
+
+def _state_of(root: Path, config: Config) -> bytes:
+    """Return a digest of all that a description depends on."""
+    digest = hashlib.sha256(pickle.dumps((root, config)))
+    for place, folders, files in os.walk(root):
+        folders[:] = sorted(set(folders) - _NOT_OWN)
+        for name in sorted(files):
+            if name.endswith(_DESCRIBED_BY):
+                path = Path(place, name)
+                found = path.stat()
+                digest.update(pickle.dumps((str(path), found.st_mtime_ns, found.st_size)))
+    return digest.digest()

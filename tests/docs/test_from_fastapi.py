@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from fxtrio.compile.check.names.fastapi_names import NAMES
+from fxtrio.compile.check.names.undefined_names import FASTAPI_NAMES
 from fxtrio.testing import open_app
 from tests.docs.pages import ROOT, blocks
 from tests.trees import write_tree
@@ -48,4 +48,4 @@ async def test_a_fastapi_application_runs_below_the_pages(
 
 
 def test_the_guide_has_a_row_for_each_name() -> None:
-    assert set(NAMES) <= set(re.findall(r"`([A-Za-z]+)`", GUIDE.read_text("utf-8")))
+    assert set(FASTAPI_NAMES) <= set(re.findall(r"`([A-Za-z]+)`", GUIDE.read_text("utf-8")))

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime import Message
 from fxtrio.realtime.open import open_broker
-from fxtrio.realtime.stores.postgres import WAITERS, notify_payload
-from fxtrio.realtime.stores.postgres_link import BASE64, LARGE, PLAIN
+from fxtrio.realtime.stores.postgres import BASE64, LARGE, PLAIN, WAITERS, notify_payload
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
 on_postgres = pytest.mark.parametrize("store", ["postgres"], indirect=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 from math import inf
 from typing import Any, Literal
@@ -16,7 +16,6 @@ import trio
 from fxtrio.callables import contain
 from fxtrio.jobs.decorators import Job
 from fxtrio.jobs.errors import JobArgumentsMismatch, JobTimeout
-from fxtrio.jobs.running.retry import retry_until_done
 from fxtrio.jobs.running.threads import JobThread, JobThreads
 from fxtrio.jobs.store import Claimed, JobStore, decoded
 from fxtrio.tasks.calls import is_async
@@ -38,6 +37,9 @@ MISFITS = 20
 
 _MISFIT_PAUSE = 30.0  # longest between two of them, in seconds: some eight minutes in all
 _LEAVING = 5.0  # for a process to end after it has said so, in seconds
+
+_FIRST_WAIT, _LONGEST_WAIT = 0.05, 2.0
+"""Before work that needs the database is tried again, doubled each time (seconds)."""
 
 log = logging.getLogger("fx.jobs")
 
@@ -166,3 +168,17 @@ class _Misfit(Exception):
     def __init__(self, cause: JobArgumentsMismatch) -> None:
         super().__init__(str(cause))
         self.cause = cause
+
+
+async def retry_until_done(work: Callable[[], Awaitable[object]]) -> None:
+    """Do work that needs the database; while that fails, try again."""
+    pause = _FIRST_WAIT
+    while True:
+        try:
+            await work()
+            return
+        except Exception as error:
+            level = logging.WARNING if pause == _FIRST_WAIT else logging.DEBUG  # warn once
+            log.log(level, "jobs: the database fails, retrying: %s", error)
+        await trio.sleep(random.uniform(0.5, 1) * pause)
+        pause = min(2 * pause, _LONGEST_WAIT)

@@ -25,10 +25,9 @@ from fxtrio.jobs.decorators import Job
 from fxtrio.jobs.notifications import JobNotifications
 from fxtrio.jobs.running.claims import Claims
 from fxtrio.jobs.running.counts import JobStatistics
-from fxtrio.jobs.running.execution import JobAttempts
+from fxtrio.jobs.running.execution import JobAttempts, retry_until_done
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.jobs.running.prefetch import Prefetch
-from fxtrio.jobs.running.retry import retry_until_done
 from fxtrio.jobs.running.schedule_runner import Schedules
 from fxtrio.jobs.running.threads import OVERDUE, JobThreads
 from fxtrio.jobs.running.workers import BEAT, LOOK, Workers

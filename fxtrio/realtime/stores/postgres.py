@@ -7,7 +7,8 @@ are too large for NOTIFY (8000 bytes) are read from the log.
 
 from __future__ import annotations
 
-from base64 import b64encode
+import secrets
+from base64 import b64decode, b64encode
 from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from hashlib import blake2b
@@ -15,9 +16,11 @@ from typing import Any
 
 import psycopg
 import trio
+from psycopg import Notify
 
 from fxtrio.config import DatabaseConfig, RealtimeConfig
 from fxtrio.db.errors import DatabaseBusy, PoolerUnsuitable
+from fxtrio.db.postgresql.connection import PostgresConnection
 from fxtrio.db.postgresql.engine import Postgres
 from fxtrio.process_identity import machine
 from fxtrio.realtime.frames import Ident
@@ -25,11 +28,11 @@ from fxtrio.realtime.stores.backend import (
     EPOCH_LIFE,
     LOG_LIFE,
     MEMBERS_LIFE,
+    Arrival,
     Logged,
     Part,
     StoreConnection,
 )
-from fxtrio.realtime.stores.postgres_link import BASE64, LARGE, PLAIN, open_connection
 from fxtrio.realtime.stores.store_broker import SharedBroker, open_shared_broker
 from fxtrio.realtime.stores.store_url import APP_PREFIX, split_prefix
 from fxtrio.realtime.stores.wire import RemoteMember, pack_member
@@ -89,6 +92,9 @@ commit;
 
 POOL, WAITERS = 4, 1000
 """Connections for publishing, and tasks that may wait for one; more are rejected (count)."""
+
+PLAIN, BASE64, LARGE = "a", "6", "r"
+"""How a notification carries a message: as it is, encoded, or not at all."""
 
 _INLINE = 7900
 """Characters of a message that NOTIFY carries beside its place."""
@@ -176,7 +182,7 @@ class PostgresBackend:
             await self._do(lambda connection: connection.run_script(SETUP))
             self._is_set_up = True
         forgets = not self._history
-        async with open_connection(
+        async with _open_listening(
             self._engine,
             self._key,
             names,
@@ -290,3 +296,109 @@ def notify_payload(data: bytes) -> str:
     if len(data) * 4 // 3 + 4 < _INLINE:
         return BASE64 + b64encode(data).decode("ascii")
     return LARGE
+
+
+class ListeningConnection:
+    """A `StoreConnection` to PostgreSQL: one for the whole process. Made by `_open_listening`.
+
+    Notifications arrive whenever the connection is read, and commands need it exclusively: the
+    task that waits for notifications yields to them.
+    """
+
+    def __init__(
+        self,
+        connection: PostgresConnection,
+        key: Callable[[str], str],
+        generation: str,
+        answer_timeout: float,
+    ) -> None:
+        """After ``answer_timeout`` without notifications, the server is probed."""
+        self.generation = generation
+        self._connection = connection
+        self._key = key
+        self._answer_timeout = answer_timeout
+        self._names: dict[str, str] = {}  # by their names on the server
+        self._lock = trio.Lock()
+        self._waiting = trio.CancelScope()
+        self._wanted = 0  # waiting commands
+        self._arrival: Arrival | None = None
+        connection.raw.add_notify_handler(self._hear)
+
+    async def run(self, arrival: Arrival) -> None:
+        """Pass on incoming data; raises when the connection is lost."""
+        self._arrival = arrival
+        pgconn = self._connection.raw.pgconn
+        while True:
+            async with self._lock:
+                with trio.move_on_after(self._answer_timeout) as self._waiting:
+                    if not self._wanted:
+                        await trio.lowlevel.wait_readable(pgconn.socket)
+                if self._waiting.cancelled_caught and not self._wanted:
+                    with trio.fail_after(self._answer_timeout):
+                        await self._connection.run("select 1")
+                pgconn.consume_input()
+                while (news := pgconn.notifies()) is not None:
+                    self._hear(Notify(news.relname.decode(), news.extra.decode(), news.be_pid))
+            await trio.lowlevel.checkpoint()
+
+    async def subscribe(self, *names: str) -> None:
+        """Receive what is sent to channels from now on."""
+        channels = {f"fx_{self._key(name)}": name for name in names}
+        self._names.update(channels)
+        await self._command("".join(f"listen {channel};" for channel in channels))
+
+    async def unsubscribe(self, name: str) -> None:
+        """Get no more of it."""
+        channel = f"fx_{self._key(name)}"
+        self._names.pop(channel, None)
+        await self._command(f"unlisten {channel}")
+
+    async def _command(self, sql: str) -> None:
+        self._wanted += 1
+        self._waiting.cancel()
+        try:
+            with trio.fail_after(self._answer_timeout):
+                async with self._lock:
+                    await self._connection.run_script(sql)
+        finally:
+            self._wanted -= 1
+
+    def _hear(self, news: Notify) -> None:
+        name = self._names.get(news.channel)
+        if name is None or self._arrival is None:  # messages before `run` are in the log
+            return
+        place, _, text = news.payload.partition(" ")
+        kind, text = text[:1], text[1:]
+        ident = (int(place), 0) if place.isdecimal() else None
+        if kind == PLAIN:
+            self._arrival(name, ident, text.encode())
+        elif kind == BASE64:
+            self._arrival(name, ident, b64decode(text))
+        else:
+            self._arrival(name, ident, None)
+
+
+@asynccontextmanager
+async def _open_listening(
+    engine: Postgres,
+    key: Callable[[str], str],
+    names: Collection[str],
+    *,
+    forgets: bool,
+    answer_timeout: float,
+) -> AsyncIterator[ListeningConnection]:
+    """Open a connection that listens to ``names`` while the block lasts.
+
+    With ``forgets``, messages that were missed before count as lost.
+    """
+    connection = await engine.open_connection()
+    try:
+        await connection.run("set application_name = 'fx channels'")
+        # A server that restarted has lost its unlogged tables.
+        [(began,)] = (await connection.run("select pg_postmaster_start_time()::text")).rows
+        generation = secrets.token_hex(8) if forgets else began
+        listening = ListeningConnection(connection, key, generation, answer_timeout)
+        await listening.subscribe(*names)
+        yield listening
+    finally:
+        connection.finish()

@@ -22,7 +22,7 @@ from collections.abc import Callable
 
 import attrs
 
-from fxtrio.server.hypercorn_patches import clock, connections, heads, multiplexed, websockets
+from fxtrio.server.hypercorn_patches import connections, heads, websockets
 
 _log = logging.getLogger("fx.server")
 
@@ -150,8 +150,8 @@ PATCHES = {
     ),
     "clock": Patch(
         "the access log shows negative times when the clock is set back",
-        clock.durations_go_back,
-        clock.measure_durations,
+        connections.durations_go_back,
+        connections.measure_durations,
         (
             "hypercorn.protocol.http_stream:time",
             "hypercorn.protocol.ws_stream:time",
@@ -188,8 +188,8 @@ PATCHES = {
     "http2": Patch(
         "one HTTP/2 client ends, freezes or fills the worker: bytes of a request that is "
         "answered already, resets in a row, closed windows, floods of frames, priorities",
-        multiplexed.http2_is_open,
-        multiplexed.guard_http2,
+        connections.http2_is_open,
+        connections.guard_http2,
         ("hypercorn.protocol:H2Protocol",),
     ),
 }

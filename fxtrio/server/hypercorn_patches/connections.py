@@ -1,8 +1,12 @@
-"""Defects of Hypercorn's connection: what escapes from it, holds it up, or outlives its client."""
+"""Defects of Hypercorn's connection: what escapes from it, holds it up, or outlives its client.
+
+Its HTTP/2 has so many that all of it is replaced.
+"""
 
 from __future__ import annotations
 
 import logging
+import time
 from typing import Any
 
 import trio
@@ -17,6 +21,14 @@ _log = logging.getLogger("fx.server")
 
 _WRITTEN_AT_ONCE = 64 * 1024
 _LINE = 200  # characters
+
+_HTTP2_DEFECTS = (
+    "await self.streams[event.stream_id].handle(\n                    Body",
+    "except (h2.exceptions.StreamClosedError, KeyError, h2.exceptions.ProtocolError):",
+    "self.priority.insert_stream(\n                stream_id=event.stream_id,",
+    'method = value.decode("ascii").upper()',
+)
+"""Lines of Hypercorn's HTTP/2, each a defect: without one, it is not what was examined."""
 
 
 def errors_escape() -> bool:
@@ -179,3 +191,44 @@ def show_disconnect() -> None:
         return queue.put
 
     task_group.TaskGroup.spawn_app = spawn_app  # type: ignore[method-assign]
+
+
+def _streams() -> tuple[Any, ...]:
+    from hypercorn.protocol import http_stream, ws_stream
+
+    return http_stream, ws_stream
+
+
+def durations_go_back() -> bool:
+    """Return whether a clock that is set back makes durations in the access log negative."""
+    sources = [source_of(module) for module in _streams()]
+    return all(module.time is time.time for module in _streams()) and all(
+        source.count("time()") == 1 + source.count("time() - self.start_time") for source in sources
+    )
+
+
+def measure_durations() -> None:
+    """Measure durations by a clock that only goes on."""
+    for module in _streams():
+        module.time = time.monotonic
+
+
+def http2_is_open() -> bool:
+    """Return whether HTTP/2 is the one that was examined."""
+    import hypercorn.protocol
+
+    source = source_of(getattr(hypercorn.protocol, "H2Protocol"))  # noqa: B009  # not exported
+    return all(line in source for line in _HTTP2_DEFECTS)
+
+
+def guard_http2() -> None:
+    """Put our protocol in its place."""
+    import hypercorn.protocol
+
+    from fxtrio.server.http1.hypercorn_adapter import limits_of
+    from fxtrio.server.http2.protocol import GuardedProtocol
+
+    def make(app: Any, config: Any, *others: Any) -> GuardedProtocol:
+        return GuardedProtocol(app, config, *others, limits=limits_of(config))
+
+    setattr(hypercorn.protocol, "H2Protocol", make)  # noqa: B010  # as above

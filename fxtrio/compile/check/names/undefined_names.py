@@ -1,27 +1,54 @@
-"""Names that stay undefined, found by pyflakes. Called by `project`."""
+"""Names that nothing defines, found by pyflakes, and imports that do nothing here.
+
+Called by `project`.
+"""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from pyflakes import messages
 from pyflakes.checker import Checker
 
 from fxtrio.compile.check import pyxle_migration
-from fxtrio.compile.check.names import fastapi_names
 from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.check.names.unresolved_imports import failing_imports, missing_attributes
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
+from fxtrio.compile.split.python_statements import nodes_of
 from fxtrio.compile.split.suggestions import HOMES, asyncio_uses, import_remedy, undefined_remedy
 
 _MOST_GUESSES = 50  # names for which a similar one is looked for: 0.2 ms each
 _WORD = re.compile(r"\w+")
 _UNDEFINED = (messages.UndefinedName, messages.UndefinedLocal, messages.UndefinedExport)
+
+_ROUTER = "Write an endpoint below pages/api, or mount the FastAPI app with Mount in app.py"
+_QUERY = "Read request.query_params"
+_BODY = "Give the parameter of the @action a model as its type"
+
+FASTAPI_NAMES: dict[str, str] = {
+    "FastAPI": _ROUTER,
+    "APIRouter": _ROUTER,
+    "Depends": "Call the function, or set request.state in a route hook",
+    "Security": "Set request.state in a route hook, or use the auth plugin",
+    "BackgroundTasks": "Call request.state.background.add_task(…), or enqueue(…) of fx.tasks",
+    "Query": _QUERY,
+    "Path": "Read request.path_params",
+    "Header": "Read request.headers",
+    "Cookie": "Read request.cookies",
+    "Body": _BODY,
+    "Form": _BODY,
+    "File": "Give the parameter of the @action a model with a field of UploadFile",
+}
+"""Names of FastAPI that do nothing in a page file → what to do about it, without a full stop.
+
+The table for people is in ``docs/guides/from-fastapi.md``; a test compares the two. What Starlette
+has under the same name, such as ``HTTPException``, works.
+"""
 
 
 def undefined_names(
@@ -150,10 +177,19 @@ def foreign_imports(source: SourceText, module: ast.Module) -> list[Problem]:
         ),
         *(
             (alias, f"FastAPI's {name!r} does nothing here", remedy)
-            for alias, name, remedy in fastapi_names.imports_of(module)
+            for alias, name, remedy in _fastapi_imports(module)
         ),
     ]
     return [
         source.node_problem(alias.lineno, alias.col_offset, message, remedy)
         for alias, message, remedy in problems
     ]
+
+
+def _fastapi_imports(module: ast.Module) -> Iterator[tuple[ast.alias, str, str]]:
+    """Yield each import from FastAPI that does nothing: where, the name, what to do about it."""
+    for node in nodes_of(module):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "fastapi":
+            for alias in node.names:
+                if alias.name in FASTAPI_NAMES:
+                    yield alias, alias.name, FASTAPI_NAMES[alias.name]

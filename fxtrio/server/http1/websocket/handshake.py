@@ -9,19 +9,27 @@ from __future__ import annotations
 import base64
 import binascii
 import logging
+import zlib
+from collections.abc import Sequence
 
 import attrs
 from websockets.datastructures import Headers
-from websockets.exceptions import InvalidHeader, InvalidHeaderFormat
+from websockets.exceptions import InvalidHeader, InvalidHeaderFormat, ProtocolError
+from websockets.extensions import Extension
+from websockets.extensions.permessage_deflate import (
+    PerMessageDeflate,
+    ServerPerMessageDeflateFactory,
+)
+from websockets.frames import Frame
 from websockets.headers import parse_subprotocol
 from websockets.protocol import OPEN
 from websockets.server import ServerProtocol
+from websockets.typing import ExtensionParameter
 from websockets.utils import accept_key
 
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.request import RejectedRequest, Request
 from fxtrio.server.http1.response import BadResponse, Message, checked_name
-from fxtrio.server.http1.websocket.deflate import DeflateFactory
 
 _ours = frozenset(
     b"connection upgrade content-length transfer-encoding sec-websocket-accept "
@@ -114,3 +122,42 @@ def _is_key(key: str) -> bool:
         return len(base64.b64decode(key.encode("latin-1"), validate=True)) == 16
     except binascii.Error:
         return False
+
+
+_EMPTY_BLOCK = b"\x00\x00\x00\xff\xff"
+"""What may follow a final block; its last four bytes are added by the receiver."""
+
+
+class Deflate(PerMessageDeflate):
+    """Compression in both directions of one WebSocket (RFC 7692). Made by `DeflateFactory`.
+
+    A sender may end its stream with every message ("BFINAL", 7.2.3.4). The library goes on with
+    a decoder that has come to its end: it would take all that follows for nothing, and keep it.
+    """
+
+    def decode(self, frame: Frame, *, max_size: int | None = None) -> Frame:
+        """Return ``frame`` inflated. Raises ProtocolError and PayloadTooBig."""
+        inflated = super().decode(frame, max_size=max_size)
+        decoder = getattr(self, "decoder", None)  # None between messages without takeover
+        if decoder is not None and decoder.eof:
+            if not _EMPTY_BLOCK.endswith(decoder.unused_data) and decoder.unused_data != b"\x00":
+                raise ProtocolError("data after the final block")
+            if frame.fin:
+                self.decoder = zlib.decompressobj(wbits=-self.remote_max_window_bits)
+        return inflated
+
+
+class DeflateFactory(ServerPerMessageDeflateFactory):
+    """Agrees to compression when the client offers it."""
+
+    def process_request_params(
+        self, params: Sequence[ExtensionParameter], accepted_extensions: Sequence[Extension]
+    ) -> tuple[list[ExtensionParameter], Deflate]:
+        """Return the answer to an offer, and what was agreed on. Raises NegotiationError."""
+        answer, agreed = super().process_request_params(params, accepted_extensions)
+        return answer, Deflate(
+            agreed.remote_no_context_takeover,
+            agreed.local_no_context_takeover,
+            agreed.remote_max_window_bits,
+            agreed.local_max_window_bits,
+        )

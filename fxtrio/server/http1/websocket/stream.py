@@ -7,11 +7,14 @@ socket back from the other first. Writing has no such owner, since `write_now` i
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import trio
 
 from fxtrio.errors import ClientDisconnected
 from fxtrio.receive_budget import REASON, Backlog, process_unreceived
 from fxtrio.server.http1.connection_context import ClientConnection
+from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.request import READ_SIZE, RejectedRequest
 from fxtrio.server.http1.response import (
     CLIENT_LEFT,
@@ -23,9 +26,8 @@ from fxtrio.server.http1.response import (
     Response,
 )
 from fxtrio.server.http1.websocket.handshake import Offer
-from fxtrio.server.http1.websocket.pings import Pings
 from fxtrio.server.http1.websocket.protocol import WsProtocol
-from fxtrio.server.http1.websocket.read_ahead import ReadAhead
+from fxtrio.server.http1.worker_state import NEVER
 
 _GREEDY = 16
 """Messages sent or taken without waiting, before other tasks get a turn. Without it a loop over
@@ -326,3 +328,105 @@ class WsStream:
     def _disconnect(self, code: int, reason: str) -> Message:
         self.left = True
         return {"type": "websocket.disconnect", "code": code, "reason": reason}
+
+
+class Pings:
+    """Finds a client that has vanished without a word. `check` is called with each tick of the hub.
+
+    Pings are sent, and pongs must follow. No I/O.
+    """
+
+    def __init__(self, limits: ServerLimits) -> None:
+        self._interval = limits.websocket_ping
+        self._patience = limits.websocket_pong
+        self._precision = limits.precision
+        self._ping_at = self._pong_by = NEVER
+        self._pongs = 0  # those that had arrived when the last ping was sent
+
+    def check(self, protocol: WsProtocol, now: float, *, backlog: bool) -> bytes | None:
+        """Return a ping to send, b"" for none, and None when the pong is overdue.
+
+        While a ``backlog`` waits to be written no ping is sent: it would arrive behind it, and
+        its pong would be late for want of bandwidth.
+        """
+        if self._interval is None:
+            return b""
+        if self._ping_at == NEVER and self._pong_by == NEVER:
+            self._ping_at = now + self._interval
+        elif now >= self._ping_at and not backlog:
+            self._ping_at, self._pong_by = NEVER, now + self._patience
+            self._pongs = protocol.pongs
+            return protocol.ping()
+        elif self._pong_by != NEVER:
+            if protocol.pongs != self._pongs:
+                self._ping_at, self._pong_by = now + self._interval, NEVER
+            elif protocol.is_full:
+                # Nothing is read, so the pong may be behind what the application has yet to take.
+                self._pong_by += self._precision
+            elif now > self._pong_by:
+                self._pong_by = NEVER
+                return None
+        return b""
+
+
+_AWAY = 4
+"""Ticks that the application may be busy before the task starts: most waits are shorter, and a
+task for each of them would cost more than the reading."""
+
+
+class ReadAhead:
+    """A task that reads a WebSocket while its application does something else.
+
+    An application reads by waiting in ``receive``, which costs no second task. One that is busy
+    for longer, such as with a query or with sending, would answer no ping and notice no
+    disconnect meanwhile, so a task reads for it until it comes back, or until enough messages
+    wait for it.
+    """
+
+    def __init__(self, nursery: trio.Nursery) -> None:
+        self._nursery = nursery
+        self._away = 0  # ticks since the application last came to receive
+        self._scope: trio.CancelScope | None = None
+        self._stopped = trio.Event()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the task has the socket; nobody else may read it then."""
+        return self._scope is not None
+
+    def came_back(self) -> None:
+        """Count the time that the application is away from now on."""
+        self._away = 0
+
+    def tick(
+        self, read: Callable[[], Awaitable[None]], may_read: Callable[[], bool], *, receiving: bool
+    ) -> None:
+        """Start the task once the application has been away for long enough.
+
+        ``read`` reads once; ``may_read`` says whether to go on. They are passed with each call:
+        stored, they would keep a WebSocket that is over in memory until the garbage collector
+        finds the circle.
+        """
+        self._away += 1
+        if self._away > _AWAY and self._scope is None and not receiving and may_read():
+            self._scope = trio.CancelScope()
+            self._nursery.start_soon(self._run, self._scope, read, may_read)
+
+    async def stop(self) -> None:
+        """Take the socket back: end the task, and wait until it has let go."""
+        while self._scope is not None:
+            self._scope.cancel()
+            await self._stopped.wait()
+
+    async def _run(
+        self,
+        scope: trio.CancelScope,
+        read: Callable[[], Awaitable[None]],
+        may_read: Callable[[], bool],
+    ) -> None:
+        with scope:
+            while may_read():
+                await read()
+        self._scope = None
+        self._stopped.set()
+        self._stopped = trio.Event()

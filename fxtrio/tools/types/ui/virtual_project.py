@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -30,7 +31,6 @@ from fxtrio.tools.types.ui.client_types import (
 from fxtrio.tools.types.ui.compiler_settings import build_info, compiler_settings
 from fxtrio.tools.types.ui.loaded_types import loaded_module
 from fxtrio.tools.types.ui.path_tree import routes_module
-from fxtrio.tools.types.ui.slots import slot_names, slots_around
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.source.component_files import (
     TYPED_SUFFIXES,
@@ -433,3 +433,22 @@ def _declared(module: str) -> str:
 def digest_of(text: str) -> str:
     """Return a short text that stands for another one."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+_SLOT = re.compile(r"<Slot\b[^<>]*?\bname=(?:\"([^\"]*)\"|'([^']*)'|(\{))", re.DOTALL)
+
+
+def slot_names(ui: str) -> frozenset[str] | None:
+    """Return the names of the places that a UI half has; None when some cannot be seen."""
+    names = set()
+    for one in _SLOT.finditer(ui):
+        if one[3]:
+            return None
+        names.add(one[1] or one[2] or "")
+    return frozenset(names)
+
+
+def slots_around(page: PageTypes, slots: Mapping[str, frozenset[str]]) -> list[str] | None:
+    """Return the places in the layouts around a page; None when there may be others."""
+    found = {name for layout in page.layouts for name in slots.get(layout, ())}
+    return sorted(found) or None
