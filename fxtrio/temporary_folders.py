@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from glob import escape
 from pathlib import Path
@@ -36,7 +36,7 @@ else:
         """
         maker = os.getpid()
         parent = parent or Path(tempfile.gettempdir())
-        _remove_abandoned(prefix, parent)
+        remove_abandoned(parent.glob(f"{escape(prefix)}*"))
         folder, lock = _make(prefix, parent)
         try:
             yield folder
@@ -56,8 +56,9 @@ else:
                     return folder, lock
                 os.close(lock)
 
-    def _remove_abandoned(prefix: str, parent: Path) -> None:
-        for folder in parent.glob(f"{escape(prefix)}*"):
+    def remove_abandoned(folders: Iterable[Path]) -> None:
+        """Remove those of ``folders`` that no process has locked."""
+        for folder in folders:
             with suppress(OSError):  # no folder, somebody else's, gone, or locked
                 lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
                 try:

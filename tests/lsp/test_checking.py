@@ -13,7 +13,7 @@ from trio.testing import wait_all_tasks_blocked
 from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.checks.checking import Checking
 from fxtrio.tools.lsp.documents.documents import Documents
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.page_cache import PageCache
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 
@@ -23,7 +23,7 @@ UNTYPED = Problem("a.fxl", 2, 10, "Cannot find name 'useAction'", "Define it")
 
 
 class _Analyst:
-    async def problems(self, view: PageView) -> list[Problem]:
+    async def problems(self, page: ParsedPage) -> list[Problem]:
         await trio.lowlevel.checkpoint()
         return [UNDEFINED]
 

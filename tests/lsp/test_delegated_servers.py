@@ -13,7 +13,7 @@ import trio
 from pygls.exceptions import JsonRpcException
 
 from fxtrio.tools.lsp.answers.map_results import as_it_is
-from fxtrio.tools.lsp.documents.page import view_of
+from fxtrio.tools.lsp.documents.page import parse_page
 from fxtrio.tools.lsp.documents.virtual_document import Projection, language_at, project
 from fxtrio.tools.lsp.processes import delegated_servers
 from fxtrio.tools.lsp.processes.delegated_servers import (
@@ -42,8 +42,8 @@ def pages(tmp_path: Path) -> Path:
 
 
 def test_a_half_keeps_its_places_but_for_what_is_put_in() -> None:
-    view = view_of(Path("/p"), "pages/index.fxl", TEXT)
-    python, ui = project(view, "python"), project(view, "typescript")
+    page = parse_page(Path("/p"), "pages/index.fxl", TEXT)
+    python, ui = project(page, "python"), project(page, "typescript")
     lines = TEXT.split("\n")
 
     assert python.added == 0
@@ -52,14 +52,14 @@ def test_a_half_keeps_its_places_but_for_what_is_put_in() -> None:
         assert python.back(there) == {"line": number, "character": 1}
         shown = python.text.split("\n")[there["line"]]
         plain = shown.replace(": fx__Request", "")
-        assert plain == (line if language_at(view, number) == "python" else "")
+        assert plain == (line if language_at(page, number) == "python" else "")
     assert python.back({"line": 0, "character": 4}) is None
     assert ui.text.split("\n")[45:] == lines[45:]
 
 
 def test_what_is_put_in_comes_behind_imports_from_the_future() -> None:
     text = '"""Doc."""\nfrom __future__ import annotations\n@server\nasync def load(request):\n'
-    half = project(view_of(Path("/p"), "pages/index.fxl", f"{text}    return {{\n"), "python")
+    half = project(parse_page(Path("/p"), "pages/index.fxl", f"{text}    return {{\n"), "python")
 
     assert half.added == 2
     assert "server" in half.text.split("\n")[2]
@@ -167,17 +167,17 @@ async def test_without_a_server_for_python_the_log_says_once_how_to_have_one(
     monkeypatch.setattr(delegated_servers, "find_python_server", tuple)
     told: list[str] = []
     others = DelegatedServers(told.append, ProjectIndex(told.append, take))
-    view = view_of(tmp_path, "pages/index.fxl", TEXT)
+    page = parse_page(tmp_path, "pages/index.fxl", TEXT)
     start = {"line": 0, "character": 0}
     for _ in range(2):
-        assert await others.ask("textDocument/hover", view, start, as_it_is) is None
+        assert await others.ask("textDocument/hover", page, start, as_it_is) is None
 
     assert told == [ADVICE]
 
 
 def test_types_of_requests_keep_places() -> None:
     text = TEXT.replace("async def load(request)", "async def load(req)")
-    half = project(view_of(Path("/p"), "pages/index.fxl", text), "python")
+    half = project(parse_page(Path("/p"), "pages/index.fxl", text), "python")
     line, character = place(text, "async def load(req")
     shown = half.text.split("\n")[line + 1]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fxtrio.tools.lsp.answers.quick_fixes import quick_fixes
-from fxtrio.tools.lsp.documents.page import view_of
+from fxtrio.tools.lsp.documents.page import parse_page
 from fxtrio.tools.lsp.documents.positions import edited
 from tests.lsp.editor import Editor, open_editor
 from tests.trees import write_tree
@@ -100,9 +100,9 @@ def test_a_name_joins_the_imports_of_its_module_and_the_first_stands_below_the_d
     place = {"start": {"line": 3, "character": 0}, "end": {"line": 3, "character": 4}}
 
     def fixed(text: str, message: str) -> str:
-        view = view_of(root, "pages/index.fxl", text)
+        page = parse_page(root, "pages/index.fxl", text)
         one = {"message": message, "range": place, "source": "fx"}
-        (action, *_) = quick_fixes(view, "file:///x", [one])
+        (action, *_) = quick_fixes(page, "file:///x", [one])
         return applied(text, action)
 
     write = "undefined name 'redirect'. Write 'from fx.runtime import redirect'."

@@ -6,20 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fxtrio.tools.lsp.documents.page import view_of
+from fxtrio.tools.lsp.documents.page import parse_page
 from fxtrio.tools.lsp.documents.ui_half import moved_places
 from fxtrio.tools.types.ui.source.jsx_positions import read_places
 from tests.lsp.test_across import FILES
 
 ROOT = Path("/project")
 TEXT = FILES["pages/index.fxl"]
-UI = view_of(ROOT, "pages/index.fxl", TEXT).checked.ui
+UI = parse_page(ROOT, "pages/index.fxl", TEXT).checked.ui
 
 
 def test_an_edit_of_the_python_half_keeps_the_ui_half() -> None:
-    before = view_of(ROOT, "pages/index.fxl", TEXT)
-    python = view_of(ROOT, "pages/index.fxl", TEXT.replace("async def", "async  def"), 2, before)
-    other = view_of(ROOT, "pages/index.fxl", TEXT.replace("<Link", "<Link  ", 1), 3, python)
+    before = parse_page(ROOT, "pages/index.fxl", TEXT)
+    python = parse_page(ROOT, "pages/index.fxl", TEXT.replace("async def", "async  def"), 2, before)
+    other = parse_page(ROOT, "pages/index.fxl", TEXT.replace("<Link", "<Link  ", 1), 3, python)
 
     assert python.ui is before.ui
     assert other.ui is not before.ui

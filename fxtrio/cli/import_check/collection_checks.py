@@ -31,7 +31,7 @@ _UNKNOWN = object()
 
 
 @attrs.frozen
-class Code:
+class ImportedModule:
     """A module of the project that has been imported."""
 
     source: str
@@ -63,14 +63,14 @@ def reads_collections(root: Path, project: CheckedProject) -> bool:
     return any("content" in text and _CALLED in text for text in texts)
 
 
-def collection_problems(root: Path, pages: list[Code]) -> list[Problem]:
+def collection_problems(root: Path, pages: list[ImportedModule]) -> list[Problem]:
     """Return the mistakes of all collections that ``pages`` and what they import read."""
     if "fxtrio.collections" not in sys.modules:  # nothing has imported it, which needs an extra
         return []
     found: dict[Problem, None] = {}
     tried: set[tuple[str, int, str]] = set()
-    for code in [*pages, *_imported(root)]:
-        for call in _calls(code):
+    for module in [*pages, *_imported(root)]:
+        for call in _calls(module):
             key = (call.folder, id(call.model), call.url)
             if key not in tried:
                 tried.add(key)
@@ -78,7 +78,7 @@ def collection_problems(root: Path, pages: list[Code]) -> list[Problem]:
     return list(found)
 
 
-def _imported(root: Path) -> Iterator[Code]:
+def _imported(root: Path) -> Iterator[ImportedModule]:
     """Yield the modules of the project that pages have imported."""
     for module in list(sys.modules.values()):
         if type(module) is not ModuleType:  # any attribute of another object may be code
@@ -89,7 +89,7 @@ def _imported(root: Path) -> Iterator[Code]:
         path = Path(file)
         python = read_python(path) if path.is_relative_to(root) else None
         if python is not None:
-            yield Code(path.relative_to(root).as_posix(), python, vars(module))
+            yield ImportedModule(path.relative_to(root).as_posix(), python, vars(module))
 
 
 def read_python(file: Path) -> str | None:
@@ -100,29 +100,29 @@ def read_python(file: Path) -> str | None:
         return None
 
 
-def _calls(code: Code) -> Iterator[_Call]:
+def _calls(module: ImportedModule) -> Iterator[_Call]:
     """Yield the calls of `content.load` in a module whose arguments are known."""
     from fxtrio.collections import load
 
-    if _CALLED not in code.python:
+    if _CALLED not in module.python:
         return
-    tree = parse_module(code.python)
+    tree = parse_module(module.python)
     if isinstance(tree, Broken):  # saved since it was imported
         return
     for node in ast.walk(tree):
-        if not isinstance(node, ast.Call) or _value(node.func, code.names) is not load:
+        if not isinstance(node, ast.Call) or _value(node.func, module.names) is not load:
             continue
         named = {one.arg or "**": one.value for one in node.keywords}
         positional = dict(zip(("folder", "model"), node.args, strict=False))
         arguments = {
-            name: _value(value, code.names) for name, value in {**positional, **named}.items()
+            name: _value(value, module.names) for name, value in {**positional, **named}.items()
         }
         folder, url = arguments.pop("folder", _UNKNOWN), arguments.pop("url", "")
         model = arguments.pop("model", None)
         # `isinstance` asks objects for their class, which is code of a proxy.
         is_model = model is None or issubclass(type(model), type)
         if type(folder) is type(url) is str and is_model and not arguments:
-            yield _Call(folder, model, url, (code.source, node.lineno))
+            yield _Call(folder, model, url, (module.source, node.lineno))
 
 
 def _value(node: ast.expr, names: Mapping[str, Any]) -> Any:

@@ -12,7 +12,11 @@ from typing import Any
 from msgspec.structs import replace
 from starlette.endpoints import HTTPEndpoint
 
-from fxtrio.cli.import_check.collection_checks import Code, collection_problems, read_python
+from fxtrio.cli.import_check.collection_checks import (
+    ImportedModule,
+    collection_problems,
+    read_python,
+)
 from fxtrio.cli.import_check.importer import Attempts, explain
 from fxtrio.cli.import_check.messages import Order, Page
 from fxtrio.compile.problems import Problem
@@ -33,7 +37,7 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
     """
     imports = Imports(Path(order.root), Path(order.root))
     problems: list[Problem] = []
-    imported: list[Code] = []
+    imported: list[ImportedModule] = []
     for page in order.pages:
         source = page.module.source
         text = page.python.encode()
@@ -41,13 +45,13 @@ def try_files(order: Order, attempts: Attempts, *, largest_body: int) -> list[Pr
         names = attempts.run(source, load)
         if names is not None:
             problems += _action_problems(page, names, largest_body)
-            imported.append(Code(source, page.python, names))
+            imported.append(ImportedModule(source, page.python, names))
     for source in order.endpoints:
         names = attempts.run(source, partial(imports.file, source))
         if names is not None:
             problems += _endpoint_problems(source, names)
             python = read_python(Path(order.root) / source)
-            imported += [] if python is None else [Code(source, python, names)]
+            imported += [] if python is None else [ImportedModule(source, python, names)]
     for module in order.actions:
         names = attempts.run(module.source, partial(imports.file, module.source))
         if names is not None:

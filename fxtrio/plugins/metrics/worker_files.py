@@ -13,7 +13,6 @@ from __future__ import annotations
 import fcntl
 import os
 import secrets
-import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
@@ -26,6 +25,7 @@ import msgspec
 from fxtrio.errors import FxtrioError
 from fxtrio.plugins.metrics.snapshot import Snapshot, add_up, of_the_dead
 from fxtrio.process_identity import parent_started
+from fxtrio.temporary_folders import remove_abandoned
 
 _PREFIX = "fx-metrics-"
 _ENDED = "ended.json"
@@ -120,7 +120,8 @@ def open_worker_files(folder: Path) -> Iterator[WorkerFiles]:
 
     Folders of servers that have ended are removed.
     """
-    _remove_abandoned(folder)
+    others = folder.parent.glob(f"{_PREFIX}{os.getuid()}-*")
+    remove_abandoned(other for other in others if other != folder)
     lives = _enter(folder)
     try:
         name = f"{os.getpid()}-{secrets.token_hex(4)}"
@@ -163,16 +164,3 @@ def _is_free(file: Path) -> bool:
     finally:
         os.close(descriptor)
     return True
-
-
-def _remove_abandoned(ours: Path) -> None:
-    for folder in ours.parent.glob(f"{_PREFIX}{os.getuid()}-*"):
-        if folder == ours:
-            continue
-        with suppress(OSError):  # no folder, gone, or locked by those that use it
-            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(folder, ignore_errors=True)
-            finally:
-                os.close(lock)

@@ -31,7 +31,7 @@ def completions(setting: Setting, wanted: Wanted) -> list[Item]:
     if wanted.kind == "action":
         return [
             _item(name, _FUNCTION, wanted.range, detail="action of this page")
-            for name in setting.view.checked.module.actions
+            for name in setting.page.checked.module.actions
         ]
     sources = {} if setting.known is None else setting.known.sources
     return [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from fxtrio.compile.split.python_statements import Broken, parse_module
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
 from fxtrio.tools.lsp.documents.positions import Range
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
@@ -21,7 +21,7 @@ _MODULE, _CLASS, _METHOD, _FIELD, _FUNCTION, _VARIABLE = 2, 5, 6, 8, 12, 13
 _UI_KINDS = {"function": _FUNCTION, "class": _CLASS, "variable": _VARIABLE, "type": 11}
 
 
-async def document_symbols(view: PageView, analyst: Analyst) -> list[Symbol]:
+async def document_symbols(page: ParsedPage, analyst: Analyst) -> list[Symbol]:
     """Return the outline of a page: both halves, by place."""
     ui = [
         {
@@ -31,87 +31,87 @@ async def document_symbols(view: PageView, analyst: Analyst) -> list[Symbol]:
             "range": one["whole"],
             "selectionRange": one["range"],
         }
-        for one in await analyst.symbols(view)
+        for one in await analyst.symbols(page)
     ]
-    found = [*python_symbols(view), *ui]
+    found = [*python_symbols(page), *ui]
     return sorted(found, key=lambda one: int(one["range"]["start"]["line"]))
 
 
-def python_symbols(view: PageView) -> list[Symbol]:
+def python_symbols(page: ParsedPage) -> list[Symbol]:
     """Return what the Python half of a page declares; nothing while it does not parse."""
-    module = parse_module(view.checked.python)
-    return [] if isinstance(module, Broken) else list(_declared(view, module.body, inner=False))
+    module = parse_module(page.checked.python)
+    return [] if isinstance(module, Broken) else list(_declared(page, module.body, inner=False))
 
 
-def _declared(view: PageView, body: list[ast.stmt], *, inner: bool) -> Iterator[Symbol]:
+def _declared(page: ParsedPage, body: list[ast.stmt], *, inner: bool) -> Iterator[Symbol]:
     for node in body:
         if isinstance(node, ast.ClassDef):
-            children = list(_declared(view, node.body, inner=True))
-            yield {**_symbol(view, node, node.name, _CLASS), "children": children}
+            children = list(_declared(page, node.body, inner=True))
+            yield {**_symbol(page, node, node.name, _CLASS), "children": children}
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             marks = [f"@{ast.unparse(one)}" for one in node.decorator_list]
-            found = _symbol(view, node, node.name, _METHOD if inner else _FUNCTION)
+            found = _symbol(page, node, node.name, _METHOD if inner else _FUNCTION)
             yield {**found, "detail": " ".join(marks)}
         else:
-            yield from _assigned(view, node, _FIELD if inner else _VARIABLE)
+            yield from _assigned(page, node, _FIELD if inner else _VARIABLE)
 
 
-def _assigned(view: PageView, node: ast.stmt, kind: int) -> Iterator[Symbol]:
+def _assigned(page: ParsedPage, node: ast.stmt, kind: int) -> Iterator[Symbol]:
     targets = node.targets if isinstance(node, ast.Assign) else []
     if isinstance(node, ast.AnnAssign):
         targets = [node.target]
     for target in targets:
         if isinstance(target, ast.Name):
-            yield {**_symbol(view, node, target.id, kind), "selectionRange": _range(view, target)}
+            yield {**_symbol(page, node, target.id, kind), "selectionRange": _range(page, target)}
 
 
-def _symbol(view: PageView, node: ast.stmt, name: str, kind: int) -> Symbol:
-    whole = _range(view, node)
+def _symbol(page: ParsedPage, node: ast.stmt, name: str, kind: int) -> Symbol:
+    whole = _range(page, node)
     head = whole["start"]["line"]
-    column = view.places.line(head).find(name)
-    start = view.source.line_starts[head] + max(column, 0)
+    column = page.places.line(head).find(name)
+    start = page.source.line_starts[head] + max(column, 0)
     decorators = getattr(node, "decorator_list", [])
     if decorators:
         whole = {**whole, "start": {"line": decorators[0].lineno - 1, "character": 0}}
-    selection = _span(view, start, start + len(name))
+    selection = _span(page, start, start + len(name))
     return {"name": name, "kind": kind, "range": whole, "selectionRange": selection}
 
 
-def _range(view: PageView, node: ast.stmt | ast.expr) -> Range:
-    source = view.source
+def _range(page: ParsedPage, node: ast.stmt | ast.expr) -> Range:
+    source = page.source
     end_line, end_column = node.end_lineno or node.lineno, node.end_col_offset or 0
     start = source.offset_of(node.lineno, node.col_offset)
-    return _span(view, start, source.offset_of(end_line, end_column))
+    return _span(page, start, source.offset_of(end_line, end_column))
 
 
-def _span(view: PageView, start: int, end: int) -> Range:
-    return view.places.range(start, end)
+def _span(page: ParsedPage, start: int, end: int) -> Range:
+    return page.places.range(start, end)
 
 
 async def project_symbols(
-    query: str, sources: dict[str, PageView], analyst: Analyst, patterns: dict[str, str]
+    query: str, sources: dict[str, ParsedPage], analyst: Analyst, patterns: dict[str, str]
 ) -> list[Symbol]:
     """Return what pages declare whose names have the letters of ``query``, in its order.
 
     ``patterns`` are those of the pages, by source; each is a symbol, too.
     """
     found: list[Symbol] = []
-    for source, view in sources.items():
+    for source, page in sources.items():
         if source in patterns:
-            top = _span(view, 0, 0)
-            page = {"name": patterns[source], "kind": _MODULE, "selectionRange": top}
-            found += _located(view, [page], query)
-        found += _located(view, await document_symbols(view, analyst), query)
+            top = _span(page, 0, 0)
+            module = {"name": patterns[source], "kind": _MODULE, "selectionRange": top}
+            found += _located(page, [module], query)
+        found += _located(page, await document_symbols(page, analyst), query)
     return found[:MOST_FOUND]
 
 
-def _located(view: PageView, symbols: list[Symbol], query: str) -> Iterator[Symbol]:
+def _located(page: ParsedPage, symbols: list[Symbol], query: str) -> Iterator[Symbol]:
     for one in symbols:
         if _matches(query, one["name"]):
-            location = {"uri": view.uri, "range": one["selectionRange"]}
+            location = {"uri": page.uri, "range": one["selectionRange"]}
             name, kind = one["name"], one["kind"]
-            yield {"name": name, "kind": kind, "location": location, "containerName": view.path}
-        yield from _located(view, one.get("children", []), query)
+            yield {"name": name, "kind": kind, "location": location, "containerName": page.path}
+        yield from _located(page, one.get("children", []), query)
 
 
 def _matches(query: str, name: str) -> bool:
@@ -124,10 +124,10 @@ class ProjectPages:
 
     def __init__(self, pages: PageCache) -> None:
         self._pages = pages
-        self._cached: dict[str, tuple[str, PageView]] = {}
+        self._cached: dict[str, tuple[str, ParsedPage]] = {}
 
-    async def of(self, root: Any, sources: list[str]) -> dict[str, PageView]:
-        """Return the views of pages, by source; open ones as they are saved."""
+    async def of(self, root: Any, sources: list[str]) -> dict[str, ParsedPage]:
+        """Return pages, parsed, by source; open ones as they are saved."""
         found = {}
         for source in sources:
             file = root / source

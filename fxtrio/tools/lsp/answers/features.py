@@ -39,7 +39,7 @@ from fxtrio.tools.lsp.answers.renaming import (
 from fxtrio.tools.lsp.answers.symbols import ActionThing, Setting, Thing, thing_at
 from fxtrio.tools.lsp.documents.documents import Document, Documents
 from fxtrio.tools.lsp.documents.name_ranges import is_typed_dict
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
 from fxtrio.tools.lsp.documents.positions import Places, Position, places_of
 from fxtrio.tools.lsp.documents.virtual_document import language_at, project
@@ -75,26 +75,26 @@ class Answers:
         setting = await self._setting(document)
         if setting is None:
             return []
-        wanted = await self._analyst.wanted(setting.view, position)
+        wanted = await self._analyst.wanted(setting.page, position)
         found = [] if wanted is None else completions(setting, wanted)
         if found:
             return found
-        view = setting.view
-        word = word_before(view.places.line(position["line"]), position["character"])
+        page = setting.page
+        word = word_before(page.places.line(position["line"]), position["character"])
         back = partial(completion_back, word=word)
-        others = await self._others.ask("textDocument/completion", view, position, back)
-        language = language_at(view, position["line"])
+        others = await self._others.ask("textDocument/completion", page, position, back)
+        language = language_at(page, position["line"])
         source = {"fx": language, "uri": document.uri}
         return [{**one, "data": {**source, "of": one.get("data")}} for one in others or []]
 
     async def resolve(self, document: Document, item: dict[str, Any]) -> dict[str, Any]:
         """Return an item of a completion with all that is known of it."""
-        view = await self._pages.of(document)
-        found = None if view is None else await self._others.resolve(view, item)
-        if view is None or found is None:
+        page = await self._pages.of(document)
+        found = None if page is None else await self._others.resolve(page, item)
+        if page is None or found is None:
             return item
-        known = self._knowledge.of(view.root)
-        return item_back({**item, **found}, project(view, item["data"]["fx"], known)) or item
+        known = self._knowledge.of(page.root)
+        return item_back({**item, **found}, project(page, item["data"]["fx"], known)) or item
 
     async def signature(self, document: Document, position: Position) -> Any:
         """Return the parameters of the call that is being written."""
@@ -123,13 +123,13 @@ class Answers:
         self, document: Document, position: Position
     ) -> dict[str, Any] | None:
         """Return why nothing is known of a name yet; None where there is no name."""
-        view = await self._pages.of(document)
-        if view is None or not word_at(view.places, position):
+        page = await self._pages.of(document)
+        if page is None or not word_at(page.places, position):
             return None
         # Python code has no server of fxtrio's own to wait for.
-        is_known = self._knowledge.of(view.root) is not None
-        if not self._knowledge.is_starting(view.root) or (
-            is_known and not view.in_ui(position["line"])
+        is_known = self._knowledge.of(page.root) is not None
+        if not self._knowledge.is_starting(page.root) or (
+            is_known and not page.in_ui(position["line"])
         ):
             return None
         return {"contents": {"kind": "markdown", "value": STARTING}}
@@ -138,7 +138,7 @@ class Answers:
         """Return where what stands at a position is defined."""
         setting, thing = await self._thing(document, position)
         if setting is not None and thing is not None:
-            found = await definitions_of(thing, setting, self._around(setting.view.root))
+            found = await definitions_of(thing, setting, self._around(setting.page.root))
             if found:
                 return _locations(found)
         method = "textDocument/definition"
@@ -149,7 +149,7 @@ class Answers:
         setting, thing = await self._thing(document, position)
         found = []
         if setting is not None and thing is not None:
-            found = _locations(await sites_of(thing, setting, self._around(setting.view.root)))
+            found = _locations(await sites_of(thing, setting, self._around(setting.page.root)))
         more = {"context": {"includeDeclaration": True}}
         method = "textDocument/references"
         others = await self._elsewhere(method, document, position, locations_back, **more)
@@ -181,9 +181,9 @@ class Answers:
                 return edit
         found = check_renamable(thing)
         assert setting is not None  # it has the thing
-        home = await self._home(setting, found) or setting.view
+        home = await self._home(setting, found) or setting.page
         check_name(found, new, setting, home)
-        sites = await sites_of(found, setting, self._around(setting.view.root))
+        sites = await sites_of(found, setting, self._around(setting.page.root))
         defined = [site for site in sites if site.is_definition]
         expected = 1 if isinstance(found, ActionThing) else len({key.place for key in found.keys})
         if len(defined) != expected:
@@ -196,8 +196,8 @@ class Answers:
 
     async def close_tag(self, document: Document, position: Position) -> str | None:
         """Return what closes the tag that was just written in front of a position."""
-        view = await self._pages.of(document)
-        return None if view is None else await self._analyst.closing(view, position)
+        page = await self._pages.of(document)
+        return None if page is None else await self._analyst.closing(page, position)
 
     async def closing_edits(
         self, document: Document, position: Position
@@ -210,14 +210,14 @@ class Answers:
 
     async def linked_names(self, document: Document, position: Position) -> dict[str, Any] | None:
         """Return the names of the two tags of an element, which are changed together."""
-        view = await self._pages.of(document)
-        found = None if view is None else await self._analyst.linked(view, position)
+        page = await self._pages.of(document)
+        found = None if page is None else await self._analyst.linked(page, position)
         return None if found is None else {"ranges": found}
 
     async def outline(self, document: Document) -> list[dict[str, Any]]:
         """Return what a page declares."""
-        view = await self._pages.of(document)
-        return [] if view is None else await document_symbols(view, self._analyst)
+        page = await self._pages.of(document)
+        return [] if page is None else await document_symbols(page, self._analyst)
 
     async def search(self, query: str) -> list[dict[str, Any]]:
         """Return the pages, and what they declare, that the letters of ``query`` are in."""
@@ -226,25 +226,25 @@ class Answers:
             known = self._knowledge.of(root)
             if known is not None:
                 patterns = {source: pattern for pattern, source in known.sources.items()}
-                views = await self._saved.of(root, list(known.numbers))
-                found += await project_symbols(query, views, self._analyst, patterns)
+                pages = await self._saved.of(root, list(known.numbers))
+                found += await project_symbols(query, pages, self._analyst, patterns)
         return found
 
     async def fixes(
         self, document: Document, diagnostics: list[dict[str, Any]]
     ) -> list[dict[str, Any]]:
         """Return edits that remove diagnostics of a file."""
-        view = await self._pages.of(document)
-        if view is None:
+        page = await self._pages.of(document)
+        if page is None:
             return []
-        return await trio.to_thread.run_sync(quick_fixes, view, document.uri, diagnostics)
+        return await trio.to_thread.run_sync(quick_fixes, page, document.uri, diagnostics)
 
     async def _attribute_edits(self, name: str, site: NamingPlace, new: str) -> Edits:
         """Return the edits of Python code that rename an attribute of a class."""
         document = self._documents.get(site.file)
-        view = None if document is None else await self._pages.of(document)
+        page = None if document is None else await self._pages.of(document)
         edit = None
-        if view is not None and is_typed_dict(view.checked.python, site.range["start"]["line"]):
+        if page is not None and is_typed_dict(page.checked.python, site.range["start"]["line"]):
             raise request_failed(
                 f"{name!r} is a key of a TypedDict, which Python code names as text: nobody "
                 "knows all places."
@@ -265,21 +265,21 @@ class Answers:
         self, method: str, document: Document, position: Position, back: MapResult, **more: Any
     ) -> Any:
         """Return what the server of the language at a position answers; None without one."""
-        view = await self._pages.of(document)
-        if view is None:
+        page = await self._pages.of(document)
+        if page is None:
             return None
-        return await self._others.ask(method, view, position, back, **more)
+        return await self._others.ask(method, page, position, back, **more)
 
     async def _setting(self, document: Document) -> Setting | None:
-        view = await self._pages.of(document)
-        if view is None:
+        page = await self._pages.of(document)
+        if page is None:
             return None
-        await self._knowledge.wait_first(view.root)
-        return self._setting_of(view)
+        await self._knowledge.wait_first(page.root)
+        return self._setting_of(page)
 
-    def _setting_of(self, view: PageView) -> Setting:
-        types = self._knowledge.page(view.root, view.path)
-        return Setting(view, types, self._knowledge.of(view.root))
+    def _setting_of(self, page: ParsedPage) -> Setting:
+        types = self._knowledge.page(page.root, page.path)
+        return Setting(page, types, self._knowledge.of(page.root))
 
     async def _thing(
         self, document: Document, position: Position
@@ -287,15 +287,15 @@ class Answers:
         setting = await self._setting(document)
         if setting is None:
             return None, None
-        uses = await self._analyst.uses(setting.view, position=position)
+        uses = await self._analyst.uses(setting.page, position=position)
         return setting, thing_at(setting, uses or (), position)
 
-    async def _home(self, setting: Setting, thing: Thing) -> PageView | None:
+    async def _home(self, setting: Setting, thing: Thing) -> ParsedPage | None:
         """Return the file that has an action."""
         if not isinstance(thing, ActionThing):
             return None
-        found = await self._source_setting(setting.view.root, thing.source)
-        return None if found is None else found.view
+        found = await self._source_setting(setting.page.root, thing.source)
+        return None if found is None else found.page
 
     def _around(self, root: Path) -> ProjectLook:
         return ProjectLook(partial(self._source_setting, root), self._uses, self._places)
@@ -308,8 +308,8 @@ class Answers:
         text = await read_text_of(file)
         return self._setting_of(await self._pages.look(file, text)) if text else None
 
-    async def _uses(self, view: PageView, name: str) -> tuple[Use, ...]:
-        return await self._analyst.uses(view, name=name) or ()
+    async def _uses(self, page: ParsedPage, name: str) -> tuple[Use, ...]:
+        return await self._analyst.uses(page, name=name) or ()
 
     async def _places(self, file: Path) -> Places:
         document = self._documents.get(file)

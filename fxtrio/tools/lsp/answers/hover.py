@@ -7,7 +7,7 @@ import re
 
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.tools.lsp.answers.symbols import ActionThing, KeyThing, LinkThing, Setting, Thing
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Places, Position
 from fxtrio.tools.types.gather.page_types import PageTypes
 from fxtrio.tools.types.python.shapes import Key, Named
@@ -28,16 +28,16 @@ def word_at(places: Places, position: Position) -> bool:
     return _NAME.search(places.text, max(offset - 1, 0), offset + 1) is not None
 
 
-def hover_text(setting: Setting, thing: Thing, view: PageView | None = None) -> str | None:
+def hover_text(setting: Setting, thing: Thing, page: ParsedPage | None = None) -> str | None:
     """Return Markdown about a thing; None when nothing is known of it.
 
-    ``view`` is the file that has the action, or the page that a link leads to.
+    ``page`` is the file that has the action, or the page that a link leads to.
     """
     if isinstance(thing, KeyThing):
         return _key_text(setting.types, thing)
     if isinstance(thing, LinkThing):
         return f"`{thing.pattern}` is the page `{thing.source}`."
-    return None if view is None else _action_text(thing, view)
+    return None if page is None else _action_text(thing, page)
 
 
 def _key_text(types: PageTypes, thing: KeyThing) -> str | None:
@@ -70,8 +70,8 @@ def _side(thing: KeyThing) -> str:
     return _SIDES.get(thing.origin[0], "") if thing.origin else ""
 
 
-def _action_text(thing: ActionThing, view: PageView) -> str | None:
-    module = parse_module(view.checked.python)
+def _action_text(thing: ActionThing, page: ParsedPage) -> str | None:
+    module = parse_module(page.checked.python)
     if isinstance(module, Broken):
         return None
     for node in module.body:

@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 
 from fxtrio.compile.split.python_statements import Broken, parse_module
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Position, Range, places_of
 
 Edit = dict[str, Any]
@@ -40,7 +40,7 @@ class _Fix:
 
 
 def quick_fixes(
-    view: PageView, uri: str, diagnostics: list[dict[str, Any]]
+    page: ParsedPage, uri: str, diagnostics: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return code actions for diagnostics of a page, those of each in the order of preference."""
     return [
@@ -53,75 +53,75 @@ def quick_fixes(
         }
         for one in diagnostics
         if one.get("source") == "fx"
-        for number, fix in enumerate(_fixes(view, one["message"], one["range"]))
+        for number, fix in enumerate(_fixes(page, one["message"], one["range"]))
     ]
 
 
-def _fixes(view: PageView, message: str, place: Range) -> Iterator[_Fix]:
+def _fixes(page: ParsedPage, message: str, place: Range) -> Iterator[_Fix]:
     undefined = _UNDEFINED.search(message)
     name = undefined[1] if undefined is not None else ""
     line = place["start"]["line"]
-    if name and view.in_ui(line):
-        yield from _ui_imports(view, message, name, place)
+    if name and page.in_ui(line):
+        yield from _ui_imports(page, message, name, place)
     elif name:
-        yield from _python_imports(view, message, name)
+        yield from _python_imports(page, message, name)
     meant = _MEANT.search(message)
     written = _WRITE.search(message) if name else None
     if meant is not None:
-        yield from _renamed(view, message[: meant.start()], meant[1], place)
+        yield from _renamed(page, message[: meant.start()], meant[1], place)
     elif written is not None and not written[1].startswith("from "):
-        yield from _renamed(view, message[: written.start()], written[1], place)
+        yield from _renamed(page, message[: written.start()], written[1], place)
 
 
-def _ui_imports(view: PageView, message: str, name: str, place: Range) -> Iterator[_Fix]:
+def _ui_imports(page: ParsedPage, message: str, name: str, place: Range) -> Iterator[_Fix]:
     named, module = _UI_IMPORT.search(message), _UI_MODULE.search(message)
     if module is not None:
         line = f'{module[1]}"{module[2]}";'
-        yield _Fix(f"Add {line}", ui_import(view, line))
+        yield _Fix(f"Add {line}", ui_import(page, line))
     if named is not None:
         line = f'import {{ {named[1]} }} from "{named[2]}";'
-        edits = ui_import(view, line, named[1], named[2])
+        edits = ui_import(page, line, named[1], named[2])
         if named[1] != name:
             edits.append({"range": place, "newText": named[1]})
             line = line if len(edits) > 1 else f"'{named[1]}'"
         yield _Fix(f"Write {line}" if named[1] != name else f"Add {line}", edits)
-    for specifier, default in ui_homes(view.root, view.path, name):
+    for specifier, default in ui_homes(page.root, page.path, name):
         line = f'import {name if default else f"{{ {name} }}"} from "{specifier}";'
-        edits = ui_import(view, line) if default else ui_import(view, line, name, specifier)
+        edits = ui_import(page, line) if default else ui_import(page, line, name, specifier)
         yield _Fix(f"Add {line}", edits)
 
 
-def _python_imports(view: PageView, message: str, name: str) -> Iterator[_Fix]:
+def _python_imports(page: ParsedPage, message: str, name: str) -> Iterator[_Fix]:
     found_import = _PYTHON_IMPORT.search(message)
-    lines = [found_import[1]] if found_import is not None else python_homes(view.root, name)
+    lines = [found_import[1]] if found_import is not None else python_homes(page.root, name)
     for line in lines:
-        edit = python_import(view, line)
+        edit = python_import(page, line)
         if edit is not None:
             yield _Fix(f"Add '{line}'", [edit])
 
 
-def _renamed(view: PageView, cause: str, meant: str, place: Range) -> Iterator[_Fix]:
+def _renamed(page: ParsedPage, cause: str, meant: str, place: Range) -> Iterator[_Fix]:
     """Yield the edit that writes what was meant for what the message calls a mistake."""
     number = place["start"]["line"]
-    line = view.places.line(number)
-    start = view.places.offset(place["start"])
-    end_of_line = start - view.places.offset({"line": number, "character": 0})
+    line = page.places.line(number)
+    start = page.places.offset(place["start"])
+    end_of_line = start - page.places.offset({"line": number, "character": 0})
     for wrong in _QUOTED.findall(cause):
         bounded = rf"(?<![\w$]){re.escape(wrong)}(?![\w$])"
         found = re.compile(bounded).search(line, end_of_line)
         if found is not None and wrong != meant:
             at = start - end_of_line
-            range_ = view.places.range(at + found.start(), at + found.end())
+            range_ = page.places.range(at + found.start(), at + found.end())
             yield _Fix(f"Write {meant!r}", [{"range": range_, "newText": meant}])
             return
 
 
-def python_import(view: PageView, statement: str) -> dict[str, Any] | None:
+def python_import(page: ParsedPage, statement: str) -> dict[str, Any] | None:
     """Return the edit that adds ``from … import name`` or ``import name`` to the Python half.
 
     None while it does not parse.
     """
-    module = parse_module(view.checked.python)
+    module = parse_module(page.checked.python)
     if isinstance(module, Broken):
         return None
     wanted = ast.parse(statement).body[0]
@@ -133,8 +133,8 @@ def python_import(view: PageView, statement: str) -> dict[str, Any] | None:
             and (one.module, one.level) == (wanted.module, wanted.level)
         ):
             last = one.names[-1]
-            end = view.source.offset_of(last.end_lineno or 1, last.end_col_offset or 0)
-            return _put(view.places.position(end), f", {wanted.names[0].name}")
+            end = page.source.offset_of(last.end_lineno or 1, last.end_col_offset or 0)
+            return _put(page.places.position(end), f", {wanted.names[0].name}")
     if imports:
         return _line(imports[-1].end_lineno or imports[-1].lineno, f"{statement}\n")
     body = module.body
@@ -149,12 +149,14 @@ def _first_line(node: ast.stmt) -> int:
     return min([node.lineno, *(one.lineno for one in decorators)])
 
 
-def ui_import(view: PageView, line: str, name: str = "", module: str = "") -> list[dict[str, Any]]:
+def ui_import(
+    page: ParsedPage, line: str, name: str = "", module: str = ""
+) -> list[dict[str, Any]]:
     """Return the edits that add an import to the UI half; [] when it is there.
 
     ``name`` joins the names that are imported from ``module`` already.
     """
-    ui = view.checked.ui
+    ui = page.checked.ui
     named = re.compile(
         r"""^import\b[^;{}"'\n]*+\{([^{}"']*+)\}\s*+from\s*+["']"""
         + re.escape(module)

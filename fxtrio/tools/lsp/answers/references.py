@@ -18,7 +18,7 @@ from fxtrio.tools.lsp.answers.symbols import (
     thing_of,
 )
 from fxtrio.tools.lsp.documents.name_ranges import Spot, action_spots, data_subscripts, key_spot
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Places, Range
 from fxtrio.tools.lsp.processes.ui_analysis import Use
 from fxtrio.tools.types.python.shapes import Key, Place
@@ -45,7 +45,7 @@ class ProjectLook:
     setting: Callable[[str], Awaitable[Setting | None]]
     """The setting of a source; None when it cannot be read."""
 
-    uses: Callable[[PageView, str], Awaitable[tuple[Use, ...]]]
+    uses: Callable[[ParsedPage, str], Awaitable[tuple[Use, ...]]]
     """What a UI half names by a name."""
 
     places: Callable[[Path], Awaitable[Places]]
@@ -65,15 +65,15 @@ async def sites_of(thing: Thing, setting: Setting, around: ProjectLook) -> list[
 
 async def definitions_of(thing: Thing, setting: Setting, around: ProjectLook) -> list[NamingPlace]:
     """Return where a thing is defined."""
-    root = setting.view.root
+    root = setting.page.root
     if isinstance(thing, KeyThing):
         return [site async for site in _written(thing.keys, setting, around)]
     other = await around.setting(thing.source)
     if other is None:
         return []
     if isinstance(thing, ActionThing):
-        return [_site(root, spot, True) for spot in action_spots(other.view, thing.name)[:1]]
-    return [NamingPlace(root / thing.source, other.view.places.range(0, 0), is_definition=True)]
+        return [_site(root, spot, True) for spot in action_spots(other.page, thing.name)[:1]]
+    return [NamingPlace(root / thing.source, other.page.places.range(0, 0), is_definition=True)]
 
 
 async def _written(
@@ -83,11 +83,11 @@ async def _written(
     for key in keys:
         if key.place is None:
             continue
-        file = setting.view.root / key.place.path
+        file = setting.page.root / key.place.path
         before = setting.known.halves.get(key.place.path) if setting.known else None
         spot = key_spot(key, await around.places(file), before)
         if spot is not None:
-            yield attrs.evolve(_site(setting.view.root, spot, True), is_attribute=not spot.quoted)
+            yield attrs.evolve(_site(setting.page.root, spot, True), is_attribute=not spot.quoted)
 
 
 async def _key_sites(
@@ -100,13 +100,13 @@ async def _key_sites(
         other = await around.setting(source)
         if other is None:
             continue
-        for use in await around.uses(other.view, thing.name):
+        for use in await around.uses(other.page, thing.name):
             if use.kind == "key" and targets & places_of_keys(keys_at(other.types, use.origin)):
-                file = other.view.root / source
+                file = other.page.root / source
                 yield NamingPlace(file, use.range, shorthand=use.shorthand)
         if targets & places_of_keys(keys_at(other.types, ("data", thing.name))):
-            for spot in data_subscripts(other.view, thing.name):
-                yield _site(other.view.root, spot, False)
+            for spot in data_subscripts(other.page, thing.name):
+                yield _site(other.page.root, spot, False)
 
 
 def _sources_with(targets: set[Place], setting: Setting) -> list[str]:
@@ -128,16 +128,16 @@ async def _action_sites(
         if other is None:
             continue
         if source == thing.source:
-            for index, spot in enumerate(action_spots(other.view, thing.name)):
-                yield _site(other.view.root, spot, index == 0)
-        elif thing.name not in other.view.checked.ui:
+            for index, spot in enumerate(action_spots(other.page, thing.name)):
+                yield _site(other.page.root, spot, index == 0)
+        elif thing.name not in other.page.checked.ui:
             continue
-        for use in await around.uses(other.view, thing.name):
+        for use in await around.uses(other.page, thing.name):
             if use.kind != "action" or use.name != thing.name:
                 continue
             found = thing_of(other, use)
             if isinstance(found, ActionThing) and found.source == thing.source:
-                yield NamingPlace(other.view.root / source, use.range)
+                yield NamingPlace(other.page.root / source, use.range)
 
 
 def _site(root: Path, spot: Spot, is_definition: bool) -> NamingPlace:

@@ -13,7 +13,7 @@ from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.tools.lsp.answers.data_paths import keys_below
 from fxtrio.tools.lsp.answers.references import NamingPlace
 from fxtrio.tools.lsp.answers.symbols import ActionThing, KeyThing, Setting, Thing
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.rpc import request_failed
 
 Edits = dict[str, list[dict[str, Any]]]
@@ -46,7 +46,7 @@ def check_renamable(thing: Thing | None) -> KeyThing | ActionThing:
     return thing
 
 
-def check_name(thing: KeyThing | ActionThing, new: str, setting: Setting, home: PageView) -> None:
+def check_name(thing: KeyThing | ActionThing, new: str, setting: Setting, home: ParsedPage) -> None:
     """Raise JsonRpcException for a name that cannot be, or is taken.
 
     ``home`` is the file that an action is in.

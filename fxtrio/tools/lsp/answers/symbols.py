@@ -9,7 +9,7 @@ import attrs
 from fxtrio.tools.lsp.answers.data_paths import keys_at
 from fxtrio.tools.lsp.answers.page_links import page_of
 from fxtrio.tools.lsp.documents.name_ranges import action_spots, key_spot
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Position, Range
 from fxtrio.tools.lsp.processes.ui_analysis import Use
 from fxtrio.tools.lsp.project_index import KnownProject
@@ -59,14 +59,14 @@ Thing = KeyThing | ActionThing | LinkThing
 class Setting:
     """A page file with all that is known around it."""
 
-    view: PageView
+    page: ParsedPage
     types: PageTypes
     known: KnownProject | None
 
     @property
     def saved_python(self) -> str | None:
         """The Python half that the types are of."""
-        return None if self.known is None else self.known.halves.get(self.view.path)
+        return None if self.known is None else self.known.halves.get(self.page.path)
 
 
 def thing_at(setting: Setting, uses: Sequence[Use], position: Position) -> Thing | None:
@@ -96,7 +96,7 @@ def thing_of(setting: Setting, use: Use) -> Thing | None:
 def _source_of(setting: Setting, page: str | None) -> str | None:
     """Return the file of the page at the path ``page``; that of the setting itself for None."""
     if page is None:
-        return setting.view.path
+        return setting.page.path
     if setting.known is None:
         return None
     pattern = page_of(page, setting.known.sources)
@@ -104,15 +104,15 @@ def _source_of(setting: Setting, page: str | None) -> str | None:
 
 
 def _python_thing(setting: Setting, position: Position) -> Thing | None:
-    view = setting.view
-    for name in view.checked.module.actions:
-        for spot in action_spots(view, name):
+    page = setting.page
+    for name in page.checked.module.actions:
+        for spot in action_spots(page, name):
             if covers(spot.range, position):
-                return ActionThing(name, spot.range, view.path)
+                return ActionThing(name, spot.range, page.path)
     found: list[tuple[Key, Range]] = []
     for key in keys_of(setting.types):
-        if key.place is not None and key.place.path == view.path:
-            spot_of_key = key_spot(key, view.places, setting.saved_python)
+        if key.place is not None and key.place.path == page.path:
+            spot_of_key = key_spot(key, page.places, setting.saved_python)
             if spot_of_key is not None and covers(spot_of_key.range, position):
                 found.append((key, spot_of_key.range))
     if not found:

@@ -20,7 +20,7 @@ from lsprotocol.types import Diagnostic
 from fxtrio.compile.check.problem_kinds import Severity
 from fxtrio.compile.problems import Problem
 from fxtrio.tools.lsp.documents.documents import PAGE_SUFFIX, Document, Documents
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
 from fxtrio.tools.lsp.documents.positions import Places, places_of, units
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
@@ -28,7 +28,7 @@ from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 Publish = Callable[[Path, int | None, list[Diagnostic]], None]
 """Shows the diagnostics of a file, and of which version of it."""
 
-CheckTypes = Callable[[PageView], Awaitable[tuple[Problem, ...] | None]]
+CheckTypes = Callable[[ParsedPage], Awaitable[tuple[Problem, ...] | None]]
 """What does not fit the types in a text; None when that could not be found."""
 
 CheckWhole = Callable[[Path], Awaitable[list[Problem] | None]]
@@ -56,7 +56,7 @@ class _Looked:
     """A text that was looked at by itself."""
 
     document: Document
-    view: PageView
+    page: ParsedPage
     alone: tuple[Problem, ...]
 
 
@@ -91,7 +91,7 @@ class Checking:
         self._wait_for_turn = wait_for_turn
         self._files: dict[Path, None] = {}  # to be looked at, in their order
         self._looked: dict[Path, _Looked] = {}
-        self._typed: dict[Path, PageView] = {}  # to be looked at against the types
+        self._typed: dict[Path, ParsedPage] = {}  # to be looked at against the types
         self._typing: Path | None = None  # the one that is
         self._newer = trio.CancelScope()
         self._live: dict[Path, _Live] = {}
@@ -140,10 +140,10 @@ class Checking:
         while True:
             while self._typed:
                 file = self._typing = next(iter(self._typed))
-                view = self._typed.pop(file)
+                page = self._typed.pop(file)
                 # `_look` comes to a newer text, and asks for it.
                 with trio.CancelScope() as self._newer:
-                    await self._look_at_types(file, view)
+                    await self._look_at_types(file, page)
                 self._typing = None
             self._wake_typed = trio.Event()
             await self._wake_typed.wait()
@@ -165,37 +165,37 @@ class Checking:
         if document is None:
             await self._publish_closed(file)
             return
-        view = await self._pages.of(document)
-        if view is None:
+        page = await self._pages.of(document)
+        if page is None:
             return
-        self._typed[file] = view  # meanwhile
+        self._typed[file] = page  # meanwhile
         self._wake_typed.set()
         await self._wait_for_turn()
         if self._documents.get(file) is not document:  # a newer text, which is looked at next
             return
-        alone = await self._alone(view)
-        found = self._whole.get(view.root, {}).get(file)
+        alone = await self._alone(page)
+        found = self._whole.get(page.root, {}).get(file)
         if found and file not in self._saved:
-            self._saved[file] = await self._saved_state(view.root, file, found)
+            self._saved[file] = await self._saved_state(page.root, file, found)
         if self._documents.get(file) is document:
-            self._looked[file] = _Looked(document, view, tuple(alone))
+            self._looked[file] = _Looked(document, page, tuple(alone))
             self._show_open(file)
 
-    async def _look_at_types(self, file: Path, view: PageView) -> None:
+    async def _look_at_types(self, file: Path, page: ParsedPage) -> None:
         """Publish what does not fit the types, once `_look` has looked at the text by itself."""
         await self._wait_for_turn()
-        found = await self._check_types(view)
+        found = await self._check_types(page)
         if found is None or self._documents.get(file) is None:
             return
-        self._live[file] = _Live(view.places, found)
+        self._live[file] = _Live(page.places, found)
         looked = self._looked.get(file)
-        if looked is not None and looked.view is view:
+        if looked is not None and looked.page is page:
             self._show_open(file)
 
     def _show_open(self, file: Path) -> None:
         """Publish the problems of an open file that are known by now."""
         looked, saved, live = self._looked[file], self._saved.get(file), self._live.get(file)
-        places = looked.view.places
+        places = looked.page.places
         problems = [*looked.alone]
         if saved is not None:
             others = [one for one in saved.others if live is None or one not in saved.types]
@@ -206,8 +206,8 @@ class Checking:
             problems = list(_each_place_once((problems, current)))
         self._show(file, looked.document.version, problems, places)
 
-    async def _alone(self, view: PageView) -> list[Problem]:
-        return [*view.problems, *await self._analyst.problems(view)]
+    async def _alone(self, page: ParsedPage) -> list[Problem]:
+        return [*page.problems, *await self._analyst.problems(page)]
 
     async def take(self, root: Path, kind: str, found: list[Problem]) -> None:
         """Publish what one kind of check of a whole project has found, in all files.
@@ -235,11 +235,11 @@ class Checking:
 
     async def _saved_state(self, root: Path, file: Path, found: list[Problem]) -> _Saved:
         text = await read_text_of(file)
-        view = await self._pages.look(file, text)
-        alone = {problem.head for problem in await self._alone(view)}
+        page = await self._pages.look(file, text)
+        alone = {problem.head for problem in await self._alone(page)}
         others = tuple(one for one in found if one.head not in alone)
         types = frozenset(self._kinds.get(root, {}).get("types", ()))
-        return _Saved(view.places, others, types.intersection(others))
+        return _Saved(page.places, others, types.intersection(others))
 
     async def _publish_closed(self, file: Path) -> None:
         """Publish what the last whole check has found in a file that is not open."""

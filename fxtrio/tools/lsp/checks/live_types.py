@@ -17,7 +17,7 @@ import trio
 
 from fxtrio.build_folder import LinkInTheWay
 from fxtrio.compile.problems import Problem
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.ui_half import UiText
 from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
 from fxtrio.tools.lsp.project_index import KnownProject, ProjectIndex
@@ -73,25 +73,25 @@ class LiveTypes:
         self._own: dict[tuple[Path, str], Mapping[str, str]] = {}
         self._found: dict[tuple[Path, str], _Found] = {}
 
-    async def problems(self, view: PageView) -> tuple[Problem, ...] | None:
+    async def problems(self, page: ParsedPage) -> tuple[Problem, ...] | None:
         """Return what does not fit; None while that cannot be found out."""
-        known = self._knowledge.of(view.root)
-        types = None if known is None else known.types.page(view.path)
+        known = self._knowledge.of(page.root)
+        types = None if known is None else known.types.page(page.path)
         numbers = {} if known is None else known.numbers
-        if known is None or types is None or not view.checked.whole or view.path not in numbers:
+        if known is None or types is None or not page.checked.whole or page.path not in numbers:
             return None
         async with self._asking:
             try:
-                written = await self._folder_of(view, known)
+                written = await self._folder_of(page, known)
             except LinkInTheWay:  # which is reported when a page is saved
                 return None
             if written is None:
                 return None
-            last = self._found.get((view.root, view.path))
-            if last is not None and last.ui is view.ui and last.of == written.of:
+            last = self._found.get((page.root, page.path))
+            if last is not None and last.ui is page.ui and last.of == written.of:
                 return last.problems  # an edit of the Python half, whose types come with a save
-            places = await trio.to_thread.run_sync(_places_of, view)
-            half = UiHalf(view.checked, types, numbers[view.path], places)
+            places = await trio.to_thread.run_sync(_places_of, page)
+            half = UiHalf(page.checked, types, numbers[page.path], places)
             typed = set(written.typed)
             try:
                 found = await judged_problems(
@@ -104,22 +104,22 @@ class LiveTypes:
             except CompilerFailed:  # it does not parse, or the process has died, which is reported
                 return None
             written.typed = typed
-            self._found[view.root, view.path] = _Found(view.ui, written.of, found)
+            self._found[page.root, page.path] = _Found(page.ui, written.of, found)
             return found
 
-    async def _folder_of(self, view: PageView, known: KnownProject) -> _Written | None:
+    async def _folder_of(self, page: ParsedPage, known: KnownProject) -> _Written | None:
         """Return the folder of a project, which has the page and the types that are known now."""
-        root = view.root
+        root = page.root
         others = self._knowledge.other_paths(root)
         before = self._written.get(root)
         now = known, others
-        if before is not None and view.path in before.sources and before.of == now:
+        if before is not None and page.path in before.sources and before.of == now:
             return before
         folder = self._knowledge.types_folder(root, FOLDER / "editor")
         saved = self._knowledge.types_folder(root)
         if folder is None or saved is None:
             return None
-        sources = frozenset({view.path, *(before.sources if before else ())} & known.numbers.keys())
+        sources = frozenset({page.path, *(before.sources if before else ())} & known.numbers.keys())
         write = partial(_write, folder, known, sources, others)
         self._others.files_changed(root, await trio.to_thread.run_sync(write))
         is_typed = await trio.to_thread.run_sync(saved.typed)
@@ -159,8 +159,8 @@ class LiveTypes:
         return seen_in(diagnostics, {name: virtual}, {half.source: half})
 
 
-def _places_of(view: PageView) -> UiPlaces:
-    return view.ui_places
+def _places_of(page: ParsedPage) -> UiPlaces:
+    return page.ui_places
 
 
 async def _note(typed: set[str], halves: Iterable[UiHalf]) -> None:

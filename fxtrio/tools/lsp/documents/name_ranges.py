@@ -8,7 +8,7 @@ import re
 import attrs
 
 from fxtrio.compile.split.python_statements import Broken, parse_module
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Places, Range, units
 from fxtrio.tools.types.python.shapes import Key, Place
 
@@ -64,26 +64,26 @@ def _moved_line(before: str, line: int, places: Places) -> int | None:
     return min(equal, key=lambda number: abs(number - line), default=None)
 
 
-def action_spots(view: PageView, name: str) -> list[Spot]:
+def action_spots(page: ParsedPage, name: str) -> list[Spot]:
     """Return where the Python half of a page names one of its functions, the definition first."""
-    module = parse_module(view.checked.python)
+    module = parse_module(page.checked.python)
     if isinstance(module, Broken):
         return []
     definitions, others = [], []
     for node in ast.walk(module):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name:
-            offset = view.source.offset_of(node.lineno, node.col_offset)
-            start = view.source.text.find(name, offset + len("def"))
+            offset = page.source.offset_of(node.lineno, node.col_offset)
+            start = page.source.text.find(name, offset + len("def"))
             if start >= 0:
-                definitions.append(_at(view, start, name))
+                definitions.append(_at(page, start, name))
         elif isinstance(node, ast.Name) and node.id == name:
-            others.append(_at(view, view.source.offset_of(node.lineno, node.col_offset), name))
+            others.append(_at(page, page.source.offset_of(node.lineno, node.col_offset), name))
     return [*definitions, *others]
 
 
-def data_subscripts(view: PageView, name: str) -> list[Spot]:
+def data_subscripts(page: ParsedPage, name: str) -> list[Spot]:
     """Return where the `HEAD` function of a file reads the key ``name`` of its loader's data."""
-    module = parse_module(view.checked.python)
+    module = parse_module(page.checked.python)
     if isinstance(module, Broken):
         return []
     heads = [
@@ -97,9 +97,9 @@ def data_subscripts(view: PageView, name: str) -> list[Spot]:
         for node in ast.walk(head):
             key = _key_read(node, parameters[0].arg)
             if key is not None and key.value == name:
-                offset = view.source.offset_of(key.lineno, key.col_offset)
-                start = view.source.text.find(name, offset)
-                spots.append(_at(view, start, name))
+                offset = page.source.offset_of(key.lineno, key.col_offset)
+                start = page.source.text.find(name, offset)
+                spots.append(_at(page, start, name))
     return spots
 
 
@@ -134,8 +134,8 @@ def _key_read(node: ast.AST, variable: str) -> ast.Constant | None:
     return None
 
 
-def _at(view: PageView, offset: int, name: str) -> Spot:
-    return Spot(view.path, view.places.range(offset, offset + len(name)))
+def _at(page: ParsedPage, offset: int, name: str) -> Spot:
+    return Spot(page.path, page.places.range(offset, offset + len(name)))
 
 
 def _range(line: int, content: str, start: int, end: int) -> Range:

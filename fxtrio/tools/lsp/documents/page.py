@@ -1,4 +1,4 @@
-"""One version of a page file as the server looks at it: its halves, its problems, its places."""
+"""One version of a page file, parsed: its halves, its problems, its places."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces
 
 
 @attrs.frozen(eq=False)
-class PageView:
+class ParsedPage:
     """A page file, saved or not."""
 
     root: Path
@@ -54,19 +54,19 @@ class PageView:
         return bool(_line(self.checked.ui, line).strip())
 
 
-def view_of(
-    root: Path, path: str, text: str, version: int | None = None, before: PageView | None = None
-) -> PageView:
-    """Return a view of ``text``, which is or will be the file ``path`` of a project.
+def parse_page(
+    root: Path, path: str, text: str, version: int | None = None, before: ParsedPage | None = None
+) -> ParsedPage:
+    """Parse ``text``, which is or will be the file ``path`` of a project.
 
-    ``before`` is a view of an earlier text of it.
+    ``before`` is an earlier text of it, parsed.
     """
     source = read_text(text, path)
     right = None if before is None or before.problems else before.checked
     checked, problems = check_page(source, root, right=right)
     ui = UiText(checked.ui) if before is None else before.ui.next(checked.ui)
     places = places_of(source.text)
-    return PageView(root, path, version, source, places, checked, tuple(sorted(problems)), ui)
+    return ParsedPage(root, path, version, source, places, checked, tuple(sorted(problems)), ui)
 
 
 def _line(text: str, number: int) -> str:

@@ -8,7 +8,7 @@ import attrs
 import trio
 
 from fxtrio.tools.lsp.documents.documents import PAGE_SUFFIX, Document, Documents, project_of
-from fxtrio.tools.lsp.documents.page import PageView, view_of
+from fxtrio.tools.lsp.documents.page import ParsedPage, parse_page
 
 
 @attrs.define
@@ -16,7 +16,7 @@ class _CachedPage:
     """The analysis of one file."""
 
     document: Document
-    view: PageView
+    page: ParsedPage
 
 
 class PageCache:
@@ -34,31 +34,31 @@ class PageCache:
         """Return the project folder of a file."""
         return project_of(file, self.folders)
 
-    async def of(self, document: Document) -> PageView | None:
-        """Return the view of a page; None for any other file."""
+    async def of(self, document: Document) -> ParsedPage | None:
+        """Return a page, parsed; None for any other file."""
         if document.file.suffix != PAGE_SUFFIX:
             return None
         async with self._looking:
             cached = self._pages.get(document.file)
             if cached is not None and cached.document is document:
-                return cached.view
-            before = None if cached is None else cached.view
-            view = await self.look(document.file, document.text, document.version, before)
+                return cached.page
+            before = None if cached is None else cached.page
+            page = await self.look(document.file, document.text, document.version, before)
             if self._documents.get(document.file) is document:
-                self._pages[document.file] = _CachedPage(document, view)
-            return view
+                self._pages[document.file] = _CachedPage(document, page)
+            return page
 
     async def look(
         self,
         file: Path,
         text: str,
         version: int | None = None,
-        before: PageView | None = None,
-    ) -> PageView:
-        """Return a view of any text of a page; ``before`` is one of an earlier text."""
+        before: ParsedPage | None = None,
+    ) -> ParsedPage:
+        """Parse any text of a page; ``before`` is an earlier one, parsed."""
         root = self.root_of(file)
         path = file.relative_to(root).as_posix()
-        return await trio.to_thread.run_sync(view_of, root, path, text, version, before)
+        return await trio.to_thread.run_sync(parse_page, root, path, text, version, before)
 
     def forget(self, file: Path) -> None:
         """Forget a file that was closed."""

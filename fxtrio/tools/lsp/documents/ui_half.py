@@ -19,7 +19,10 @@ _SIMPLE = re.compile(r"[\w$.\-<\s]*")
 
 @attrs.frozen(eq=False, slots=False)
 class UiText:
-    """The text of a UI half. Two views have the same object exactly if the half has not changed."""
+    """The text of a UI half.
+
+    Two versions of a page have the same object exactly if the half has not changed.
+    """
 
     text: str
     _before: tuple[str, UiPlaces] | None = None

@@ -15,7 +15,7 @@ from typing import Literal
 import attrs
 
 from fxtrio.compile.check.names.auto_imports import WITH_ACTION, WITH_LOADER
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Position, Range, units
 from fxtrio.tools.lsp.project_index import KnownProject
 from fxtrio.tools.types.ui.client_types import module_name
@@ -92,32 +92,32 @@ class Projection:
         return None if start is None or end is None else {"start": start, "end": end}
 
 
-def language_at(view: PageView, line: int) -> Language:
+def language_at(page: ParsedPage, line: int) -> Language:
     """Return the language of a line (0-based); a blank one is of the half above it."""
-    ui, python = view.checked.ui.split("\n"), view.checked.python.split("\n")
+    ui, python = page.checked.ui.split("\n"), page.checked.python.split("\n")
     for number in range(min(line, len(ui) - 1), -1, -1):
         if ui[number].strip():
             return "typescript"
-        if python[number].strip() or view.places.line(number).strip():
+        if python[number].strip() or page.places.line(number).strip():
             return "python"
     return "python"
 
 
-def project(view: PageView, language: Language, known: KnownProject | None = None) -> Projection:
+def project(page: ParsedPage, language: Language, known: KnownProject | None = None) -> Projection:
     """Return a half of a page. Statements that do not parse yet are Python.
 
     A UI half has the types that are ``known``: it stands among the files that `fx typecheck`
     has written, once it has.
     """
-    file = view.root / view.path
+    file = page.root / page.path
     if language == "typescript":
-        return _typed(view, known) or Projection(
-            language, file.with_name(f"{file.name}.tsx"), view.checked.ui
+        return _typed(page, known) or Projection(
+            language, file.with_name(f"{file.name}.tsx"), page.checked.ui
         )
-    ui = view.checked.ui.split("\n")
+    ui = page.checked.ui.split("\n")
     lines = [
         "" if number < len(ui) and ui[number].strip() else line
-        for number, line in enumerate(view.source.text.split("\n"))
+        for number, line in enumerate(page.source.text.split("\n"))
     ]
     future = [number for number, line in enumerate(lines) if _FUTURE.match(line)]
     added = future[-1] + 1 if future else 0
@@ -153,18 +153,18 @@ def _typed_requests(lines: list[str]) -> Iterator[tuple[int, int, str]]:
             marks = set()
 
 
-def _typed(view: PageView, known: KnownProject | None) -> Projection | None:
+def _typed(page: ParsedPage, known: KnownProject | None) -> Projection | None:
     """Return a UI half with types; None where `fx typecheck` has not written its files."""
-    sources = [] if known is None else [page.module.source for page in known.project.pages]
-    if view.path not in sources:
+    sources = [] if known is None else [one.module.source for one in known.project.pages]
+    if page.path not in sources:
         return None
-    module = module_name(sources.index(view.path))
+    module = module_name(sources.index(page.path))
     for tier, ending in (("strict", "tsx"), ("loose", "jsx")):
-        folder = view.root / FOLDER / tier
-        file = folder / f"{view.path}.{ending}"
+        folder = page.root / FOLDER / tier
+        file = folder / f"{page.path}.{ending}"
         if _is_listed(file, folder / "tsconfig.json"):
             virtual = virtual_ui(
-                view.checked.ui, view.ui.near_places, module, typed=tier == "strict"
+                page.checked.ui, page.ui.near_places, module, typed=tier == "strict"
             )
             return Projection("typescript", file, virtual.text, shifts=virtual.shifts)
     return None

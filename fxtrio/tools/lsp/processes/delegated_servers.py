@@ -20,7 +20,7 @@ import trio
 from pygls.exceptions import JsonRpcException
 
 from fxtrio.tools.lsp.answers.map_results import MapResult, RequestContext
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Position
 from fxtrio.tools.lsp.documents.virtual_document import Language, Projection, language_at, project
 from fxtrio.tools.lsp.processes.supervised_process import SupervisedProcess
@@ -73,21 +73,21 @@ class DelegatedServers:
                 nursery.start_soon(process.run, name=f"lsp.{process.name}")
 
     async def ask(
-        self, method: str, view: PageView, position: Position, back: MapResult, **more: Any
+        self, method: str, page: ParsedPage, position: Position, back: MapResult, **more: Any
     ) -> Any:
         """Return what the server of the half at ``position`` answers; None without one.
 
         ``back`` maps its positions to the page.
         """
-        language = language_at(view, position["line"])
-        server = self._server(view.root, language)
+        language = language_at(page, position["line"])
+        server = self._server(page.root, language)
         if server is None:
             return None
-        known = self._knowledge.of(view.root)
-        projection = await trio.to_thread.run_sync(project, view, language, known)
+        known = self._knowledge.of(page.root)
+        projection = await trio.to_thread.run_sync(project, page, language, known)
         document = {"uri": projection.uri}
         params = {"textDocument": document, "position": projection.there(position), **more}
-        server.pages[projection.uri] = view.uri, projection
+        server.pages[projection.uri] = page.uri, projection
         try:
             await _show(server, projection.file, projection.text)
             result = await server.process.request(method, params)
@@ -95,9 +95,9 @@ class DelegatedServers:
             return None
         return back(result, RequestContext(projection, server.pages))
 
-    async def resolve(self, view: PageView, item: dict[str, Any]) -> Any:
+    async def resolve(self, page: ParsedPage, item: dict[str, Any]) -> Any:
         """Return a completion item of the server of a language with all that it knows of it."""
-        server = self._servers.get((view.root, item["data"]["fx"]))
+        server = self._servers.get((page.root, item["data"]["fx"]))
         if server is None:
             return None
         plain = {**item, "data": item["data"]["of"]}

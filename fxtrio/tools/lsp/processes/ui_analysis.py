@@ -16,7 +16,7 @@ from fxtrio.compile.bundling.toolchain import ToolchainFailed, ensure_toolchain
 from fxtrio.compile.check.ui_code import ui_file, ui_problem
 from fxtrio.compile.problems import Problem
 from fxtrio.node import NodeMissing, find_node, tool_environment
-from fxtrio.tools.lsp.documents.page import PageView
+from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Position, Range
 from fxtrio.tools.lsp.processes.supervised_process import SupervisedProcess
 from fxtrio.tools.lsp.rpc import ConnectionLost
@@ -92,22 +92,22 @@ class Analyst:
             nursery.start_soon(self._checks.run, name="lsp.checks")
             nursery.start_soon(self._child.run, name="lsp.questions")
 
-    async def problems(self, view: PageView) -> list[Problem]:
+    async def problems(self, page: ParsedPage) -> list[Problem]:
         """Return the mistakes in the UI half of a page."""
-        if not view.checked.whole:
+        if not page.checked.whole:
             return []
-        file, ui = (view.root, view.path), ui_file(view.checked)
+        file, ui = (page.root, page.path), ui_file(page.checked)
         before = self._checked.get(file)
         if before is not None and before[0] == ui:
-            return [ui_problem(one, view.source) for one in before[1]]
+            return [ui_problem(one, page.source) for one in before[1]]
         checked = self._checked
-        found = await self._ask("check", view, ui)
+        found = await self._ask("check", page, ui)
         if found is not None:
             checked[file] = ui, found
-        return [ui_problem(one, view.source) for one in found or ()]
+        return [ui_problem(one, page.source) for one in found or ()]
 
     async def uses(
-        self, view: PageView, *, position: Position | None = None, name: str | None = None
+        self, page: ParsedPage, *, position: Position | None = None, name: str | None = None
     ) -> tuple[Use, ...] | None:
         """Return the uses at a position, or of a name; a large page has more than a thousand.
 
@@ -116,35 +116,35 @@ class Analyst:
         """
         wanted = {"position": position, "name": name}
         present = {key: value for key, value in wanted.items() if value is not None}
-        found = await self._ask("uses", view, present)
+        found = await self._ask("uses", page, present)
         return None if found is None else tuple(_use(one) for one in found)
 
-    async def symbols(self, view: PageView) -> list[dict[str, Any]]:
+    async def symbols(self, page: ParsedPage) -> list[dict[str, Any]]:
         """Return what a UI half declares; nothing while it does not parse.
 
         Each has ``name``, ``kind``, ``exported``, the ``range`` of the name, and the ``whole`` one.
         """
-        return await self._ask("symbols", view, {}) or []
+        return await self._ask("symbols", page, {}) or []
 
-    async def wanted(self, view: PageView, position: Position) -> Wanted | None:
+    async def wanted(self, page: ParsedPage, position: Position) -> Wanted | None:
         """Return the context of a completion at a position of the UI half."""
-        found = await self._ask("wanted", view, {"position": position})
+        found = await self._ask("wanted", page, {"position": position})
         if found is None:
             return None
         origin = tuple(found.get("origin") or ())
         return Wanted(found["kind"], found["range"], origin)
 
-    async def closing(self, view: PageView, position: Position) -> str | None:
+    async def closing(self, page: ParsedPage, position: Position) -> str | None:
         """Return what closes the tag whose ``>`` or ``</`` is in front of a position.
 
         None where nothing is missing, or where the half has further mistakes.
         """
-        found: str | None = await self._ask("closing", view, {"position": position})
+        found: str | None = await self._ask("closing", page, {"position": position})
         return found
 
-    async def linked(self, view: PageView, position: Position) -> list[Range] | None:
+    async def linked(self, page: ParsedPage, position: Position) -> list[Range] | None:
         """Return the places of the two names of the element whose name is at a position."""
-        found: list[Range] | None = await self._ask("linked", view, {"position": position})
+        found: list[Range] | None = await self._ask("linked", page, {"position": position})
         return found
 
     def changed(self, root: Path) -> None:
@@ -153,17 +153,17 @@ class Analyst:
         if self._checks is not None:
             self._checks.notify("changed", {"root": root.as_posix()})
 
-    async def _ask(self, method: str, view: PageView, more: dict[str, Any]) -> Any:
+    async def _ask(self, method: str, page: ParsedPage, more: dict[str, Any]) -> Any:
         """Return an answer; None without Node, and when it has died over this."""
         await self._settled.wait()
         child = self._checks if method == "check" else self._child
         if child is None:
             return None
-        file = {"root": view.root.as_posix(), "path": view.path, "text": view.checked.ui}
+        file = {"root": page.root.as_posix(), "path": page.path, "text": page.checked.ui}
         try:
             return await child.request(method, {**file, **more})
         except (ConnectionLost, JsonRpcException) as error:
-            self._report(f"{view.path}: its client code could not be looked at: {error}")
+            self._report(f"{page.path}: its client code could not be looked at: {error}")
             return None
 
 

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
-from fxtrio.tools.types.gather.page_types import ActionTypes, PageTypes
-from fxtrio.tools.types.python.shapes import Definition
+from fxtrio.tools.types.gather.page_types import ActionTypes
 from fxtrio.tools.types.ui.typescript import Printer
 
 
@@ -35,31 +34,3 @@ def action_declarations(actions: Iterable[ActionTypes], printer: Printer) -> lis
     """Return ``$Actions`` and ``$Optional`` of a page or a module of actions."""
     known, optional = known_actions(actions, printer)
     return [f"export type $Actions = {known};", f"export type $Optional = {optional};"]
-
-
-def elsewhere_module(pages: Sequence[PageTypes], *, loose: bool) -> str:
-    """Return the declarations of what the actions of all pages take and give."""
-    acting = {number: one for number, one in enumerate(pages) if one.pattern and one.actions}
-    definitions: dict[str, Definition] = {}
-    for page in acting.values():
-        definitions.update((one.name, one) for one in page.definitions)
-    printer = Printer.of(definitions.values(), loose=loose)
-    declared = printer.definitions(definitions.values(), prefix="export ")
-    known = "".join(f"  {number}: {_acting(page, printer)};\n" for number, page in acting.items())
-    return f"""import type {{ Known }} from "fx/shared";
-import type {{ At }} from "fx/paths";
-type $Some = {{ actions: Record<string, Known>; optional: string }};
-type $Without = {{ actions: {{}}; optional: never }};
-{declared}interface $Pages {{
-{known}}}
-type $Of<Page> =
-  Page extends keyof $Pages ? $Pages[Page] : Page extends number ? $Without : $Some;
-type $At<Page> = [Page] extends [never] ? $Some : $Of<Page>;
-/** The actions of the page at a path: any where there is none, which is reported by itself. */
-export type ActingAt<Path extends string> = Path extends string ? $At<At<Path>> : never;
-"""
-
-
-def _acting(page: PageTypes, printer: Printer) -> str:
-    known, optional = known_actions(page.actions, printer)
-    return f"{{ actions: {known}; optional: {optional} }}"

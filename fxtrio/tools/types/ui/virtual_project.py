@@ -19,7 +19,6 @@ from fxtrio.build_folder import UNUSABLE, require_no_link
 from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.project import CheckedProject
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes, dump_types
-from fxtrio.tools.types.ui.action_types import elsewhere_module
 from fxtrio.tools.types.ui.client_types import (
     Tier,
     app_module,
@@ -29,7 +28,6 @@ from fxtrio.tools.types.ui.client_types import (
     shared_name,
 )
 from fxtrio.tools.types.ui.compiler_settings import build_info, compiler_settings
-from fxtrio.tools.types.ui.loaded_types import loaded_module
 from fxtrio.tools.types.ui.path_tree import routes_module
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.source.component_files import (
@@ -41,6 +39,7 @@ from fxtrio.tools.types.ui.source.component_files import (
 from fxtrio.tools.types.ui.source.component_props import REFUTED, Use
 from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces, read_places
 from fxtrio.tools.types.ui.text_files import TextFiles, write_text
+from fxtrio.tools.types.ui.types_by_path import elsewhere_module, loaded_module
 from fxtrio.tools.types.ui.virtual_ui import VirtualUi, virtual_ui
 
 FOLDER = Path(".fx/types")
