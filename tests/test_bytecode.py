@@ -63,7 +63,7 @@ def test_bytecode_of_files_saved_long_ago_stays(
     assert len([*(tmp_path / "package/__pycache__").iterdir()]) == 1
 
 
-def test_what_is_installed_below_a_project_is_left_to_python(
+def test_packages_installed_below_a_project_are_left_to_python(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "path", [*sys.path])

@@ -323,7 +323,7 @@ def test_every_key_of_a_json_text_has_a_place(value: object, indent: int | None)
         ('{"lang" "en"}', "Expecting ':' delimiter"),
     ],
 )
-def test_what_is_javascript_and_not_json_is_said_in_its_words(
+def test_javascript_in_place_of_json_is_reported_in_plain_words(
     tmp_path: Path, text: str, cause: str
 ) -> None:
     write(tmp_path, text)
@@ -331,7 +331,7 @@ def test_what_is_javascript_and_not_json_is_said_in_its_words(
     assert refusals(tmp_path) == [("", f"is not JSON: {cause}")]
 
 
-def test_what_is_fine_can_be_read_beside_what_is_not(tmp_path: Path) -> None:
+def test_valid_settings_are_read_beside_invalid_ones(tmp_path: Path) -> None:
     write(tmp_path, {"lang": "", "pagesDir": "site", "plugins": [{"nam": "x"}, "auth"]})
 
     config, problems = read_config(tmp_path, environ={"FX_SSR__WORKERS": "0"})
@@ -350,7 +350,7 @@ def test_a_path_that_does_not_begin_with_a_slash_is_quoted_as_it_was_written(
     assert refusals(tmp_path) == [("baseUrl", cause)]
 
 
-def test_what_is_set_elsewhere_is_said_to_be(tmp_path: Path) -> None:
+def test_the_error_names_where_else_a_setting_is_set(tmp_path: Path) -> None:
     write(tmp_path, {"secretKey": "x", "port": 3000, "ssr": {"port": 1}})
 
     found = dict(refusals(tmp_path))
@@ -395,7 +395,7 @@ def test_secret_keys_come_from_the_environment_in_order(tmp_path: Path) -> None:
     assert "newnew" not in repr(config)
 
 
-def test_a_short_secret_key_is_rejected_without_being_shown(tmp_path: Path) -> None:
+def test_the_error_for_a_short_secret_key_does_not_contain_it(tmp_path: Path) -> None:
     with pytest.raises(ConfigInvalid) as caught:
         load_config(tmp_path, environ={"FX_SECRET_KEY": "hunter2"})
 

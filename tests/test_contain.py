@@ -109,7 +109,7 @@ def each(table: dict[str, Any]) -> pytest.MarkDecorator:
 
 
 @each(ERRORS | DISORDER)
-async def test_what_is_contained_is_a_value(fail: Callable[[], Awaitable[None]]) -> None:
+async def test_a_contained_error_is_a_value(fail: Callable[[], Awaitable[None]]) -> None:
     assert await contain(fail) is not None
     assert await contain(trio.lowlevel.checkpoint) is None
 

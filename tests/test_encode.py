@@ -191,7 +191,7 @@ def test_scalars_of_other_libraries_are_those_of_python(value: object, expected:
         (Scalar(1j, "c"), "Return str, int, finite float"),
     ],
 )
-def test_what_is_no_value_or_many_is_named_with_its_remedy(value: object, remedy: str) -> None:
+def test_awaitables_and_iterators_are_named_with_their_remedy(value: object, remedy: str) -> None:
     with pytest.raises(NotSerializable) as caught:
         encode({"a": [value]}, place="p")
     assert caught.value.path == "a[0]"

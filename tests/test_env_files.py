@@ -38,7 +38,7 @@ def test_the_environment_wins_over_the_local_file_over_the_common_one(
     assert "COLOUR" not in os.environ
 
 
-def test_what_is_set_and_empty_is_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_variable_counts_as_set(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLOUR", "")
     (tmp_path / ".env").write_text("COLOUR=red\nSIZE=\n")
     assert load_env_files(tmp_path) == {"SIZE": ""}

@@ -176,7 +176,7 @@ USER = """
         ("pages/llms.py", "GET", "/llms.txt"),
     ],
 )
-async def test_what_is_imported_by_name_is_what_the_app_runs(
+async def test_an_import_by_name_gives_the_module_that_the_app_runs(
     tmp_path: Path, file: str, method: str, url: str
 ) -> None:
     name = file.removesuffix(".py").replace("/", ".")

@@ -160,7 +160,7 @@ def test_errors_of_commands_and_problems_of_files_are_printed_so_too(
 
 
 @pytest.mark.parametrize("form", ["console", "json"])
-def test_what_is_said_before_the_log_is_open_has_its_form(
+def test_records_before_the_log_is_open_have_its_format(
     capsys: pytest.CaptureFixture[str], form: LogFormat
 ) -> None:
     early = logging.LogRecord("fx.app", logging.WARNING, __file__, 1, "slow import", (), None)
@@ -172,7 +172,7 @@ def test_what_is_said_before_the_log_is_open_has_its_form(
 
 
 @pytest.mark.parametrize("is_set_up", [False, True])
-def test_what_is_said_before_the_log_is_open_has_a_level(
+def test_records_before_the_log_is_open_have_a_level(
     capsys: pytest.CaptureFixture[str], is_set_up: bool
 ) -> None:
     early = logging.LogRecord("fx.app", logging.WARNING, __file__, 1, "slow import", (), None)

@@ -118,7 +118,7 @@ def test_failures_of_another_class_or_place_are_distinguished(
     assert len(caplog.records) == 4
 
 
-def test_what_is_no_problem_is_not_limited(
+def test_records_below_warning_are_not_limited(
     limit: LogLimit, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.INFO, "fx.serve"):

@@ -114,5 +114,5 @@ def test_no_possessive_group_can_fail_halfway() -> None:
         (r"[a-z]*+b", False),
     ],
 )
-def test_patterns_are_told_apart(pattern: str, wrong: bool) -> None:
+def test_wrong_patterns_are_found(pattern: str, wrong: bool) -> None:
     assert is_wrong(pattern) is wrong

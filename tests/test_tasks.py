@@ -75,7 +75,7 @@ class PlainCallable:
     ],
     ids=["bound method", "async __call__", "partial", "partial of a partial"],
 )
-async def test_what_is_asynchronous_is_awaited_in_the_event_loop(make):
+async def test_async_functions_are_awaited_in_the_event_loop(make):
     recorder = Recorder()
     async with open_queue() as queue:
         queue.enqueue(make(recorder), 1, func=2)
@@ -92,7 +92,7 @@ async def test_what_is_asynchronous_is_awaited_in_the_event_loop(make):
     ],
     ids=["bound method", "object", "partial", "lambda"],
 )
-async def test_what_is_plain_is_called_in_a_thread(make):
+async def test_plain_functions_are_called_in_a_thread(make):
     recorder = Recorder()
     async with open_queue() as queue:
         queue.enqueue(make(recorder), 1, func=2)

@@ -96,7 +96,7 @@ async def test_dropped_attempts_to_connect_are_not_answered() -> None:
         assert await says_anew(proxy) == b"hello"
 
 
-async def test_resets_what_is_open_and_what_is_new() -> None:
+async def test_resets_open_and_new_connections() -> None:
     async with open_echo() as proxy, await connect(proxy) as stream:
         assert await says(stream) == b"hello"
         proxy.reset(new=True)

@@ -42,7 +42,7 @@ def test_what_called_the_application_is_cut_and_what_it_called_stays(tmp_path: P
     assert files_of(error)[-1] == "decoder.py"
 
 
-def test_a_page_is_shown_with_what_of_the_application_stands_around_it(tmp_path: Path) -> None:
+def test_a_page_in_a_traceback_has_the_frames_of_the_application_around_it(tmp_path: Path) -> None:
     page = application(tmp_path, "async def load():\n    1 / 0\n")
     text = "async def guarded():\n    await load()\nrun = lambda: trio.run(guarded)\n"
     module = application(tmp_path, text, "guards.py")

@@ -25,7 +25,7 @@ from .surfaces import SURFACES, make_cases
 CASE = Case("forms", (b"POST / HTTP/1.1\r\n", b"\r\n\xff\0", b""), "http1")
 
 
-def test_what_is_sent_compressed_is_looked_at_too() -> None:
+def test_compressed_responses_are_examined_too() -> None:
     body = gzip.compress(b"the secret of " + b"x" * 1000)
     head = b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: %d\r\n\r\n"
     assert b"the secret of" in read_answer("http1", head % len(body) + body).text
@@ -99,7 +99,7 @@ def test_statuses_are_found_wherever_a_response_begins() -> None:
         (b"404 Not Found\r\na: b", False),
     ],
 )
-def test_what_is_documented_is_no_failure(head: bytes, fails: bool) -> None:
+def test_documented_behaviour_is_no_failure(head: bytes, fails: bool) -> None:
     answer = read_answer("http1", b"HTTP/1.1 " + head + b"\r\n\r\n")
 
     assert bool(answer.failures) is fails

@@ -205,5 +205,5 @@ def test_whatever_is_accepted_as_a_target_stays_on_this_site(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [None, 7, ["/x"], "", "/" + "x" * 3000])
-def test_what_is_no_path_is_no_target(value: object) -> None:
+def test_a_redirect_target_must_be_a_path(value: object) -> None:
     assert local_target(value) is None

@@ -137,7 +137,7 @@ async def test_an_agent_gets_a_text_that_asks_it_to_sign_in(guarded: Client) -> 
         assert "location" not in answer.headers
 
 
-async def test_llms_txt_lists_what_is_open_to_whoever_asks(guarded: Client) -> None:
+async def test_llms_txt_lists_the_pages_that_the_visitor_may_see(guarded: Client) -> None:
     assert "/login.md" in (await guarded.get("/llms.txt")).text
     assert "/notes" not in (await guarded.get("/llms.txt")).text
     assert await log_in(guarded) == 200

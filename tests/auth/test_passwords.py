@@ -182,7 +182,7 @@ async def test_the_whole_password_counts_and_spaces_too(tmp_path: Path) -> None:
             assert (await log_in(auth.client(), password=other)).status_code == 401
 
 
-async def test_scripts_are_reported_what_is_wrong_with_a_password(tmp_path: Path) -> None:
+async def test_scripts_get_an_error_that_says_why_a_password_is_rejected(tmp_path: Path) -> None:
     async with open_auth(tmp_path) as auth:
         with pytest.raises(ValueError, match="password: Use at least 8 characters"):
             await auth.service.add_user(EMAIL, "short")

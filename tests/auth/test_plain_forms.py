@@ -101,7 +101,9 @@ KEEPS = """
 
 
 @pytest.mark.parametrize("hook", ["keep", "fail"])
-async def test_a_page_that_a_hook_keeps_is_not_shown_by_its_form(tmp_path: Path, hook: str) -> None:
+async def test_a_rejected_form_does_not_render_a_page_that_a_hook_denies(
+    tmp_path: Path, hook: str
+) -> None:
     name = f"keeps_{abs(hash(tmp_path))}"
     write_tree(tmp_path, {f"{name}.py": KEEPS, "pages/login.fxl": page(LOAD, FORM)})
     async with open_app(

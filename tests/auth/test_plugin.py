@@ -143,9 +143,7 @@ def test_users_can_be_managed_from_the_command_line(tmp_path: Path) -> None:
         (("end-sessions", EMAIL), "there is no user"),
     ],
 )
-def test_commands_say_what_is_wrong(
-    tmp_path: Path, arguments: tuple[str, ...], message: str
-) -> None:
+def test_commands_report_errors(tmp_path: Path, arguments: tuple[str, ...], message: str) -> None:
     result = run(tmp_path, *arguments)
     assert result.exit_code == 1
     assert message in result.output

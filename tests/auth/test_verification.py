@@ -183,7 +183,7 @@ async def test_neither_log_nor_storage_has_what_opens_a_link(
 
 
 @pytest.mark.parametrize("missing", ["sendEmail", "siteUrl"])
-async def test_what_is_missing_is_reported_at_the_start(tmp_path: Path, missing: str) -> None:
+async def test_missing_settings_are_reported_at_the_start(tmp_path: Path, missing: str) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page("")})
     with pytest.raises(BaseException) as failed:  # in a group, or alone
         async with open_app(tmp_path, **options(**{missing: ""})):

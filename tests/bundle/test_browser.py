@@ -203,7 +203,7 @@ def test_a_modified_click_is_left_to_the_browser(page: Page, site: Site) -> None
     expect(page.locator("#home")).to_be_visible()
 
 
-def test_pages_and_templates_are_made_again_for_another_path(page: Page) -> None:
+def test_pages_and_templates_are_mounted_anew_for_another_path(page: Page) -> None:
     open_page(page)
     page.click("text=one")
     expect(page.locator("#item")).to_have_text("1 1")
@@ -266,7 +266,7 @@ def test_a_navigation_is_announced_and_moves_the_focus(page: Page) -> None:
     assert page.evaluate("document.activeElement.id") == "about"
 
 
-def test_an_error_of_a_loader_is_shown_after_one_request(page: Page, site: Site) -> None:
+def test_an_error_of_a_loader_reaches_the_page_after_one_request(page: Page, site: Site) -> None:
     open_page(page)
     page.click("text=broken")
     expect(page.locator("#failed p")).to_have_text("418 LoaderError: No tea")

@@ -161,7 +161,7 @@ async def test_a_failed_installation_says_why(
     assert not toolchain_folder().exists()
 
 
-async def test_without_a_registry_and_a_cache_it_is_said_what_is_missing(
+async def test_without_a_registry_and_a_cache_the_error_names_the_missing_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("npm_config_registry", "http://127.0.0.1:1")

@@ -214,7 +214,7 @@ def test_a_build_fails_for_settings_that_a_plugin_lacks(
     assert "needs 'database.url'" not in result.stderr  # a warning, of a build that is there
 
 
-def test_what_is_missing_for_serving_is_said_together(
+def test_everything_that_serving_lacks_is_reported_together(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("FX_SECRET_KEY", raising=False)

@@ -42,7 +42,7 @@ async def heads(root: Path, files: dict[str, str], *, imports: bool = False) -> 
 
 
 @pytest.mark.node
-async def test_a_name_that_no_module_has_is_named_with_what_is_meant(tmp_path: Path) -> None:
+async def test_an_unknown_name_is_reported_with_the_one_that_is_meant(tmp_path: Path) -> None:
     code = "@action\n    async def delete(request):\n        return {}"
     files = {
         "actions/shared.py": MODULE.format(code=code),

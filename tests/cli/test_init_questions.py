@@ -73,7 +73,7 @@ def test_enter_accepts_the_defaults(tmp_path: Path) -> None:
     assert written(tmp_path / "shop") == starter("shop")
 
 
-def test_what_is_answered_with_yes_is_added(tmp_path: Path) -> None:
+def test_a_yes_adds_the_feature(tmp_path: Path) -> None:
     typed = ("y\n", "n\n", "what\n", "yes\n", "Y\n", "\n")
     code, shown, asked = in_terminal(tmp_path, "shop", typed=typed)
 
@@ -107,7 +107,7 @@ def test_options_are_an_answer(
     assert written(tmp_path / "shop") == starter("shop", **options)
 
 
-def test_what_is_wrong_is_said_before_the_first_question(tmp_path: Path) -> None:
+def test_errors_are_reported_before_the_first_question(tmp_path: Path) -> None:
     (tmp_path / "shop").mkdir()
     (tmp_path / "shop" / "pytest.ini").touch()
 

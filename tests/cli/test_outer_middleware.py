@@ -32,7 +32,7 @@ REMEDY = "Name it in 'middleware' of fx.config.json, which acts on these pages a
         ("app = (", []),
     ],
 )
-def test_what_is_around_the_app_is_found(tmp_path: Path, app: str, found: list[str]) -> None:
+def test_middleware_around_the_app_is_found(tmp_path: Path, app: str, found: list[str]) -> None:
     write_tree(tmp_path, {"app.py": MADE + app})
 
     problems = outer_middleware(tmp_path, of="exported pages")

@@ -34,7 +34,7 @@ def test_any_depth_is_either_read_or_a_problem_of_the_file(what: str, tmp_path: 
             assert same_python(code, code)
 
 
-def test_the_place_of_what_is_nested_too_deeply_is_reported() -> None:
+def test_the_place_of_code_that_is_nested_too_deeply_is_reported() -> None:
     _, problems = check_page(read_text("a = 1\n" + DEEP["elif"](1500) + UI, "pages/index.fxl"))
     assert [problem.head for problem in problems] == [
         "pages/index.fxl:396:6: broken Python: it is nested too deeply. "

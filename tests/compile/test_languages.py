@@ -54,7 +54,7 @@ def test_a_page_that_needs_a_newer_python_says_which_and_where(case: Case) -> No
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case["name"])
-def test_what_is_newer_is_found_with_its_version_and_lines(case: Case) -> None:
+def test_newer_syntax_is_found_with_its_version_and_lines(case: Case) -> None:
     python = split(text_of(case), "pages/index.fxl").python
     found: dict[str, list[int]] = {}
     for piece in find_newer(python):

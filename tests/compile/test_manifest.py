@@ -81,7 +81,9 @@ def test_the_version_is_always_written() -> None:
         (b'{"version": 1}', "missing required field `build_id`"),
     ],
 )
-def test_what_is_no_manifest_is_rejected(tmp_path: Path, content: bytes | None, cause: str) -> None:
+def test_a_file_that_is_no_manifest_is_rejected(
+    tmp_path: Path, content: bytes | None, cause: str
+) -> None:
     if content is not None:
         (tmp_path / FILE_NAME).write_bytes(content)
     with pytest.raises(ManifestUnreadable, match=cause):

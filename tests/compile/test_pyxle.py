@@ -16,7 +16,7 @@ from fxtrio.config.pyxle import PLUGINS, SETTINGS
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_is_written_in_place_of_a_name_exists(name: str) -> None:
+def test_the_suggested_replacements_exist(name: str) -> None:
     assert remedy_for(name)
     if found := re.fullmatch(r"from (\S+) import (\w+)", NAMES[name]):
         assert hasattr(import_module(found[1]), found[2])

@@ -70,5 +70,5 @@ def test_no_two_threads_parse_at_the_same_time(monkeypatch: pytest.MonkeyPatch) 
         ("x = 'a => b' + \"c ? d\"", False),
     ],
 )
-def test_a_quote_without_an_end_hides_what_is_behind_it_from_nobody(code: str, is_ui: bool) -> None:
+def test_an_unclosed_quote_does_not_hide_the_code_behind_it(code: str, is_ui: bool) -> None:
     assert has_ui_token(code) is is_ui

@@ -88,7 +88,7 @@ async def test_the_ui_halves_of_the_sample_files_are_typescript(tmp_path: Path) 
     assert [line for line in found if "broken client code" in line] == []
 
 
-async def test_without_node_it_is_said_what_is_not_checked(
+async def test_without_node_the_skipped_checks_are_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def missing(report: object) -> Path:

@@ -80,7 +80,7 @@ def test_views_keep_their_numbers_while_others_come() -> None:
         assert around == [shown(fresh, id) for id in fresh.views[renumbered].boundaries]
 
 
-def test_views_are_numbered_anew_where_one_is_gone_or_has_another_layout() -> None:
+def test_views_are_renumbered_when_one_is_removed_or_changes_its_layout() -> None:
     before = site_of("layout", "a", "b", "c")
     assert site_of("layout", "a", "c", before=before) == site_of("layout", "a", "c")
     assert site_of("a", "b", "c", before=before) == site_of("a", "b", "c")

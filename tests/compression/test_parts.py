@@ -114,7 +114,7 @@ def test_an_installation_without_the_packages_has_gzip(monkeypatch: pytest.Monke
         smallest_first.cache_clear()
 
 
-def test_text_is_distinguished_from_what_is_compressed_already() -> None:
+def test_text_is_distinguished_from_compressed_formats() -> None:
     text = [b"text/html; charset=utf-8", b"Application/JSON", b"image/svg+xml", b"font/ttf"]
     text.append(PAYLOAD_LINES)
     other = [b"image/png", b"font/woff2", b"application/zip", b"video/mp4", b""]

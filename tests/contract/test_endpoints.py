@@ -96,7 +96,7 @@ async def _hear(member: WebSocketConnection, text: str) -> None:
 
 @pytest.mark.node
 @rule("endpoints.websocket")
-async def test_endpoints_websocket_behind_hypercorn_carries_what_is_published(tour: Path) -> None:
+async def test_endpoints_websocket_behind_hypercorn_carries_published_messages(tour: Path) -> None:
     long = "é" * 30_000
     async with serve_with_hypercorn(tour) as place:
         async with open_socket(place, "/") as one, open_socket(place, "/") as other:
@@ -108,7 +108,7 @@ async def test_endpoints_websocket_behind_hypercorn_carries_what_is_published(to
 
 @pytest.mark.node
 @rule("endpoints.websocket")
-def test_endpoints_websocket_behind_fx_serve_carries_what_is_published(workers: Observed) -> None:
+def test_endpoints_websocket_behind_fx_serve_carries_published_messages(workers: Observed) -> None:
     assert isinstance(workers.heard, str)
     assert json.loads(workers.heard) == {"said": "hello"}
 
@@ -292,7 +292,7 @@ async def test_endpoints_note_2b_the_navigation_payload_needs_no_render(tmp_path
 @rule("endpoints.note_3")
 @based
 @pytest.mark.parametrize("query", ["", "?a=1&b=%20"])
-async def test_endpoints_note_3_without_a_source_the_page_itself_is_shown(
+async def test_endpoints_note_3_without_a_source_the_client_is_redirected_to_the_page(
     tmp_path: Path, base: str, query: str
 ) -> None:
     llms = {"enabled": True, "auto_convert": False}

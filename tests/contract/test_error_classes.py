@@ -104,7 +104,7 @@ async def test_loader_error_data_that_is_not_json_is_a_500_in_every_form(
 
 
 @rule("loader_error.properties")
-def test_loader_error_properties_are_those_it_was_made_with() -> None:
+def test_loader_error_properties_are_the_arguments_of_its_constructor() -> None:
     plain, full = LoaderError("gone"), LoaderError("gone", 410, {"id": 5})
     assert (plain.message, plain.status_code, plain.data) == ("gone", 500, {})
     assert (full.message, full.status_code, full.data) == ("gone", 410, {"id": 5})
@@ -151,7 +151,7 @@ async def test_action_error_fields_reach_the_client_as_fields(tmp_path: Path) ->
 
 
 @rule("action_error.properties")
-def test_action_error_properties_are_those_it_was_made_with() -> None:
+def test_action_error_properties_are_the_arguments_of_its_constructor() -> None:
     plain = ActionError("no")
     full = ActionError("no", 409, {"id": 5}, fields={"a": ["b"]})
     assert (plain.message, plain.status_code, plain.data, plain.fields) == ("no", 400, {}, {})
@@ -179,7 +179,7 @@ def test_validation_error_message_has_a_default() -> None:
 
 
 @rule("validation_error.fields")
-def test_validation_error_fields_must_be_given_by_name() -> None:
+def test_validation_error_fields_is_required_and_keyword_only() -> None:
     assert ValidationActionError(fields={"a": ["b"]}).fields == {"a": ["b"]}
     with pytest.raises(TypeError):
         ValidationActionError()  # type: ignore[call-arg]  # what is tested

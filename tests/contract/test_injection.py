@@ -112,7 +112,9 @@ async def test_injection_with_loader_leaves_docstring_and_future_imports_first(
 
 @rule("injection.1")
 @pytest.mark.parametrize("form", OWN_FORMS)
-async def test_injection_1_what_the_file_binds_itself_is_kept(tmp_path: Path, form: str) -> None:
+async def test_injection_1_a_name_that_the_file_binds_is_not_replaced(
+    tmp_path: Path, form: str
+) -> None:
     marked = SEE + LOADER.replace("@server", "@rt.server") + ACTION.replace("@action", "@rt.action")
     files = {
         name.lower(): "    " + OWN_FORMS[form].format(name=name) + "\n" + marked for name in NAMES

@@ -162,7 +162,7 @@ def test_errors_action_2_other_failures_tell_nothing(site: Site, name: str) -> N
 
 @rule("errors.action_3")
 @pytest.mark.parametrize("name", ["load", "remember", "enqueue", "missing", "HEAD", "__class__"])
-def test_errors_action_3_what_is_no_action_is_unknown(site: Site, name: str) -> None:
+def test_errors_action_3_a_function_that_is_no_action_is_unknown(site: Site, name: str) -> None:
     response = site.act(name)
     assert response.status_code == 404
     assert response.json() == {"ok": False, "error": "Action not found"}

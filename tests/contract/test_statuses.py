@@ -177,7 +177,7 @@ def assert_shape(body: bytes, shape: str) -> None:
 
 @rule("errors.2", "errors.1", "errors.3")
 @both
-async def test_errors_2_what_is_no_status_is_an_error_that_names_the_place(
+async def test_errors_2_an_invalid_status_is_an_error_that_names_the_place(
     tmp_path: Path, kind: Kind, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_pages(tmp_path, FILES, **settings()) as client, open_server(client, kind) as at:

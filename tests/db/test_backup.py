@@ -67,7 +67,7 @@ async def test_a_backup_comes_back_into_the_same_file(tmp_path: Path) -> None:
     raw.close()
 
 
-def test_what_is_no_backup_changes_nothing(tmp_path: Path) -> None:
+def test_a_file_that_is_no_backup_changes_nothing(tmp_path: Path) -> None:
     for name in ("app.db", "other"):
         raw = sqlite3.connect(tmp_path / name)
         raw.execute("create table t (a text)")

@@ -59,7 +59,7 @@ class NoteKeys(TypedDict):
 
 
 @pytest.mark.parametrize("row", [dict, NoteKeys, Note, NoteData, NoteModel])
-async def test_rows_become_what_is_requested(db: Database, row: Any) -> None:
+async def test_rows_become_the_requested_type(db: Database, row: Any) -> None:
     await add(db, 1, "one")
     await add(db, 2, "two")
 

@@ -68,7 +68,9 @@ async def test_it_is_next_where_one_writes_at_a_time(kind: str, tmp_path: Path) 
     assert order == ["beat", "claim", "first", "second"]
 
 
-async def test_what_is_no_fault_of_a_statement_is_known(tmp_path: Path, postgres_url: str) -> None:
+async def test_errors_that_are_no_fault_of_the_statement_are_recognised(
+    tmp_path: Path, postgres_url: str
+) -> None:
     async with opened("memory", tmp_path) as database:
         await database.execute("create table notes (n integer)")
         await database.execute("pragma max_page_count = 3")

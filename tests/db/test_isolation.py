@@ -249,7 +249,7 @@ async def test_a_loop_of_attempts_counts_what_others_count_too(db: Database) -> 
     assert await db.value("select text from notes") == "20"
 
 
-async def test_a_loop_ends_with_what_is_no_conflict(db: Database) -> None:
+async def test_a_retry_loop_ends_with_an_error_that_is_no_conflict(db: Database) -> None:
     runs = 0
     with pytest.raises(KeyError):
         async for attempt in db.transaction(retry=3):

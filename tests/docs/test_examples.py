@@ -108,7 +108,7 @@ def test_python_and_json_fragments_are_well_formed(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", documents(), ids=name)
-def test_settings_that_are_shown_exist(document: Path, tmp_path: Path) -> None:
+def test_settings_in_the_docs_exist(document: Path, tmp_path: Path) -> None:
     for block in blocks(document):
         if block.language == "json" and block.file in ("", "fx.config.json"):
             (tmp_path / "fx.config.json").write_text(block.text)

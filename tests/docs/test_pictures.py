@@ -38,7 +38,7 @@ def test_a_picture_says_what_it_shows_in_both_schemes(name: str) -> None:
     assert "prefers-color-scheme: dark" in text
 
 
-def test_each_picture_is_shown_with_a_text() -> None:
+def test_each_picture_has_an_alternative_text() -> None:
     shown = {
         found[2]: found[1]
         for page in documents()

@@ -37,7 +37,7 @@ async def test_nothing_is_reported_about_the_pages_of_a_document(
 
 @pytest.mark.node
 @pytest.mark.parametrize("project", SHIPPED, ids=lambda path: path.name)
-async def test_nothing_is_reported_about_what_is_shipped(project: Path, tmp_path: Path) -> None:
+async def test_the_shipped_projects_have_no_type_errors(project: Path, tmp_path: Path) -> None:
     root = tmp_path / "project"
     shutil.copytree(project, root, ignore=shutil.ignore_patterns(".fx", "__pycache__"))
 

@@ -420,7 +420,7 @@ ENDED = """
 """Whether so many streams have ended that have no end of their own."""
 
 
-def test_values_of_a_streamed_action_are_shown_as_they_come(site: Server, browser: Browser) -> None:
+def test_values_of_a_streamed_action_appear_as_they_arrive(site: Server, browser: Browser) -> None:
     visitor = visit(browser)
     page = visitor.page
     hydrated(visitor, f"{site.url}/ask")

@@ -206,7 +206,7 @@ def test_a_property_that_is_not_json_is_an_error_with_its_place(site: Server) ->
     assert told in log.output()
 
 
-def test_the_state_of_a_layout_is_kept_where_the_router_navigates(
+def test_the_state_of_a_layout_survives_navigations_of_the_router(
     site: Server, browser: Browser
 ) -> None:
     visitor = visit(browser)

@@ -235,7 +235,7 @@ def test_a_navigation_shows_deferred_values_and_leaving_cancels_them(
     assert visitor.complaints == []
 
 
-def test_back_scrolls_when_deferred_values_have_made_the_page_long_enough(
+def test_back_scrolls_once_deferred_values_make_the_page_long_enough(
     site: Server, browser: Browser
 ) -> None:
     visitor = visit(browser)

@@ -275,7 +275,7 @@ async def test_a_function_that_blocks_holds_one_thread_and_nobody_up(
     }
 
 
-async def test_what_is_expected_is_not_reported(client: Client) -> None:
+async def test_expected_outcomes_are_not_reported(client: Client) -> None:
     await client.get("/book/good")
     await client.get("/nowhere")
     await client.post("/api/__actions/book/1/nothing", json={})

@@ -45,7 +45,7 @@ def test_an_average_letter_of_text_is_narrower_in_times_than_in_arial() -> None:
         (b"wOF2" + bytes(10_000_000), "10,000,000 are allowed"),
     ],
 )
-def test_what_is_no_font_is_said(data: bytes, cause: str) -> None:
+def test_a_file_that_is_no_font_is_rejected(data: bytes, cause: str) -> None:
     with pytest.raises(FontInvalid, match=cause):
         read_font(data)
 

@@ -38,6 +38,6 @@ async def test_each_hostile_file_is_formatted_or_left_as_it_is(tmp_path: Path) -
     await format_all(tmp_path, write_project(tmp_path, share(0, 12)))
 
 
-def test_a_page_is_shown_in_development_beside_hostile_files(tmp_path: Path) -> None:
+def test_a_page_is_served_in_development_beside_hostile_files(tmp_path: Path) -> None:
     write_project(tmp_path, {})
     develop(tmp_path, share(2, 12))

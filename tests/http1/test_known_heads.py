@@ -78,7 +78,7 @@ def test_the_third_of_equal_requests_is_not_parsed(data: bytes) -> None:
         b"x: " + b"x" * LONGEST + b"\r\n\r\n",
     ],
 )
-def test_the_parser_sees_what_is_more_than_its_head(line: bytes) -> None:
+def test_a_request_with_more_than_its_head_is_parsed(line: bytes) -> None:
     heads, data = KnownHeads(), b"POST /a HTTP/1.1\r\n" + HOST + line
     for _ in range(4):
         reader = fed(data, heads=heads)

@@ -189,7 +189,7 @@ async def test_a_mistake_in_an_open_websocket_closes_it_with_1011(mistake: str) 
         ({"text": None, "bytes": b"a"}, b"a"),
     ],
 )
-async def test_what_is_sent_may_be_any_text_or_bytes(message: Any, payload: bytes) -> None:
+async def test_a_message_may_be_any_text_or_bytes(message: Any, payload: bytes) -> None:
     app = sending(ACCEPT, {"type": "websocket.send", **message})
     async with open_server(app) as server, await open_websocket(server) as client:
         answer = await client.frame()

@@ -93,7 +93,7 @@ async def test_a_request_may_come_byte_by_byte(name: str) -> None:
         b"GET / HTTP/1.1\nHost: a\n\n",
     ],
 )
-async def test_what_is_rejected_is_rejected_wherever_it_is_cut(sent: bytes) -> None:
+async def test_an_invalid_request_is_rejected_however_it_is_split(sent: bytes) -> None:
     async with open_server(echo) as server:
         ((status, *_),) = await answers(server, [sent], 1)
         assert status in (400, 505)

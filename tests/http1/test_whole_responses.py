@@ -236,7 +236,7 @@ def test_a_response_that_has_begun_cannot_be_sent_whole() -> None:
         response.encode_whole(200, (), b"", method="GET", version="1.1", common=b"")
 
 
-def test_what_is_around_an_app_is_called_by_servers_of_ours() -> None:
+def test_our_servers_call_a_wrapper_around_an_app() -> None:
     class Framework:
         async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
             raise NotImplementedError

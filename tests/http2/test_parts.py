@@ -119,7 +119,7 @@ async def test_a_body_comes_in_one_piece_and_then_the_disconnect() -> None:
     assert queue.disconnect_received
 
 
-async def test_what_is_there_is_received_without_a_wait() -> None:
+async def test_buffered_data_is_received_without_a_wait() -> None:
     queue = ReceiveQueue()
     queue.leave({"type": "http.disconnect"})
     with trio.CancelScope() as scope:

@@ -143,7 +143,7 @@ async def test_a_job_that_fails_may_be_claimed_again_at_once(database: Database)
     assert await rows(database, "state, attempts") == [{"state": "failed", "attempts": 201}]
 
 
-async def test_at_shutdown_what_is_not_done_goes_back(database: Database) -> None:
+async def test_at_shutdown_unfinished_jobs_return_to_the_queue(database: Database) -> None:
     begun = Seen()
 
     @job()
@@ -203,7 +203,7 @@ async def test_who_was_abandoned_cannot_end_what_others_run(database: Database) 
     go.set()
 
 
-async def test_a_job_that_is_given_up_since_its_processes_died_is_named_in_the_log(
+async def test_the_log_names_a_job_that_fails_since_its_processes_died(
     database: Database, caplog: pytest.LogCaptureFixture
 ) -> None:
     @job

@@ -28,7 +28,7 @@ class _Analyst:
         return [UNDEFINED]
 
 
-async def test_a_mistake_that_two_checks_find_is_shown_once(
+async def test_a_mistake_that_two_checks_find_is_reported_once(
     tmp_path: Path, nursery: trio.Nursery
 ) -> None:
     (tmp_path / "fx.config.json").write_text("{}")

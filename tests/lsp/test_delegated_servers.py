@@ -41,7 +41,7 @@ def pages(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_half_keeps_its_places_but_for_what_is_put_in() -> None:
+def test_a_half_keeps_its_positions_but_for_insertions() -> None:
     page = parse_page(Path("/p"), "pages/index.fxl", TEXT)
     python, ui = project(page, "python"), project(page, "typescript")
     lines = TEXT.split("\n")
@@ -57,7 +57,7 @@ def test_a_half_keeps_its_places_but_for_what_is_put_in() -> None:
     assert ui.text.split("\n")[45:] == lines[45:]
 
 
-def test_what_is_put_in_comes_behind_imports_from_the_future() -> None:
+def test_insertions_come_behind_imports_from_the_future() -> None:
     text = '"""Doc."""\nfrom __future__ import annotations\n@server\nasync def load(request):\n'
     half = project(parse_page(Path("/p"), "pages/index.fxl", f"{text}    return {{\n"), "python")
 
@@ -130,7 +130,7 @@ async def test_typescript_answers_in_the_ui_half_with_the_types_of_the_page(page
     assert len(words) < 50
 
 
-def test_what_is_put_into_a_line_keeps_the_places_behind_it() -> None:
+def test_an_insertion_into_a_line_keeps_the_positions_behind_it() -> None:
     text = "/** @type {😀} */ (a)"
     half = Projection("typescript", Path("/p"), text, shifts=(Shift(1, 1, 17),))
 

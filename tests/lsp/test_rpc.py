@@ -121,7 +121,7 @@ async def test_a_defect_is_reported_and_ends_nothing() -> None:
     assert doubled == 2
 
 
-async def test_what_is_no_request_is_rejected_and_the_next_one_answered() -> None:
+async def test_an_invalid_request_is_rejected_and_the_next_one_answered() -> None:
     async with open_bare(EditorServer().protocol) as stream:
         await stream.send_all(b"Content-Length: 1\r\n\r\n{")
         await stream.send_all(framed({"id": 7, "result": "nobody has asked"}))
@@ -220,7 +220,7 @@ async def test_messages_come_out_as_they_went_in_however_their_bytes_are_cut(
 
 
 @pytest.mark.parametrize("data", [b"x" * 5000, b"Content-Length: 999999999999\r\n\r\n"])
-async def test_what_is_no_message_ends_the_connection(data: bytes) -> None:
+async def test_an_invalid_message_ends_the_connection(data: bytes) -> None:
     near, far = trio.testing.memory_stream_pair()
     await near.send_all(data)
 

@@ -38,7 +38,7 @@ def test_places_move_with_a_word_that_is_written(at: int, new: str) -> None:
         assert all(after.startswith("export", one) for one in moved.exports)
 
 
-def test_a_tag_that_is_begun_moves_what_is_behind_it() -> None:
+def test_an_unfinished_tag_moves_the_positions_behind_it() -> None:
     places = read_places(UI)
     at = UI.index("<") + 1
     at = UI.index(">", at) + 1

@@ -80,7 +80,7 @@ async def test_each_page_has_its_markdown(client: Client, path: str, text: str) 
     assert response.headers["content-type"] == "text/markdown; charset=utf-8"
 
 
-async def test_a_page_that_nothing_describes_is_shown_itself_with_its_query(
+async def test_without_markdown_the_client_is_redirected_to_the_page_with_its_query(
     client: Client,
 ) -> None:
     response = await client.get("/blog/plain.md?a=1&b=2")

@@ -192,7 +192,7 @@ async def test_the_official_client_lists_and_calls_actions(
     assert rejected.structured_content["error"] == "A token is needed"
 
 
-async def test_what_is_wrong_with_a_call_is_its_result(root: Path) -> None:
+async def test_the_errors_of_a_call_are_its_result(root: Path) -> None:
     async with open_server(root, **plugin()) as server, agent(server) as client:
 
         async def result(name: str, **arguments: Any) -> dict[str, Any]:

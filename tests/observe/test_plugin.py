@@ -92,7 +92,7 @@ async def test_one_that_does_not_read_the_tree_holds_up_no_shutdown(
     assert "fx-observer" not in [thread.name for thread in threading.enumerate()]
 
 
-def test_the_signal_is_given_back() -> None:
+def test_the_signal_handler_is_restored() -> None:
     import signal
 
     assert signal.getsignal(SIGNAL) is signal.SIG_DFL

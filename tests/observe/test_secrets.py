@@ -58,7 +58,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("path", SHOWN)
-async def test_no_secret_is_shown(root: Path, path: str) -> None:
+async def test_trees_have_no_secrets(root: Path, path: str) -> None:
     guard = "guards_of_secrets:everybody"
     plugins = [
         {"name": "observe", "settings": {"guard": guard}},

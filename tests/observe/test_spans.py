@@ -208,7 +208,7 @@ async def test_queries_name_the_line_of_the_page_and_their_rows(
     assert query.values == {"rows": 1}
 
 
-async def test_what_is_cancelled_ends_its_span(autojump_clock: MockClock) -> None:
+async def test_a_cancelled_block_ends_its_span(autojump_clock: MockClock) -> None:
     record, spans = Record(), Spans()
     spans.add(record)
     with trio.move_on_after(1), spans.open_root("request", "GET /"), span("loader", "load()"):
@@ -244,7 +244,7 @@ def test_the_shape_of_a_statement_has_none_of_its_values(sql: str, shape: str) -
 
 
 @given(st.text())
-def test_a_text_in_a_statement_is_never_shown(text: str) -> None:
+def test_a_text_in_a_statement_is_replaced(text: str) -> None:
     quoted = text.replace("'", "''")
     assert shape_of(f"select * from notes where text = '{quoted}'") == (
         "select * from notes where text = ?"

@@ -32,7 +32,7 @@ def test_the_header_names_the_parts_and_is_plain_text() -> None:
     assert entry.endswith(b'desc="+0 loader pages/  .fxl: load()"')
 
 
-def test_a_query_that_is_made_again_and_again_is_named_once(
+def test_a_repeated_query_is_named_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.WARNING)

@@ -167,7 +167,7 @@ async def test_whatever_hangs_is_named_with_its_line_and_what_it_works_for(
     assert CANARY not in json.dumps(tree.as_dict())
 
 
-async def test_a_request_has_what_is_left_of_its_deadline(
+async def test_a_request_has_the_rest_of_its_timeout(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     hanging = "import trio\n\n@server\nasync def load(request):\n    await trio.sleep_forever()\n"
@@ -325,7 +325,7 @@ async def test_what_the_interpreter_wraps_is_looked_into(
     assert node.at.endswith(f" {function}")
 
 
-async def test_tasks_have_an_age_and_what_is_left_of_their_deadline(
+async def test_tasks_have_an_age_and_the_rest_of_their_timeout(
     mock_clock: MockClock,
 ) -> None:
     births = Births()

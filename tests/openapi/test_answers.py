@@ -78,7 +78,7 @@ def schema_of(document: dict[str, Any], path: str, method: str, status: int) -> 
         ("fail", {}, 500),
     ],
 )
-async def test_answers_of_actions_fit_what_is_said_of_them(
+async def test_responses_of_actions_match_the_document(
     client: Client, document: dict[str, Any], action: str, body: dict[str, Any], status: int
 ) -> None:
     answer = await client.request("POST", f"{SHOP.format(id=1)}/{action}", **body)
@@ -123,7 +123,7 @@ async def test_unknown_actions_and_pages_are_rejected_as_is_said(
     jsonschema.validate(answer.json(), schema_of(document, f"{SHOP}/place", "post", 404))
 
 
-async def test_answers_of_endpoints_fit_what_is_said_of_them(
+async def test_responses_of_endpoints_match_the_document(
     client: Client, document: dict[str, Any]
 ) -> None:
     written = await client.request("POST", "/api/notes", json={"text": "a"})

@@ -127,7 +127,7 @@ async def test_a_hook_that_fails_or_hangs_opens_nothing(
     assert hanging.status_code == 504
 
 
-async def test_those_who_are_not_signed_in_see_what_is_public(tmp_path: Path) -> None:
+async def test_an_anonymous_visitor_sees_the_public_operations(tmp_path: Path) -> None:
     root, _ = project(tmp_path)
     plugins = [{"name": "auth", "settings": {"publicPaths": ["/", "/api/news"]}}]
     required = ["fxtrio.plugins.auth.require_user"]

@@ -165,7 +165,7 @@ def test_colours_of_a_profile_are_converted(project: Project) -> None:
         assert "icc_profile" not in files[0].info
 
 
-def test_what_is_transparent_stays_so_and_has_no_placeholder(project: Project) -> None:
+def test_a_transparent_picture_stays_so_and_has_no_placeholder(project: Project) -> None:
     image = Image.new("RGBA", (40, 20), (0, 0, 0, 0))
     image.paste((255, 0, 0, 255), (20, 0, 40, 20))
     picture, files = project.made(project.save("a.png", image))
@@ -207,7 +207,7 @@ def test_a_bomb_is_never_decoded(project: Project, side: int) -> None:
     assert "80,000,000 pixels are allowed" in project.cause(file)
 
 
-def test_what_is_no_picture_is_said(
+def test_a_file_that_is_no_picture_is_rejected(
     project: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     root = project.store.root
@@ -235,7 +235,7 @@ def test_nothing_is_written_through_a_link(
         project.store.find(project.save("a.png", halves()), None)
 
 
-def test_what_is_unchanged_is_not_made_again_and_what_has_changed_is(project: Project) -> None:
+def test_only_changed_pictures_are_encoded_again(project: Project) -> None:
     file = project.save("a.png", halves())
     picture, _ = project.made(file)
     folder = project.store.folder_of(picture)
@@ -274,7 +274,7 @@ def test_what_nothing_asks_for_is_removed_after_a_month(project: Project) -> Non
     assert [one.name for one in (project.store.root / FOLDER).iterdir()] == [kept.key]
 
 
-def test_the_process_describes_and_makes_what_is_asked_for(project: Project) -> None:
+def test_the_process_describes_and_encodes_the_requested_pictures(project: Project) -> None:
     file = project.save("a.png", halves(400, 200))
     answer = answer_to(project.store, {"file": str(file), "most": None, "make": []})
     folder = Path(answer["folder"])

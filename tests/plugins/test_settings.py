@@ -89,7 +89,7 @@ def test_camel_case_keys_become_attributes_of_their_types() -> None:
     assert isinstance(settings.retry_after, float)
 
 
-def test_what_is_left_out_has_its_default() -> None:
+def test_a_missing_setting_has_its_default() -> None:
     assert read_settings(Everything, {"senderName": "a"}) == Everything(sender_name="a")
 
 

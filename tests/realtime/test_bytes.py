@@ -147,7 +147,7 @@ async def test_a_message_is_in_memory_once_in_whichever_form() -> None:
         assert wire.endswith(payload)
 
 
-async def test_what_is_published_has_a_limit_that_the_error_names() -> None:
+async def test_a_message_has_a_limit_that_the_error_names() -> None:
     app = make_app(max_publish=1000)
     client = Client(app)
     async with channel(await client.open(), "room") as room:

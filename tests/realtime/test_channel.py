@@ -344,7 +344,7 @@ async def test_drop_oldest_says_what_it_dropped_where_it_is_missing(autojump_clo
         assert await anext(events) == Missed(6)
 
 
-async def test_messages_that_a_broker_lost_are_reported_in_order_to_subscribers_that_asked(
+async def test_lost_messages_are_reported_in_order_to_subscribers_that_ask_for_it(
     autojump_clock: MockClock,
 ):
     app = make_app()

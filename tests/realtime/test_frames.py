@@ -95,7 +95,7 @@ def test_half_a_surrogate_pair_is_published_as_a_replacement_character(message):
     assert "a\ufffd" in encode_message(message).payload.decode()
 
 
-def test_what_is_rejected_is_named_with_its_place_and_nothing_else():
+def test_a_rejected_value_is_named_with_its_place_and_nothing_else():
     async def find(): ...
 
     with pytest.raises(

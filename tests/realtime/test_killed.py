@@ -138,7 +138,7 @@ def test_a_lost_machine_is_noticed_within_its_lease() -> None:
     assert EPOCH_LIFE + HEARTBEAT < 15
 
 
-async def test_what_is_no_identity_watches_nothing(
+async def test_an_invalid_identity_watches_nothing(
     store: Store, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with open_brokers(store, 1) as [broker], joined(broker) as (client, room):

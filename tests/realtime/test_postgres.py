@@ -26,7 +26,7 @@ LONGEST_PLACE = len(str(2**63)) + 1
 
 
 @given(st.binary(max_size=20_000) | st.text(max_size=9_000).map(str.encode))
-def test_what_is_reported_fits_and_says_what_it_is(data: bytes) -> None:
+def test_a_notification_fits_and_says_how_it_is_encoded(data: bytes) -> None:
     text = notify_payload(data)
     assert len(text) + LONGEST_PLACE < NOTIFY_LIMIT
     assert text.isascii()

@@ -167,7 +167,7 @@ async def test_a_store_that_is_away_refuses_and_leaves_nothing_behind(store: Sto
 # --- the log of the memory broker
 
 
-async def test_the_memory_broker_counts_what_is_lost() -> None:
+async def test_the_memory_broker_counts_lost_messages() -> None:
     broker = MemoryBroker(history=3)
     last = await id_after(broker, "first")
     for number in range(5):

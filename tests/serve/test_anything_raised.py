@@ -355,7 +355,7 @@ async def test_the_cancellation_of_the_caller_passes() -> None:
     assert scope.cancelled_caught
 
 
-async def test_what_is_raised_while_the_caller_is_cancelled_is_logged(
+async def test_an_error_while_the_caller_is_cancelled_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async def tidy() -> None:

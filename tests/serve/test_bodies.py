@@ -132,7 +132,7 @@ def test_a_list_stops_at_its_last_problem_that_is_reported() -> None:
     assert len(asked) < 4 * MOST
 
 
-async def test_what_is_no_list_or_object_is_said_so(client: Client) -> None:
+async def test_a_body_that_is_no_list_or_object_is_rejected_as_such(client: Client) -> None:
     body = {"names": "abc", "stock": [1], "lines": {"0": {}}}
     response = await client.post(f"{ACTIONS}order", json=body)
     assert response.json()["fields"] == {
@@ -166,9 +166,7 @@ async def test_too_many_problems_for_pydantic_are_only_counted(client: Client) -
         (b"[" + b"1" * 5000 + b"]", 400),
     ],
 )
-async def test_json_made_to_break_parsers_is_read_or_rejected(
-    client: Client, body: bytes, status: int
-) -> None:
+async def test_hostile_json_is_read_or_rejected(client: Client, body: bytes, status: int) -> None:
     headers = {"content-type": "application/json"}
     response = await client.post(f"{ACTIONS}read", content=body, headers=headers)
     assert response.status == status
@@ -194,7 +192,7 @@ def field(name: bytes, more: bytes = b"") -> bytes:
     ],
     ids=["parts", "headers", "long header", "long name", "long field", "no name"],
 )
-async def test_forms_made_to_break_parsers_are_rejected(client: Client, body: bytes) -> None:
+async def test_hostile_forms_are_rejected(client: Client, body: bytes) -> None:
     headers = {"content-type": "multipart/form-data; boundary=b"}
     response = await client.post(f"{ACTIONS}read", content=body, headers=headers)
     assert (response.status, response.json()["ok"]) == (400, False)

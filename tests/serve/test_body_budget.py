@@ -68,7 +68,7 @@ def body_of(
     return Body(receiving(chunks, gone=gone).receive, {}, limit=limit, bodies=bodies)
 
 
-async def test_a_large_body_is_kept_on_the_disk_and_read_from_there() -> None:
+async def test_a_large_body_is_spooled_to_disk_and_read_from_there() -> None:
     bodies = Bodies(100 * MB)
     chunks = [bytes([number]) * 60_000 for number in range(100)]
     body = body_of(chunks, bodies)
@@ -109,7 +109,7 @@ async def test_no_more_is_in_memory_than_is_meant_to_be_while_a_body_comes() -> 
     assert most <= IN_MEMORY + 60_000
 
 
-async def test_what_does_not_fit_is_rejected_before_it_is_kept() -> None:
+async def test_a_body_that_does_not_fit_is_rejected_before_it_is_spooled() -> None:
     bodies = Bodies(5 * MB)
     first = body_of([b"x" * MB] * 4, bodies)
     await first.read()
@@ -286,7 +286,7 @@ async def test_every_request_is_within_the_budget_and_gives_back_what_it_took(
     assert large.status == 413
 
 
-async def test_the_model_of_a_large_body_is_made_in_a_thread(client: Client) -> None:
+async def test_the_model_of_a_large_body_is_built_in_a_thread(client: Client) -> None:
     small = await client.action("/", "enter", {"text": "x"})
     large = await client.action("/", "enter", {"text": "x" * LARGE})
     assert small.data == {"main": True, "size": 1}

@@ -417,7 +417,7 @@ HOOK = """
     """
 
 
-async def test_hooks_guard_what_is_cached_for_each_visitor(tmp_path: Path) -> None:
+async def test_hooks_guard_cached_responses_for_each_visitor(tmp_path: Path) -> None:
     write_tree(tmp_path, {"cache_hook_a.py": HOOK})
     hooks = {"pages": ["cache_hook_a.banned"]}
     async with opened(tmp_path, route_middleware=hooks) as client:
@@ -531,7 +531,7 @@ MINE = """
     """
 
 
-async def test_who_is_signed_in_gets_what_is_cached_and_leaves_nothing_in_it(
+async def test_a_signed_in_visitor_gets_cached_responses_and_adds_none(
     tmp_path: Path,
 ) -> None:
     write_tree(

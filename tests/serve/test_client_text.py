@@ -121,7 +121,7 @@ async def test_utf_8_by_any_of_its_names_is_read(client: Client, charset: str) -
         (MULTIPART_TYPE, multipart(part(b'name="a"', b"\xff"))),
     ],
 )
-async def test_what_is_not_utf_8_in_a_form_becomes_replacement_characters(
+async def test_bytes_that_are_not_utf_8_in_a_form_become_replacement_characters(
     client: Client, url: str, content_type: str, body: bytes
 ) -> None:
     response = await client.post(url, content=body, headers={"content-type": content_type})

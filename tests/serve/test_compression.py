@@ -171,7 +171,7 @@ async def answer(client: Client, **made: Any) -> TestResponse:
     return await client.post("/api/answer", json=made, headers=ALL)
 
 
-async def test_endpoints_are_compressed_and_their_strong_tags_made_weak(tmp_path: Path) -> None:
+async def test_endpoints_are_compressed_and_their_strong_etags_weakened(tmp_path: Path) -> None:
     headers = {"content-type": "text/plain", "etag": '"v1"', "vary": "Cookie"}
     async with opened(tmp_path) as client:
         found = await answer(client, headers=headers)

@@ -145,7 +145,7 @@ async def test_a_flood_of_reports_is_one_line(
     assert caplog.messages == [f"content security policy: {EVIL}"]
 
 
-async def test_what_is_no_report_is_rejected_and_not_shown(
+async def test_a_body_that_is_no_report_is_rejected_and_not_logged(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     deep = b'[{"type":"csp-violation","body":' + b"[" * 20_000 + b"]" * 20_000 + b"}]"

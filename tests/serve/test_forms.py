@@ -82,7 +82,7 @@ async def test_passwords_tokens_and_files_do_not_come_back(client: Client) -> No
 
 
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text())))
-def test_no_field_with_a_private_name_is_shown_again(values: dict[str, str | list[str]]) -> None:
+def test_fields_with_private_names_are_not_refilled(values: dict[str, str | list[str]]) -> None:
     shown = refill_values({**values, "Password2": "x", "api_TOKEN": "x", "_pin": "x"})
     assert not any(is_private(name) for name in shown)
     assert shown.items() <= values.items()
@@ -124,9 +124,7 @@ export default function Page() {
 
 
 @pytest.mark.parametrize("memo", [True, False])
-async def test_what_is_typed_into_password_fields_never_comes_back(
-    tmp_path: Path, memo: bool
-) -> None:
+async def test_password_fields_are_not_refilled(tmp_path: Path, memo: bool) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page(PAGE, UI)})
     typed = {"name": "Ada", "magic": "hunter2", 'wor"d': "hunter3"}
     async with open_app(tmp_path, render=True, ssr={"memo": memo}) as client:

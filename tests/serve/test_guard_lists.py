@@ -142,7 +142,7 @@ _LAYOUT = "export default function Layout({ children }) {\n  return <div>{childr
 @pytest.mark.parametrize(
     ("alone", "below"), [*((name, False) for name in (*LISTS, "")), ("", True)]
 )
-async def test_the_kind_of_a_file_and_the_form_decide_which_hooks_are_asked(
+async def test_the_kind_of_a_file_and_the_representation_decide_which_hooks_run(
     tmp_path: Path, alone: str, below: bool
 ) -> None:
     root, module = project(tmp_path)

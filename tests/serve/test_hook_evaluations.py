@@ -73,7 +73,7 @@ async def ask(client: Client, url: str, found: list[str], **headers: str) -> Non
 
 
 @pytest.mark.parametrize("url", LISTINGS)
-async def test_hooks_are_asked_once_for_many_requests_of_one_visitor(
+async def test_hooks_run_once_for_many_requests_of_one_visitor(
     tmp_path: Path, mock_clock: MockClock, url: str
 ) -> None:
     app, name = opened(tmp_path)
@@ -91,7 +91,7 @@ async def test_hooks_are_asked_once_for_many_requests_of_one_visitor(
 
 
 @pytest.mark.parametrize("url", LISTINGS)
-async def test_visitors_never_share_what_is_open(
+async def test_visitors_never_share_evaluations(
     tmp_path: Path, mock_clock: MockClock, url: str
 ) -> None:
     app, name = opened(tmp_path)

@@ -128,7 +128,7 @@ async def test_no_visitor_gets_what_was_rendered_for_another(
     assert len(tokens) == 2
 
 
-async def test_no_cache_may_store_what_is_built_from_the_host(client: Client) -> None:
+async def test_no_cache_may_store_responses_that_contain_the_host(client: Client) -> None:
     headers = {"host": "evil.example", "x-forwarded-host": "worse.example"}
     listed = await client.get("/llms.txt", headers=headers)
     assert listed.headers["cache-control"] == "no-store"

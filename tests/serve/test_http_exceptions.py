@@ -152,7 +152,7 @@ async def test_a_location_that_is_no_page_is_not_sent(client: Client) -> None:
     assert "location" not in response.headers
 
 
-async def test_what_is_no_text_is_the_data_of_the_error(client: Client) -> None:
+async def test_a_detail_that_is_no_text_is_the_data_of_the_error(client: Client) -> None:
     response = await client.post("/api/__actions/index/brew?how=structured", json={})
     assert response.status == 422
     assert response.json()["data"] == {"detail": ["a", "b"]}

@@ -264,7 +264,7 @@ async def test_a_404_of_a_loader_shows_the_nearest_error_page_and_without_one_no
     assert unmatched.payload["type"] == "NotFound"
 
 
-async def test_what_is_not_found_shows_the_nearest_not_found_page_and_without_one_an_error_page(
+async def test_not_found_renders_the_nearest_not_found_page_and_without_one_an_error_page(
     tmp_path: Path,
 ) -> None:
     missing = """

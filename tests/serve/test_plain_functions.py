@@ -151,7 +151,7 @@ async def test_others_are_answered_while_a_plain_function_waits(client: Client) 
         state.go.set()
 
 
-async def test_a_deadline_is_reported_in_time_and_what_is_raised_after_it_is_logged(
+async def test_a_deadline_is_reported_in_time_and_an_error_after_it_is_logged(
     client: Client, caplog: pytest.LogCaptureFixture
 ) -> None:
     with trio.fail_after(10):
@@ -204,7 +204,7 @@ def wrapped() -> Any:
 @pytest.mark.parametrize(
     "function", [where, wrapped, partial(where), Asynchronous(), Asynchronous().method]
 )
-async def test_what_is_async_in_any_way_stays_in_the_event_loop(
+async def test_functions_that_are_async_in_any_way_stay_in_the_event_loop(
     function: Callable[[], Any],
 ) -> None:
     assert await awaitable(function)() is threading.current_thread()

@@ -85,7 +85,7 @@ async def test_a_part_that_does_not_answer_holds_nobody_back(
         assert found.json()["checks"] == {"database": "no answer", "writes": "ok", "jobs": "ok"}
 
 
-async def test_what_is_not_needed_is_only_listed(
+async def test_an_optional_dependency_is_only_listed(
     tmp_path: Path, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_app(make_root(tmp_path, '{"readiness": ["database"]}')) as client:

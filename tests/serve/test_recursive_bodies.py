@@ -71,11 +71,11 @@ def build(model: type, value: Any) -> Any:
         (Left, {"rights": [{"lefts": [None, {}]}]}, Left((Right([None, Left()]),))),
     ],
 )
-def test_a_class_that_contains_itself_is_made(model: type, value: Any, made: Any) -> None:
+def test_a_class_that_contains_itself_is_built(model: type, value: Any, made: Any) -> None:
     assert build(model, value) == made
 
 
-def test_what_is_wrong_far_inside_has_its_path() -> None:
+def test_an_error_far_inside_has_its_path() -> None:
     value = {"text": "a", "replies": [{"text": "b", "replies": [{"text": 7}]}]}
     with pytest.raises(ValidationActionError) as caught:
         build(Comment, value)

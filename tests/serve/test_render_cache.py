@@ -9,13 +9,13 @@ RENDERED = Rendered(b"", b"<p>it</p>")
 LARGE = b"*" * 100_000
 
 
-def test_a_small_state_is_kept_at_once() -> None:
+def test_a_small_state_is_cached_at_once() -> None:
     cache = RenderCache(capacity=10_000_000, age=60)
     cache.keep(1, b"small", RENDERED, 0)
     assert cache.find(1, b"small", 0) is RENDERED
 
 
-def test_a_large_state_is_kept_when_it_is_rendered_for_the_second_time() -> None:
+def test_a_large_state_is_cached_when_it_is_rendered_for_the_second_time() -> None:
     cache = RenderCache(capacity=10_000_000, age=60)
     cache.keep(1, LARGE, RENDERED, 0)
     cache.keep(2, LARGE, RENDERED, 0)

@@ -78,7 +78,7 @@ async def test_an_action_of_a_module_is_called_by_its_whole_name(tmp_path: Path)
         assert left.data == {"redirect": "/invoices"}
 
 
-async def test_hooks_and_actions_learn_what_is_called(tmp_path: Path) -> None:
+async def test_hooks_and_actions_learn_which_action_is_called(tmp_path: Path) -> None:
     async with open_app(write_tree(tmp_path, FILES)) as client:
         found = await client.action("/", "billing.invoices.where")
     name = "billing.invoices.where"

@@ -125,7 +125,7 @@ async def test_with_a_loading_file_the_shell_does_not_wait_for_the_loader(
     assert rest.endswith(b"</html>")
 
 
-async def test_a_late_failure_is_shown_by_the_boundary_in_the_browser(
+async def test_a_failure_after_the_shell_renders_the_boundary_in_the_browser(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with open_app(project(tmp_path, loading=True), open_renderer=open_renderer) as client:
@@ -136,7 +136,7 @@ async def test_a_late_failure_is_shown_by_the_boundary_in_the_browser(
     assert '"statusCode":410,"error":"too late"' in response.text
 
 
-async def test_a_late_redirect_is_followed_by_the_browser(
+async def test_the_browser_follows_a_redirect_after_the_shell(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     async with open_app(project(tmp_path, loading=True), open_renderer=open_renderer) as client:
@@ -217,7 +217,7 @@ async def test_head_waits_for_the_loader(
         ("data", "the status 202, set-cookie"),
     ],
 )
-async def test_what_a_late_loader_has_set_is_reported_in_the_log(
+async def test_headers_that_a_loader_sets_after_the_shell_are_logged(
     quick: Path,
     end: str,
     what: str,
@@ -235,7 +235,7 @@ async def test_what_a_late_loader_has_set_is_reported_in_the_log(
     ]
 
 
-async def test_without_javascript_a_late_failure_shows_the_error_page(
+async def test_without_javascript_a_failure_after_the_shell_leads_to_the_error_page(
     quick: Path, autojump_clock: MockClock
 ) -> None:
     async with open_app(quick, open_renderer=open_renderer) as client:

@@ -202,7 +202,7 @@ async def test_values_that_are_yielded_without_waiting_are_one_write(
     assert chunks[0] == b"data: 0\n\ndata: 1\n\ndata: 2\n\n"
 
 
-async def test_what_is_raised_before_the_first_value_is_an_ordinary_answer(
+async def test_an_error_before_the_first_value_is_an_ordinary_response(
     client: Client, autojump_clock: MockClock
 ) -> None:
     refused = await client.action("/", "ask", {"text": "no"})
@@ -217,7 +217,7 @@ async def test_a_generator_without_values_ends_a_stream_at_once(
     assert await call(client, "nothing") == [("end", {"ok": True})]
 
 
-async def test_what_is_raised_later_is_in_the_last_event(
+async def test_an_error_after_the_first_value_is_in_the_last_event(
     client: Client, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert await call(client, "breaks") == [

@@ -203,7 +203,7 @@ async def test_a_quiet_stream_begins_without_a_value(
     assert chunks == [b"retry: 3000\n\n:\n\n", b"data: 1\n\n"]
 
 
-async def test_what_is_raised_at_the_beginning_has_its_status(client: Client) -> None:
+async def test_an_error_before_the_first_event_has_its_status(client: Client) -> None:
     response = await client.get("/api/__streams/index/early")
     assert (response.status, response.json()) == (403, {"ok": False, "error": "Not you."})
 

@@ -141,7 +141,7 @@ async def test_errors_of_cached_pages_are_translated_for_who_asks(root: Path, ou
     assert good[1].headers["x-fx-cache"] == "hit"
 
 
-async def test_a_translated_failure_keeps_what_is_cached(
+async def test_a_translated_failure_keeps_the_cached_response(
     root: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
     text = CACHED.replace(

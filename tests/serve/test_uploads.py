@@ -251,7 +251,7 @@ def test_a_demand_that_no_file_can_meet_is_rejected(mistake: Any, told: str) -> 
 
 
 @given(st.integers(0, 10**15))
-def test_a_size_that_is_shown_is_read_again(size: int) -> None:
+def test_a_size_in_a_message_can_be_parsed_again(size: int) -> None:
     assert to_bytes(size_text(size).replace("bytes", "B")) == size
 
 

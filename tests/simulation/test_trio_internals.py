@@ -52,7 +52,7 @@ def test_a_run_knows_its_deadlines_and_those_who_wait_for_idleness() -> None:
     assert trio.run(main) == [True, False]
 
 
-def test_the_kernel_is_asked_only_while_something_may_come() -> None:
+def test_the_kernel_is_polled_only_while_events_may_come() -> None:
     manager = run.TheIOManager
     get_events, asked = manager.get_events, list[float]()
 

@@ -26,7 +26,7 @@ def test_any_split_gives_the_same_lines(pieces: list[bytes], cuts: list[int]) ->
     assert got == [line for line in data.replace(b"\r\n", b"\n").split(b"\n") if line]
 
 
-def test_a_line_without_end_is_cut_and_not_kept() -> None:
+def test_an_endless_line_is_cut_and_not_buffered() -> None:
     cutter = LineCutter(limit=10)
     for _ in range(1000):
         assert cutter.feed(b"x" * 100) == []

@@ -127,7 +127,7 @@ def test_the_console_log_has_the_client_address(
     assert capfd.readouterr().out.endswith(f'] {shown} "GET / HTTP/1.1" 200 5 2.1ms\n')
 
 
-def test_the_console_shows_what_is_not_known_as_a_dash(capfd: pytest.CaptureFixture[str]) -> None:
+def test_the_console_prints_a_dash_for_unknown_values(capfd: pytest.CaptureFixture[str]) -> None:
     scope = {"client": None, "raw_path": b"/", "query_string": b"", "http_version": "2"}
     log = AccessLog("console", 1)
 
@@ -274,7 +274,7 @@ def test_a_secret_is_known_by_the_words_of_its_name(name: str) -> None:
         *(b"url=https%3A%2F%2Fa.example%2F%3Fpage%3D2", b"token", b"token=", b"codec=mp3"),
     ],
 )
-def test_what_is_no_secret_is_shown(query: bytes) -> None:
+def test_parameters_that_are_no_secrets_are_not_redacted(query: bytes) -> None:
     assert _hide(query) == query
 
 

@@ -91,7 +91,7 @@ def test_without_a_limit_there_is_room() -> None:
     assert OpenFiles(None).room(100_000) > 100_000
 
 
-def test_what_is_open_is_counted() -> None:
+def test_open_descriptors_are_counted() -> None:
     before = count_open_files()
     with Path(os.devnull).open():
         after = count_open_files()

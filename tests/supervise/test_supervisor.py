@@ -31,7 +31,7 @@ async def test_workers_share_one_socket_and_stop_together() -> None:
         await running.wait_for("lifespan ended", 2)
 
 
-async def test_a_supervisor_that_is_asked_for_its_tree_names_its_workers() -> None:
+async def test_the_tree_of_a_supervisor_names_its_workers() -> None:
     async with serve(workers=2) as running:
         os.kill(running.process.pid, signal.SIGUSR2)
         (named,) = await running.wait_for(r"Send SIGUSR2 to a worker process: (.+)")

@@ -216,13 +216,13 @@ class Plugin(Base[None]):
 
 
 @pytest.mark.parametrize("wrong", ["auth", [7], [{"settings": {}}]])
-async def test_what_is_no_plugin_is_named_as_ever(project: Path, wrong: Any) -> None:
+async def test_a_setting_that_is_no_plugin_is_reported_as_usual(project: Path, wrong: Any) -> None:
     with pytest.raises(ConfigInvalid, match="plugins"):
         async with open_app(project, plugins=wrong):
             pytest.fail("opened")
 
 
-def test_a_failing_test_is_shown_with_its_own_error(tmp_path: Path) -> None:
+def test_a_failing_test_is_reported_with_its_own_error(tmp_path: Path) -> None:
     write_tree(
         tmp_path,
         {

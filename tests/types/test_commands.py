@@ -97,7 +97,7 @@ def test_what_check_finds_in_client_halves_weighs_the_same_where_types_are_check
 
 
 @pytest.mark.node
-def test_paths_report_what_is_found_in_them_alone(tmp_path: Path) -> None:
+def test_paths_limit_the_report_to_their_files(tmp_path: Path) -> None:
     write_tree(
         tmp_path,
         {
@@ -119,7 +119,7 @@ def test_paths_report_what_is_found_in_them_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.node
-def test_strict_names_what_is_not_known_and_the_remedy(tmp_path: Path) -> None:
+def test_strict_names_unknown_types_and_the_remedy(tmp_path: Path) -> None:
     socket = "async def websocket(ws):\n    await ws.accept()\n\n\n"
     write_tree(tmp_path, {"pages/index.fxl": WHO + socket + LOADER + VIEW % "title"})
     connected = 'const fixed = "/";\nuseWebSocket(fixed);\nuseWebSocket(\n  path,\n);\n'
@@ -242,7 +242,7 @@ def test_files_that_stay_the_same_are_looked_into_once(
 
 
 @pytest.mark.node
-def test_what_was_found_with_other_declarations_of_fxtrio_is_not_kept(
+def test_results_with_other_declarations_of_fxtrio_are_not_reused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An older fxtrio has written `.fx`; the compiler misses changes of global declarations."""

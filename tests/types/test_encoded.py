@@ -63,7 +63,7 @@ def collected() -> list[str]:
 
 
 @pytest.mark.node
-async def test_models_fit_what_is_sent_and_nothing_else(tmp_path: Path) -> None:
+async def test_models_match_the_sent_json_and_nothing_else(tmp_path: Path) -> None:
     lines = collected()
     await trio.Path(tmp_path / "models.ts").write_text("export {};\n" + "\n".join(lines) + "\n")
     options = {"strict": True, "noEmit": True, "types": [], "lib": ["es2023", "dom"]}

@@ -104,7 +104,7 @@ async def write(request, *, new: New) -> Made:
     assert load_types(dump_types(types)) == types
 
 
-async def test_layouts_give_their_data_to_what_is_inside(tmp_path: Path) -> None:
+async def test_layouts_pass_their_data_to_the_pages_inside(tmp_path: Path) -> None:
     layout = """from typing import TypedDict
 
 
@@ -232,7 +232,7 @@ async def numbers(request) -> AsyncIterator[int | None]:
     assert '"numbers": { value: number | null; query: undefined }' in declared
 
 
-async def test_front_matter_is_typed_by_the_classes_of_the_pages_that_are_shown(
+async def test_front_matter_is_typed_by_the_classes_of_its_pages(
     tmp_path: Path,
 ) -> None:
     model = """from dataclasses import dataclass, field

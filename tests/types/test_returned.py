@@ -430,7 +430,7 @@ VAGUE = {
 
 
 @pytest.mark.parametrize("body", EXACT)
-def test_what_is_returned_is_read(body: str) -> None:
+def test_returned_values_are_inferred(body: str) -> None:
     assert read(body).shown == EXACT[body]
 
 
@@ -440,7 +440,7 @@ def request() -> Request:
     return Request({**scope, "headers": headers, "path_params": {"id": "1"}, "scheme": "http"})
 
 
-async def test_what_is_read_is_what_is_sent() -> None:
+async def test_inferred_types_match_the_sent_json() -> None:
     sent = 0
     wrong = []
     for body in [*EXACT, *VAGUE]:

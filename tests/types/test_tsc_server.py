@@ -219,7 +219,7 @@ async def test_a_server_that_is_of_no_use_is_not_requested_ever(
 
 @pytest.mark.node
 @pytest.mark.usefixtures("kept_alone")
-async def test_what_was_answered_before_a_look_was_given_up_is_not_asked_again(
+async def test_files_answered_before_a_cancelled_check_are_not_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = {f"pages/p{number}.fxl": LOADER % "title" + VIEW % "titel" for number in range(4)}
@@ -250,7 +250,7 @@ async def test_what_was_answered_before_a_look_was_given_up_is_not_asked_again(
 
 @pytest.mark.node
 @pytest.mark.usefixtures("kept_alone")
-async def test_what_is_cancelled_is_looked_at_by_the_next(tmp_path: Path) -> None:
+async def test_files_of_a_cancelled_check_are_checked_by_the_next(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": LOADER % "title" + VIEW % "title"})
     async with checking(tmp_path) as both:
         assert await both.problems() == ()

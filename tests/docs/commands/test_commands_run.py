@@ -46,14 +46,14 @@ def test_each_page_is_read_once() -> None:
     assert sorted(page for pages in SESSIONS.values() for page in pages) == sorted(PAGES)
 
 
-def test_what_is_not_run_is_in_its_page() -> None:
+def test_each_command_that_is_not_run_is_in_its_page() -> None:
     listed = {(each["page"], each["line"]) for each in NOT_RUN}
     found = {(page, line) for page in PAGES for line in shell_lines(ROOT / page)}
 
     assert listed <= found
 
 
-def test_what_is_not_run_has_a_reason() -> None:
+def test_each_command_that_is_not_run_has_a_reason() -> None:
     assert [each["line"] for each in NOT_RUN if not each["reason"].endswith(".")] == []
 
 

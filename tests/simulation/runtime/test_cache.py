@@ -47,7 +47,7 @@ ONLY_CLIENTS = Faults(kill=0, shutdown=0, jump=0, slow_call=0, slow_task=0)
 
 
 @simulate(ROOT, seeds=SEEDS, faults=ONLY_CLIENTS)
-async def test_a_stale_page_is_shown_and_replaced(world: World) -> None:
+async def test_a_stale_page_is_sent_and_revalidated(world: World) -> None:
     assert await shown(world) == 0
     async with world.app():
         await get_database().execute("update counter set value = 2")

@@ -123,7 +123,7 @@ async def test_streams_end_with_their_readers(world: World) -> None:
 
 
 @simulate(LIMITS, seeds=SEEDS, faults=Faults(slow_reader=0.5, kill=0, shutdown=0))
-async def test_a_value_that_a_generator_has_given_up_is_not_sent(world: World) -> None:
+async def test_a_value_that_a_generator_yields_after_its_close_is_not_sent(world: World) -> None:
     async def read() -> None:
         got: list[int] = []
         given_up: list[int] = []
