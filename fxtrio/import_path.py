@@ -155,7 +155,7 @@ def _is_of_app(top: str) -> bool:
 
 
 def _owner(module: ModuleType, roots: set[str]) -> str | None:
-    """Return the root of the project that a module is of; None for what is installed."""
+    """Return the root of the project that a module is of; None for an installed one."""
     file = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
     if not isinstance(file, str) or "site-packages" in Path(file).parts:
         return None

@@ -307,7 +307,7 @@ _MANIFEST = msgspec.json.Decoder(Manifest)
 
 
 def _read_slowly(path: Path, text: bytes) -> Manifest:
-    """Read a manifest with half of a surrogate pair, or say what is wrong with it."""
+    """Read a manifest with half of a surrogate pair, or raise ManifestUnreadable."""
     try:
         raw = json.loads(text)
     except ValueError as error:

@@ -32,7 +32,7 @@ NOWHERE = Requester()
 
 
 def requester_of(context: RequestContext | None) -> Requester:
-    """Return what is known by now of the request that ``context`` belongs to.
+    """Return the requester of ``context``, as far as it is known by now.
 
     A durable job belongs to the request that enqueued it.
     """

@@ -95,7 +95,7 @@ async def check_types(
     process: ProjectProcess | None = None,
     report: Callable[[str], None],
 ) -> CheckedTypes:
-    """Check the types of the project in ``root``; its code is imported, in ``process`` if given.
+    """Check the types of the project in ``root``. Its code runs in ``process``, or a new one.
 
     With ``paths`` only these files and folders count. With ``syntax`` it is told which files
     do not parse: nobody looks at their types. ``report`` gets a line for each thing that takes

@@ -103,7 +103,7 @@ class _Memory:
         return article
 
     def forget_others(self, root: Path, folder: str, files: set[str]) -> None:
-        """Drop what is no file of a folder any more."""
+        """Evict entries whose files were removed."""
         with self._lock:
             for key in [*self._known]:
                 if key[0] == root and key[1].startswith(f"{folder}/") and key[1] not in files:

@@ -164,7 +164,7 @@ class CheckedTexts:
 
 
 def _stamps(page: CheckedPage, root: Path | None) -> Stamps:
-    """Return the state of the other files that a page is made of."""
+    """Return the state of the other files that a page depends on."""
     found: list[tuple[int, int, int] | None] = []
     for file in page.included:
         try:

@@ -21,7 +21,7 @@ class Section(msgspec.Struct, frozen=True, kw_only=True):
     """Settings that are secrets: no text about the section contains them."""
 
     def __rich_repr__(self) -> list[tuple[str, Any]]:
-        """Return all but what is hidden."""
+        """Return all settings but hidden ones."""
         visible = (name for name in self.__struct_fields__ if name not in self.hidden)
         return [(name, getattr(self, name)) for name in visible]
 

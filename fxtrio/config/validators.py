@@ -53,7 +53,7 @@ def one_of(value: Any, target: Any) -> Any:
 
 
 def require_kind(value: object, accepted: tuple[type, ...], words: str) -> None:
-    """Refuse what is of no ``accepted`` type; bool is an int in Python, and no number in JSON."""
+    """Reject other types than ``accepted``; bool is an int in Python, and no number in JSON."""
     wrong_bool = isinstance(value, bool) and bool not in accepted
     if wrong_bool or not isinstance(value, accepted):
         raise ValueError(f"must be {words}, not {value!r}")
@@ -140,7 +140,7 @@ def dotted_name(_: Any, __: Described, value: str) -> None:
 
 
 def address(_: Any, __: Described, value: str) -> None:
-    """Refuse what is not ``host:port``."""
+    """Reject all but ``host:port``."""
     host, _colon, port = value.rpartition(":")
     if not _HOST.fullmatch(host) or not port.isdecimal() or not 0 <= int(port) < 65536:
         raise ValueError(f"must be 'host:port' such as '127.0.0.1:9464', not {value!r}")

@@ -81,7 +81,7 @@ class ExportAudience:
     """Whether the page could not be rendered here."""
 
     def connect(self, scope: Scope) -> Request:
-        """Return a request that writes down what is read."""
+        """Return a request that records what code reads of it."""
         return ExportRequest(scope, _nothing, self.reads)
 
     def ask(self, hook: str) -> None:

@@ -152,7 +152,7 @@ def _title(path: str, markdown: bytes) -> str:
 
 @attrs.define(eq=False)
 class _Export:
-    """One export, while it is made."""
+    """One export, while it runs."""
 
     root: Path
     config: Config

@@ -19,7 +19,7 @@ log = logging.getLogger("fx.export")
 async def known_paths(
     app: Application, route: PageRoute, router: Router[PageRoute], text: Text
 ) -> tuple[list[str], list[Finding]]:
-    """Return the decoded paths of a route that has ``paths()``, and what is wrong with them."""
+    """Return the decoded paths of a route that has ``paths()``, and their problems."""
     site = app.site
     source = site.manifest.views[route.view].module
     place = placed(source, "paths", text)

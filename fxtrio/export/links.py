@@ -68,7 +68,7 @@ class LinkCheck:
         return {page.sources[0]: page.path for page in self.pages.values() if page.sources}
 
     def findings(self) -> tuple[list[Finding], list[Finding]]:
-        """Return links that lead nowhere, and links to what is left out."""
+        """Return links that lead nowhere, and links to pages that are left out."""
         broken: dict[Finding, list[str]] = {}
         missing: dict[Finding, list[str]] = {}
         for page in self.pages.values():
@@ -98,7 +98,7 @@ class LinkCheck:
                 yield action, "is the target of a form, which needs a server", remedy, False
 
     def _wrong(self, page: Page, href: str) -> tuple[str, str, bool] | None:
-        """Return what is wrong with a link, if anything."""
+        """Return the problem of a link, if it has one."""
         href = href.strip()
         if not href:
             return None

@@ -138,7 +138,7 @@ def expand(
 
 
 def _wrong_value(value: Any, names: Mapping[str, Kind]) -> str:
-    """Return what is wrong with the parameters of one page; "" for nothing."""
+    """Return the problem of the parameters of one page; "" for none."""
     if not isinstance(value, Mapping):
         return "it is not a dict"
     unknown = [name for name in value if name not in names]
@@ -172,7 +172,7 @@ def _wrong_text(text: str, kind: Kind) -> str:
 
 
 def _text_of(value: Any) -> Any:
-    """Return a parameter as text; None for what is none. A list stands for its parts."""
+    """Return a parameter as text; None for an invalid one. A list stands for its parts."""
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         value = "/".join(map(str, value))
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""`write_static_pages`: the pages with ``STATIC = True`` of a build, rendered while it is made.
+"""`write_static_pages`: the pages with ``STATIC = True``, rendered during the build.
 
 The app runs in this process and answers requests of nobody, as for `fx export`; `fx serve` sends
 what they came to (`fxtrio.serve.cache.static_pages`). Called by `fx build`.
@@ -318,7 +318,7 @@ class _Rendering:
             return unread.pop()
 
         async def send(message: Message) -> None:
-            """Drop what middleware has made of it, but for the status."""
+            """Ignore the response of the middleware, but for its status."""
             if message["type"] == "http.response.start":
                 audience.status = message["status"]
 

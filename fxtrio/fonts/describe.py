@@ -19,7 +19,7 @@ from fxtrio.errors import asset_extra_missing
 
 
 def describe(root: Path, file: Path) -> dict[str, Any]:
-    """Return what is known of the font in ``file``, of the project in ``root``."""
+    """Describe the font in ``file``, of the project in ``root``."""
     if find_spec("fontTools") is None:
         return {"problem": asset_extra_missing("fonts").problem}
     from fxtrio.fonts.metrics import FontInvalid, read_font

@@ -111,7 +111,7 @@ class Font:
 
 
 def read_font(data: bytes) -> Font:
-    """Return what is known of a TTF, OTF, WOFF or WOFF2. Raises FontInvalid."""
+    """Read a TTF, OTF, WOFF or WOFF2. Raises FontInvalid."""
     if len(data) > MOST_BYTES:
         raise FontInvalid(
             f"it has {len(data):,} bytes; {MOST_BYTES:,} are allowed",

@@ -128,7 +128,7 @@ class Births(trio.abc.Instrument):
 
 @attrs.frozen(eq=False)
 class Loop:
-    """A loop whose tasks can be shown from any thread."""
+    """A loop whose tasks can be listed from any thread."""
 
     root: trio.lowlevel.Task
     clock: trio.abc.Clock

@@ -1,4 +1,4 @@
-"""A file in, upright pixels in sRGB out. Everything that Pillow is asked of files that it reads."""
+"""A file in, upright pixels in sRGB out: all use of Pillow for reading."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ON_ITS_SIDE = range(5, 9)
 
 
 class PictureInvalid(AssetInvalid):
-    """A file cannot be made a picture."""
+    """A file cannot be used as a picture."""
 
 
 @contextmanager

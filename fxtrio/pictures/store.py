@@ -1,4 +1,4 @@
-"""Pictures of a project, described and made: once for each content, in the cache `.fx/pictures`.
+"""Pictures of a project, described and encoded once for each content, in the cache `.fx/pictures`.
 
 An entry is a folder that is named after all that its files depend on: the content, the encoder
 and what is asked for. It holds `picture.json` and those files that were asked for.
@@ -109,7 +109,7 @@ _SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp", "AVIF": ".avif", "G
 
 @attrs.frozen
 class Picture:
-    """What a page shows: an entry of the cache, whose files may still have to be made."""
+    """A picture of a page: an entry of the cache, whose files may still have to be encoded."""
 
     key: str
     """Name of the entry's folder."""
@@ -130,7 +130,7 @@ class PictureStore:
     root: Path
 
     def find(self, file: Path, most: int | None, make: Collection[str] | All = ()) -> Picture:
-        """Return the picture in ``file``, shown at most ``most`` CSS pixels wide.
+        """Return the picture in ``file``, at most ``most`` CSS pixels wide.
 
         Its files that are named in ``make`` are made unless they are there. The whole file is
         decoded once, so that a damaged one is found here. Raises PictureInvalid, LinkInTheWay,
@@ -167,7 +167,7 @@ class PictureStore:
             raise PictureInvalid(cause, "Check the path and its permissions") from None
 
     def forget_unused(self) -> None:
-        """Remove the entries that were not asked for in thirty days."""
+        """Remove the entries that were not used for thirty days."""
         oldest = time.time() - _UNUSED
         for place in require_no_link(self.root, FOLDER).glob(f"*/{_ENTRY}"):
             with suppress(OSError):  # another process removes it as well, or makes it again

@@ -42,7 +42,7 @@ def resolve_guard(key: str, name: str, app: App) -> Guard:
 
 
 def guard_mistakes(name: str, resolve: Resolver) -> dict[str, str]:
-    """Return what is wrong with the setting ``guard``, for `Plugin.mistakes`; "" is none."""
+    """Return the error of the setting ``guard``, for `Plugin.mistakes`; "" is none."""
     if not name:
         return {}
     if cause := cause_of_unresolved(name, resolve):

@@ -1,4 +1,4 @@
-"""What is wrong with the pages folder."""
+"""Errors of the pages folder."""
 
 from __future__ import annotations
 

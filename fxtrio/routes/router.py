@@ -1,4 +1,4 @@
-"""URL paths → routes. Built once for an app, asked for every request."""
+"""URL paths → routes. Built once for an app, searched for every request."""
 
 from __future__ import annotations
 

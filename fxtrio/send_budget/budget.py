@@ -160,7 +160,7 @@ class Unsent:
 
     @contextmanager
     def reserving(self, size: int, address: str = "") -> Iterator[None]:
-        """Count ``size`` bytes for the length of the block: of a response that is being made.
+        """Count ``size`` bytes for the length of the block: of a response that is being rendered.
 
         ``address`` is that of its client, as in `Holder`.
         """

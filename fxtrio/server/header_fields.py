@@ -1,4 +1,4 @@
-"""What is asked of single header fields, in every version of HTTP. No I/O."""
+"""The rules of single header fields, in every version of HTTP. No I/O."""
 
 from __future__ import annotations
 

@@ -123,7 +123,7 @@ def _message(record: logging.LogRecord) -> str:
 
 @contextmanager
 def recorded_log() -> Iterator[RecordedLog]:
-    """Keep what is logged below ``fx`` for the block, and print nothing of it."""
+    """Record the log below ``fx`` for the block, and print nothing of it."""
     logger, handler = logging.getLogger("fx"), RecordedLog()
     before = logger.propagate, logger.handlers[:], logger.level
     logger.propagate, logger.handlers[:] = False, [handler]

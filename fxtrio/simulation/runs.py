@@ -212,7 +212,7 @@ class _Main:
     """When more time than that passed at once, in which nothing could run."""
 
     async def run(self) -> None:
-        """Start the app, run the scenario, shut the app down, and look at what is left."""
+        """Start the app, run the scenario, shut the app down, and check what it leaves behind."""
         with trio.CancelScope() as whole:
             stuck = False
 

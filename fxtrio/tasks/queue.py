@@ -341,7 +341,7 @@ class TaskQueue:
             self._account(job, error)
 
     def _account(self, job: QueuedCall, error: BaseException) -> None:
-        """Log how a job ended; raise what is a cancellation, to let it reach its scope.
+        """Log how a job ended; raise a cancellation, to let it reach its scope.
 
         Where no scope around is cancelled, a `Cancelled` has no scope to reach: it is an error.
         """
@@ -373,7 +373,7 @@ class TaskQueue:
     async def _call(
         self, func: Callable[..., object], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
-        """Await what is asynchronous, and call the rest in a thread."""
+        """Await an async function, and call any other in a thread."""
         if is_async(func):
             outcome = func(*args, **kwargs)
         else:

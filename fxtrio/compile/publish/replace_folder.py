@@ -59,7 +59,7 @@ def put_in_place(staging: Path, target: Path) -> None:
 
 
 def _replace_content(staging: Path, target: Path) -> None:
-    """Replace what is in ``target`` by what is in ``staging``.
+    """Replace the content of ``target`` by that of ``staging``.
 
     The copy comes first, since the disk may be full. What follows renames, but for folders of lower
     layers, which are copied.

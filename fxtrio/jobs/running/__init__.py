@@ -1,4 +1,4 @@
-"""Runs jobs: claims what is due, one attempt of each, and writes its outcome.
+"""Runs jobs: claims due ones, makes one attempt of each, and writes its outcome.
 
 Begin with `runner`.
 """

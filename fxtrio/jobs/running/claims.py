@@ -68,7 +68,7 @@ class Claims:
         return bool(self._ended)
 
     async def claim(self) -> bool:
-        """Claim what is due, as far as there is room; return whether there may be more of it."""
+        """Claim due jobs, as far as there is room; return whether more may be due."""
         room = self.prefetch.room(trio.current_time(), len(self.running))
         if room <= 0:
             return True
@@ -137,7 +137,7 @@ class Claims:
         return await self.store.count_done(worker, ids) if uncertain else written
 
     async def give_back_unknown(self) -> dict[str, float]:
-        """Give back what is this worker's by the table, and not known to it.
+        """Release jobs that the table assigns to this worker, and that it does not know.
 
         A claim took it whose answer was lost with its connection; the server may have committed
         that much later. Returns when each worker was seen last, which is asked with it.

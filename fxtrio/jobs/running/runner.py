@@ -1,4 +1,4 @@
-"""Runs durable jobs: claims what is due, runs it, writes what became of it.
+"""Runs durable jobs: claims due ones, runs them, writes their outcomes.
 
 One task, `JobRunner._claim_and_write`, makes the statements for all jobs; each job runs in a task
 of its own. `claims` knows which jobs are this process's, and `execution` runs one attempt.
@@ -188,7 +188,7 @@ class JobRunner:
                 )
 
     async def _claim_and_write(self, nursery: trio.Nursery) -> None:
-        """Write what has ended, and take what is due: one statement each for many jobs."""
+        """Write outcomes of ended jobs, and claim due ones: one statement each for many jobs."""
         claims = self._claims
         try:
             more = True  # may be due

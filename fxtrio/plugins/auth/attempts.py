@@ -102,7 +102,7 @@ class LimitedAttempts:
         return others and len(self._waiting) < self.settings.hashing_queue
 
     async def charge(self, buckets: Sequence[Bucket]) -> Rejection | None:
-        """Count an attempt as failed before it is made; return why it may not be made."""
+        """Count an attempt as failed before it begins; return why it is rejected."""
         now = self.clock()
 
         def change(marks: Marks) -> tuple[Marks, float]:

@@ -40,7 +40,7 @@ class Verdict:
 
 
 def charge(buckets: Sequence[Bucket], marks: Marks, now: float) -> Verdict:
-    """Count an attempt as failed before it is made, so that many at once gain nothing.
+    """Count an attempt as failed before it begins, so that many at once gain nothing.
 
     All buckets must have room; a refused attempt is not counted. A mark further ahead than
     that of a full bucket comes from a clock that has gone back since. Up to a pause it

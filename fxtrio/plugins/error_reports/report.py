@@ -1,4 +1,4 @@
-"""What is known of a defect: made where the framework logs it."""
+"""The report of a defect, created where the framework logs it."""
 
 from __future__ import annotations
 

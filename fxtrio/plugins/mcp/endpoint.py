@@ -159,7 +159,7 @@ async def _whole(receive: Receive) -> bytes:
 
 
 def _said(body: bytes) -> dict[str, Any]:
-    """Return the message of a body; an empty one where the SDK will say what is wrong with it."""
+    """Return the message of a body; an empty one where the SDK will report the error."""
     try:
         found = json.loads(body)
     except (ValueError, RecursionError):

@@ -136,7 +136,7 @@ class McpPlugin(Plugin[McpSettings]):
             await trio.sleep_forever()
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
-        """Return why the guard could not be asked, and which settings need another."""
+        """Return why the guard cannot be called, and which settings need another."""
         settings = self.settings
         found = guard_mistakes(settings.guard, resolve)
         if settings.authorization_servers and not settings.site:

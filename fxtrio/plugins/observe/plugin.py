@@ -79,7 +79,7 @@ class ObservePlugin(Plugin[ObserveSettings]):
                 app.spans.remove(named)
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
-        """Return why the guard could not be asked."""
+        """Return why the guard cannot be called."""
         return guard_mistakes(self.settings.guard, resolve)
 
     def routes(self) -> Sequence[BaseRoute]:

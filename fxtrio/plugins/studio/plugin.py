@@ -45,7 +45,7 @@ class StudioSettings:
 
 @attrs.frozen
 class _Open:
-    """What the pages are made of while the app runs."""
+    """What the pages need of the running app."""
 
     guard: Guard
     timings: Timings
@@ -76,7 +76,7 @@ class StudioPlugin(Plugin[StudioSettings]):
                 app.spans.remove(timings)
 
     def mistakes(self, resolve: Resolver) -> Mapping[str, str]:
-        """Return why the guard could not be asked."""
+        """Return why the guard cannot be called."""
         return guard_mistakes(self.settings.guard, resolve)
 
     def routes(self) -> Sequence[BaseRoute]:

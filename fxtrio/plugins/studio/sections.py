@@ -47,7 +47,7 @@ class Application(Protocol):
 
 @attrs.frozen
 class PageContext:
-    """What a page is made of, and who asks for it."""
+    """The app that a page describes, and the request for it."""
 
     application: Application | None
     """None for an app that fxtrio has not made, of which little is known."""
@@ -60,7 +60,7 @@ class PageContext:
 
     @property
     def known(self) -> Application:
-        """The same, for pages that are made of it."""
+        """The application, for pages that need it."""
         assert self.application is not None  # or these pages are not served
         return self.application
 
@@ -146,7 +146,7 @@ def _members(members: Sequence[Member]) -> str:
 
 
 async def cache(context: PageContext) -> str:
-    """Return what is stored, rendered and lent."""
+    """Return the statistics of caches, renders and connections."""
     app = context.app
     content = "".join(
         html.counts(name.capitalize(), _counts(statistics()))

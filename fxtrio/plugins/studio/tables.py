@@ -29,7 +29,7 @@ class QueryRejected(Exception):
 
 
 class _Undone(Exception):
-    """Ends a transaction, of which nothing is kept."""
+    """Rolls a transaction back."""
 
 
 async def names(database: Database, *, is_postgres: bool) -> list[str]:

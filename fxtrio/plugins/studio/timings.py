@@ -41,7 +41,7 @@ class Timing:
     """How often a query was made, by its shape and the line that has asked."""
 
     def repeated(self) -> list[dict[str, Any]]:
-        """Return the queries that look as if they were made once for each row of another."""
+        """Return the queries that look as if they ran once for each row of another."""
         return [
             {"sql": sql, "place": place, "count": count}
             for (sql, place), count in self.queries.most_common()
@@ -120,7 +120,7 @@ class Timings:
             timing.omitted += 1
 
     def end(self, span: Span) -> None:
-        """Name the queries that a request has made again and again, once for each place."""
+        """Log the repeated queries of a request, once for each place."""
         if span.parent is not None:
             return
         if not self._is_hidden(span):

@@ -69,7 +69,7 @@ class StoreConnection(Protocol):
         ...
 
     async def subscribe(self, name: str) -> None:
-        """Receive what is sent to a channel from now on."""
+        """Receive the messages of a channel from now on."""
         ...
 
     async def unsubscribe(self, name: str) -> None:

@@ -342,7 +342,7 @@ class ListeningConnection:
             await trio.lowlevel.checkpoint()
 
     async def subscribe(self, *names: str) -> None:
-        """Receive what is sent to channels from now on."""
+        """Receive the messages of channels from now on."""
         channels = {f"fx_{self._key(name)}": name for name in names}
         self._names.update(channels)
         await self._command("".join(f"listen {channel};" for channel in channels))

@@ -272,7 +272,7 @@ class RedisConnection:
                 arrival(name, ident, data)
 
     async def subscribe(self, name: str) -> None:
-        """Receive what is sent to a channel from now on."""
+        """Receive the messages of a channel from now on."""
         await self._pubsub.subscribe(self._prefix + name)
 
     async def unsubscribe(self, name: str) -> None:

@@ -164,7 +164,7 @@ class SharedBroker:
         self._published += 1
 
     async def begin_log(self, name: str) -> Ident | None:
-        """Return the end of a channel's log; None if none is kept. Raises BrokerUnreachable."""
+        """Return the end of a channel's log; None without a log. Raises BrokerUnreachable."""
         with reaching(self._backend, name, "start the history"):
             end = await self._backend.begin(name)
         return None if end == START else end
@@ -280,7 +280,7 @@ class SharedBroker:
 
 
 def _frame(data: bytes) -> Frame | None:
-    """Return the message of a log; None for what only marks a place, and for what is not ours."""
+    """Return the message of a log entry; None for a mark of a place, and for a foreign one."""
     if not data:
         return None
     try:

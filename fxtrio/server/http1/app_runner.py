@@ -243,7 +243,7 @@ async def _explain(
 
 
 def _split(error: BaseException) -> tuple[BaseException | None, BaseException | None]:
-    """Return what is not the application's, and what of the rest is a failure."""
+    """Return the errors that are not the application's, and those of the rest that are failures."""
     if isinstance(error, BaseExceptionGroup):
         foreign, own = error.split(_foreign)
         return foreign, None if own is None else own.split(ClientDisconnected)[1]

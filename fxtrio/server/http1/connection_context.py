@@ -1,4 +1,4 @@
-"""What the connections of one worker are given: all they know of the server around them."""
+"""What the connections of one worker know of the server around them."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class ServerLog(Protocol):
         ...
 
     async def error(self, message: str, *args: Any, **kwargs: Any) -> None:
-        """Write what is a defect; ``exc_info`` is its exception."""
+        """Log a defect; ``exc_info`` is its exception."""
         ...
 
     async def exception(self, message: str, *args: Any, **kwargs: Any) -> None:
-        """Write what is a defect, with the exception that is being handled."""
+        """Log a defect, with the exception that is being handled."""
         ...
 
 
@@ -75,7 +75,7 @@ class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class ClientConnection:
-    """What is known of a client, and what it has sent. The connection's task owns it."""
+    """The client of a connection, and the bytes that it has sent. The connection's task owns it."""
 
     def __init__(self, services: Services) -> None:
         self.services = services

@@ -36,7 +36,7 @@ def takes_h2c(config: Config) -> bool:
 
 
 def hub_for(config: Config) -> Hub:
-    """Return a hub for a worker with this config. Whoever asked runs it."""
+    """Return a hub for a worker with this config. The caller runs it."""
     return Hub(
         limits_of(config),
         headers=partial(config.response_headers, "h11"),

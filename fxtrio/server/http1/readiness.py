@@ -33,7 +33,7 @@ class _Woken(Outcome[None]):
     """What a wait returns. Trio makes one for each wait; these are all the same."""
 
     def unwrap(self) -> None:
-        """Return None, as often as it is asked."""
+        """Always return None."""
 
     def send(self, gen: Generator[Any, None, object]) -> Any:
         """Go on with ``gen``."""

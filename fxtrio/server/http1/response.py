@@ -103,7 +103,7 @@ class Response:
 
     @property
     def status(self) -> int | None:
-        """The status given by the application; None before it."""
+        """The status of the application's response; None before it."""
         return None if self._start is None else self._start["status"]
 
     @property
@@ -113,7 +113,7 @@ class Response:
 
     @property
     def headers(self) -> list[tuple[bytes, bytes]]:
-        """The headers given by the application."""
+        """The headers of the application's response."""
         return [] if self._start is None else list(self._start.get("headers", ()))
 
     def start(self, message: Message) -> None:

@@ -53,7 +53,7 @@ class Attended(Protocol):
         ...
 
     def tick(self, now: float) -> None:
-        """Look after what is not urgent. Never waits."""
+        """Do work that is not urgent. Never waits."""
         ...
 
 

@@ -11,7 +11,7 @@ from fxtrio.server.hypercorn_patches.source import source_of
 
 
 def fields_repeat() -> bool:
-    """Return whether a request is given to the application with whatever fields it has."""
+    """Return whether a request reaches the application with whatever fields it has."""
     from hypercorn.protocol.h11 import H11Protocol
 
     source = source_of(H11Protocol._create_stream)

@@ -188,7 +188,7 @@ class Supervisor:
                 processes.cancel()
 
     async def _name_workers(self) -> None:
-        """Log the processes that have trees of tasks, when this one is asked for its own."""
+        """Log the processes that have trees of tasks, when this one is sent SIGUSR2."""
         with trio.open_signal_receiver(signal.SIGUSR2) as signals:
             async for _ in signals:
                 pids = sorted(worker.pid for worker in self._alive if worker.pid is not None)

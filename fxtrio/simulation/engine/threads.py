@@ -204,7 +204,7 @@ _current = threading.local()
 
 
 async def _run(worker: _Worker, seconds: float) -> None:
-    """Run a call that begins late."""
+    """Run a delayed call."""
     if seconds:
         # A system task is cancelled at the end of the run; a thread ends also then.
         with trio.CancelScope(shield=True):

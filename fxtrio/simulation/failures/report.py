@@ -13,7 +13,7 @@ _FAULTS = 20
 
 
 def report(scenario: Any, found: Run, shortest: Run) -> str:
-    """Return a note: the seed, what had gone wrong, the last steps, and how to repeat it."""
+    """Return a note: the seed, the faults, the last steps, and how to repeat it."""
     visitors = [name for name in shortest.visitors if name not in shortest.absent]
     lines = [
         "",

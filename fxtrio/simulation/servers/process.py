@@ -106,7 +106,7 @@ class Process:
             self._exited.set()
 
     async def shut_down(self) -> None:
-        """Stop as a server does: take nothing new, finish what is under way, close."""
+        """Stop as a server does: accept no request, finish the running ones, close."""
         self.stop_intake()
         self._stop.set()
         await self.ended.wait()

@@ -1,4 +1,4 @@
-"""The processes of a run: kept running, killed, shut down, started again."""
+"""The processes of a run: restarted, killed, shut down."""
 
 from __future__ import annotations
 

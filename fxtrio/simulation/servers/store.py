@@ -108,7 +108,7 @@ class StoreLink:
     broken: bool = False
 
     async def run(self, arrival: Arrival) -> None:
-        """Pass on what arrives, late or not, in order. Raises StoreLost."""
+        """Pass on messages in order, some of them delayed. Raises StoreLost."""
         async for name, ident, data in self._receive:
             pause = self._plan.pause("message", self._plan.faults.store, "a message was late by")
             if pause:
@@ -117,7 +117,7 @@ class StoreLink:
         raise StoreLost("The store has closed the connection.")
 
     async def subscribe(self, name: str) -> None:
-        """Receive what is sent to a channel from now on."""
+        """Receive the messages of a channel from now on."""
         await self._require()
         self._names.add(name)
 
@@ -132,7 +132,7 @@ class StoreLink:
             self._send.send_nowait((name, ident, data))
 
     def cut(self) -> None:
-        """Break: what is under way is lost."""
+        """Break: messages under way are lost."""
         self.broken = True
         self._receive.close()
         self._send.close()

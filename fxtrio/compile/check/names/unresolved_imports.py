@@ -66,7 +66,7 @@ def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
 
 
 def missing_attributes(module: ast.Module) -> Iterator[tuple[ast.Attribute, str, str]]:
-    """Yield what is read of a module of the framework that it does not have: node, problem, remedy.
+    """Yield missing attributes of modules of the framework: node, problem, remedy.
 
     Such as ``db.all`` after ``from fx import db``, which is the module around the database.
     """

@@ -31,7 +31,7 @@ def readable_password(password: object, *, longest: int) -> str | None:
 def credential_problems(
     settings: AuthSettings, address: str | None, password: object
 ) -> dict[str, list[str]]:
-    """Return what is wrong with a new password, and with an address that is None, by field."""
+    """Return the errors of a new password, and of an address that is None, by field."""
     fields: dict[str, list[str]] = {}
     if address is None:
         fields["email"] = ["This is not an email address."]

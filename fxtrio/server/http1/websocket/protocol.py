@@ -67,7 +67,7 @@ class WsProtocol:
 
     @property
     def close(self) -> tuple[int, str]:
-        """Code and reason of the end, as the application is told: the client's when it gave one."""
+        """Code and reason of the end, for the application: the client's, if it sent them."""
         protocol = self._protocol
         if protocol.close_rcvd is not None and protocol.parser_exc is None:
             return int(protocol.close_rcvd.code), protocol.close_rcvd.reason
@@ -171,7 +171,7 @@ class WsProtocol:
         return self.take_output()
 
     def take_output(self) -> bytes:
-        """Return what is to be sent now."""
+        """Return the bytes to send now."""
         writes = self._protocol.data_to_send()
         return writes[0] if len(writes) == 1 else b"".join(writes)
 
@@ -273,7 +273,7 @@ class WsProtocol:
 
 
 def _frame_size(raw: bytearray) -> int:
-    """Return the size of the frame at the beginning of ``raw``; 0 when it cannot be told yet."""
+    """Return the size of the frame at the beginning of ``raw``; 0 when it is not known yet."""
     if len(raw) < 2:
         return 0
     size, head = raw[1] & 0x7F, 2

@@ -68,5 +68,5 @@ class PreparedFormats:
 
 
 def _has_prettier(root: Path) -> bool:
-    """Whether prettier is there: who has not asked for a format waits for no download."""
+    """Whether prettier is installed: only an explicit format waits for its download."""
     return own_home(root) is not None or (tool("prettier").folder / LISTING).is_file()

@@ -64,7 +64,7 @@ def _take_instances(test: ast.Call, scope: Scope, *, truth: bool) -> bool:
 
 
 def _classes(node: ast.expr, scope: Scope) -> tuple[type, ...]:
-    """Return the classes that are asked for; none when one of them is unknown."""
+    """Return the classes of the check; none when one of them is unknown."""
     nodes = node.elts if isinstance(node, ast.Tuple) else [node]
     found = [scope.live(one) for one in nodes]
     return tuple(found) if all(isinstance(one, type) for one in found) else ()

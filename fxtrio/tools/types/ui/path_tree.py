@@ -26,7 +26,7 @@ _SAFE = ("", "!'()*", "!$&'()*+,;=:@")
 
 @attrs.define(eq=False)
 class _Place:
-    """What is behind a part of a path."""
+    """The paths behind a part of a path."""
 
     page: int | None = None
     next: dict[str, _Place] = attrs.field(factory=dict)

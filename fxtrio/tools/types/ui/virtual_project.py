@@ -93,7 +93,7 @@ _Output = tuple[str, VirtualUi]
 
 @attrs.frozen(eq=False)
 class _Input:
-    """What the files of a half are made of."""
+    """What the files of a half depend on."""
 
     ui: str
     types: PageTypes
@@ -111,7 +111,7 @@ class _Input:
 
 @attrs.frozen(eq=False)
 class _DeclarationInput:
-    """What the declarations for all halves of a tier are made of."""
+    """What the declarations for all halves of a tier depend on."""
 
     types: ProjectTypes
     others: tuple[str, ...]
@@ -319,7 +319,7 @@ class TypesFolder:
         return WrittenTier(virtual, self._tiers[tier][1], frozenset(written))
 
     def _prepare_build_info(self, tier: Tier) -> None:
-        """Make way for what the compiler writes, and remove what an older fxtrio has kept."""
+        """Make way for the output of the compiler, and remove that of an older fxtrio."""
         name = build_info(self.compiler)
         require_no_link(self.root, self.name / tier / name)
         if tier not in self._tiers:

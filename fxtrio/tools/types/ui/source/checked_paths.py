@@ -43,7 +43,7 @@ def is_guarded(text: str, pairs: Mapping[int, int], offset: int, path: str) -> b
 
 
 def is_narrowed(text: str, pairs: Mapping[int, int], offset: int, path: str) -> bool:
-    """Whether ``"error" in result`` has been asked before ``result.error`` is read."""
+    """Whether ``"error" in result`` is checked before ``result.error`` is read."""
     owner, _, name = path.rpartition(".")
     test = re.compile(rf"""["']{re.escape(name)}["']\s++in\s++{re.escape(owner)}(?![\w$.\[])""")
     return bool(owner) and any(
@@ -162,7 +162,7 @@ def _holds(
 
 
 def _is_test(text: str, start: int, end: int) -> bool:
-    """Whether it is asked whether what stands between two offsets exists."""
+    """Whether code checks that the expression between two offsets exists."""
     end = _behind_blanks(text, end)
     return _is_absent(text, start, end) or _PRESENT.match(text, end) is not None
 
@@ -172,7 +172,7 @@ def _is_absent(text: str, start: int, end: int) -> bool:
 
 
 def _in_front(text: str, offset: int) -> str:
-    """Return some text that ends with what is in front of an offset and of blanks."""
+    """Return some text that ends in front of an offset and of the blanks before it."""
     return text[max(offset - _BLANKS, 0) : offset].rstrip()
 
 
