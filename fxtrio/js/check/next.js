@@ -95,8 +95,10 @@ export function nextMistakes(program, source) {
   const isPage = source.endsWith('.fxl');
   /** @type {Mistake[]} */
   const found = [];
-  const tell = (/** @type {Node} */ { start: offset }, /** @type {string[]} */ ...told) =>
-    found.push({ offset, message: told[0], remedy: told[1], certain: false });
+  const tell = (
+    /** @type {Node} */ { start: offset },
+    /** @type {string[]} */ ...[message, remedy]
+  ) => found.push({ offset, message, remedy, certain: false });
   if (isPage) {
     for (const node of program.body) exportMistakes(node, tell);
     const component = defaultFunction(program);

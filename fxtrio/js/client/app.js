@@ -51,8 +51,8 @@ export class Screen {
   show(view, held = () => {}) {
     this.#number += 1;
     const number = this.#number;
-    return new Promise((shown) => {
-      this.#waiting.set(number, { shown, held });
+    return new Promise((resolve) => {
+      this.#waiting.set(number, { shown: resolve, held });
       startTransition(() => this.#set?.({ view, number }));
     });
   }
@@ -176,14 +176,14 @@ class LastResort extends Component {
   render() {
     const { thrown } = this.state;
     if (thrown === null) return this.props.children;
-    const shown =
+    const details =
       process.env.NODE_ENV === 'production' ? null : createElement('pre', null, stackOf(thrown));
     return createElement(
       'main',
       { role: 'alert' },
       createElement('h1', null, translated('Something went wrong')),
       createElement('p', null, translated('Reload the page to try again.')),
-      shown,
+      details,
     );
   }
 }

@@ -183,17 +183,17 @@ function formAround(opening, origins) {
  * @param {Origins} origins
  * @returns {Use[]}
  */
-function callUses({ callee, arguments: given }, origins) {
+function callUses({ callee, arguments: args }, origins) {
   const name = origins.imported.get(callee.name) ?? '';
-  if (GOES.has(name)) return linkUses(given[0]);
+  if (GOES.has(name)) return linkUses(args[0]);
   if (name === 'useAction') {
-    const page = given[1]?.properties?.find((/** @type {Node} */ one) => one.key?.name === 'page');
-    return [...linkUses(page?.value), ...actionUses(given[0], page?.value?.value)];
+    const page = args[1]?.properties?.find((/** @type {Node} */ one) => one.key?.name === 'page');
+    return [...linkUses(page?.value), ...actionUses(args[0], page?.value?.value)];
   }
   const action = callee.type === 'Identifier' ? origins.of(callee) : null;
   if (action?.length !== 2 || action[0] !== 'action') return [];
-  if (given[0]?.type !== 'ObjectExpression') return [];
-  return given[0].properties.flatMap((/** @type {Node} */ one) => {
+  if (args[0]?.type !== 'ObjectExpression') return [];
+  return args[0].properties.flatMap((/** @type {Node} */ one) => {
     const key = keyOfProperty(one);
     return key === null ? [] : [keyUse(one.key, [...action, 'body', key], one.shorthand)];
   });

@@ -121,8 +121,8 @@ function joined({ hoisted, inside, behind }, texts, given) {
   const parts = texts.map(cutRoot);
   const whole = inside.replace(MARKS, (_, number) => parts[Number(number)].inside);
   const [marked, mark] = withMark(whole);
-  const told = JSON.stringify({ mark, islands: given }).replaceAll('<', '\\u003c');
-  const script = `<script type="application/json" id="${GIVEN}">${told}</script>`;
+  const json = JSON.stringify({ mark, islands: given }).replaceAll('<', '\\u003c');
+  const script = `<script type="application/json" id="${GIVEN}">${json}</script>`;
   return {
     hoisted: withLastTitle(hoisted + parts.map((one) => one.hoisted).join('')),
     inside: marked,

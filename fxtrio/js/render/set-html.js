@@ -52,8 +52,8 @@ const outside = { problem: '' };
  * @returns {Render}
  */
 export function withNeeds(render) {
-  /** @type {Set<number>} views of which has been told why */
-  const told = new Set();
+  /** @type {Set<number>} views of which the cause has been logged */
+  const reported = new Set();
   /** HTML with which nothing is wrong, by the view: most pages are the same each time. @type {Map<number, string>} */
   const right = new Map();
   /** @type {(id: number, state: State, rendered: Rendered, problem: string) => ReturnType<Render>} */
@@ -68,7 +68,7 @@ export function withNeeds(render) {
       if (html.length <= LONGEST && (right.size < KEPT || right.has(id))) right.set(id, html);
       return rendered;
     }
-    if (!told.has(id)) {
+    if (!reported.has(id)) {
       console.warn(
         `${state.requestedPath}: ${found}, ` +
           (state.page.never
@@ -76,7 +76,7 @@ export function withNeeds(render) {
             : "so the page is sent with its scripts. Correct it, or write SCRIPTS = 'always'."),
       );
     }
-    told.add(id);
+    reported.add(id);
     if (state.page.never) return rendered;
     // Its islands are parts of it like all others.
     const whole = { ...state, page: { ...state.page, islands: undefined } };

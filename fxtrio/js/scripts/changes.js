@@ -49,7 +49,7 @@ export class Changes {
    * @param {Node | null} parent
    * @returns {Reason[]}
    */
-  ofCall({ callee, arguments: given }, parent) {
+  ofCall({ callee, arguments: args }, parent) {
     const called = withoutBrackets(callee);
     if (called.type !== 'MemberExpression') return [];
     const { object, property, computed } = called;
@@ -58,7 +58,7 @@ export class Changes {
     }
     const name = computed ? String(property.value) : property.name;
     const isStatic = this.#isGlobal(object);
-    const self = given[this.#placeOfThis(object, name)];
+    const self = args[this.#placeOfThis(object, name)];
     if (self) return [{ node: self, cause: `an object that ${name}() calls a method of` }];
     if (MUTATING.has(name) && !this.#isOwn(object)) {
       return [{ node: property, cause: `${name}() ${OTHERS}` }];

@@ -188,8 +188,8 @@ class Looker {
       const isListed = !parent.computed && allowed.isReadable(name, parent.property.name);
       if (!isListed) this.add(node, name);
     } else if (!allowed.CONSTANTS.has(name) && !allowed.FUNCTIONS.has(name)) {
-      const isMade = parent?.type === 'NewExpression' && parent.callee === node;
-      if (!isMade || !allowed.CONSTRUCTORS.has(name)) this.add(node, name);
+      const isConstructed = parent?.type === 'NewExpression' && parent.callee === node;
+      if (!isConstructed || !allowed.CONSTRUCTORS.has(name)) this.add(node, name);
     }
   }
 

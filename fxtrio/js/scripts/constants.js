@@ -28,11 +28,9 @@ export function isConstantOfBuild({ type, object, property, computed }) {
  */
 export function isSetter({ type, expression }, module) {
   if (type !== 'ExpressionStatement' || expression.type !== 'CallExpression') return false;
-  const { callee, arguments: given } = expression;
-  if (callee.type !== 'Identifier' || given.length !== 1) return false;
-  const isFunction = /^(Identifier|ArrowFunctionExpression|FunctionExpression)$/.test(
-    given[0].type,
-  );
+  const { callee, arguments: args } = expression;
+  if (callee.type !== 'Identifier' || args.length !== 1) return false;
+  const isFunction = /^(Identifier|ArrowFunctionExpression|FunctionExpression)$/.test(args[0].type);
   return isFunction && isSetterOf(callee, module);
 }
 

@@ -179,12 +179,10 @@ export class Module {
   }
 
   /** @param {Node} call @returns {Meaning} */
-  #meaningOfCall({ callee, arguments: given }) {
+  #meaningOfCall({ callee, arguments: args }) {
     const name = this.nameInReact(callee);
     if (name === 'createContext') return { kind: 'context' };
-    return name === 'memo' && given.length > 0
-      ? this.meaningOfValue(given[0])
-      : { kind: 'unknown' };
+    return name === 'memo' && args.length > 0 ? this.meaningOfValue(args[0]) : { kind: 'unknown' };
   }
 
   /** @param {Node} node of the top level */

@@ -100,9 +100,9 @@ export class Proof {
       const sources = [...layouts.map(([source]) => source), module];
       const all = [...new Set(sources.flatMap((source) => files.get(source) ?? []))];
       const known = all.flatMap((file) => this.#known.get(file) ?? []);
-      const shown = known.flatMap((one) => one.islands);
-      const reasons = all.flatMap((file) => this.#reasonsOf(file, shown.length > 0));
-      return { reasons: unique(reasons), islands: shown, ...islandReasons(this, all, shown) };
+      const inView = known.flatMap((one) => one.islands);
+      const reasons = all.flatMap((file) => this.#reasonsOf(file, inView.length > 0));
+      return { reasons: unique(reasons), islands: inView, ...islandReasons(this, all, inView) };
     });
   }
 
@@ -310,19 +310,19 @@ function unique(reasons) {
  * @returns {Set<string>} specifiers
  */
 function onlyInIslands(module, sites) {
-  const shown = new Set(sites.map(({ tag }) => tag.name));
+  const tags = new Set(sites.map(({ tag }) => tag.name));
   const alone = new Set(sites.map(({ specifier }) => specifier));
   for (const node of module.program.body) {
     if (!alone.has(node.source?.value)) continue;
-    const isShown =
+    const isOnlyInside =
       node.type === 'ImportDeclaration' &&
       node.specifiers.length > 0 &&
       node.specifiers.every((/** @type {any} */ { local }) =>
         module
           .variableOf(local)
-          ?.references.every((/** @type {any} */ { identifier }) => shown.has(identifier)),
+          ?.references.every((/** @type {any} */ { identifier }) => tags.has(identifier)),
       );
-    if (!isShown) alone.delete(node.source.value);
+    if (!isOnlyInside) alone.delete(node.source.value);
   }
   return alone;
 }

@@ -16,8 +16,8 @@ const WHOLE = new Set(['ceil', 'floor', 'round', 'trunc']);
  * @param {Module} module
  * @returns {Reason[]}
  */
-export function openResults({ callee, arguments: given }, module) {
-  if (callee.type !== 'MemberExpression' || given.length === 0) return [];
+export function openResults({ callee, arguments: args }, module) {
+  if (callee.type !== 'MemberExpression' || args.length === 0) return [];
   const { object, property, computed } = callee;
   const name = computed ? property.value : property.name;
   if (name === 'toString' && !isWhole(object, module)) {
@@ -26,9 +26,9 @@ export function openResults({ callee, arguments: given }, module) {
     ];
   }
   if (!/^(sort|toSorted)$/.test(name)) return [];
-  const compared = functionOf(given[0], module);
+  const compared = functionOf(args[0], module);
   return compared && returned(compared).some(isTruth)
-    ? [{ node: given[0], cause: `${name}() by a function that returns true or false` }]
+    ? [{ node: args[0], cause: `${name}() by a function that returns true or false` }]
     : [];
 }
 

@@ -35,9 +35,9 @@ function remedyFor(name, message, state) {
   const keys = OBJECT_CHILD.exec(decoded(message))?.[1];
   if (keys === undefined) return '';
   const place = placeOf(keys, state?.props);
-  const shown = `${place ?? '…'}.${keys.split(', ')[0]}`;
+  const example = `${place ?? '…'}.${keys.split(', ')[0]}`;
   const which = place === undefined ? '' : `It is like '${place}'. `;
-  return `${which}Show a value of it, such as {${shown}}.`;
+  return `${which}Show a value of it, such as {${example}}.`;
 }
 
 /**

@@ -35,20 +35,20 @@ const OF_REACT = {
 /**
  * Return what to say of a name that a module does not export.
  *
- * @param {string} shown the module
+ * @param {string} module its name in messages
  * @param {string} name
  * @param {string[]} known what it exports
  * @returns {{ message: string, remedy: string }}
  */
-export function lackOf(shown, name, known) {
+export function lackOf(module, name, known) {
   if (name === 'default') {
     const named = known.find((one) => one !== 'default') ?? '…';
     return {
-      message: `${shown} has no default export`,
+      message: `${module} has no default export`,
       remedy: `Write import { ${named} } in braces`,
     };
   }
-  const message = `${shown} has no export '${name}'`;
+  const message = `${module} has no export '${name}'`;
   const near = similar(name, known);
   if (near !== undefined) return { message, remedy: `Did you mean '${near}'?` };
   if (known.includes('default')) {

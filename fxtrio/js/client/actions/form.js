@@ -70,8 +70,8 @@ export function Form(props) {
 function ActionForm(props) {
   const { action, page, onSuccess, onError, refresh, reset = false, children, ...others } = props;
   const { reduce, initial, optimistic, ...rest } = others;
-  const { state: shown, base, runtime } = useRoute('Form');
-  const [state, setState] = useState(() => initialState(shown.actionData, action, initial));
+  const { state: route, base, runtime } = useRoute('Form');
+  const [state, setState] = useState(() => initialState(route.actionData, action, initial));
   const call = useActionCall(action, page);
   const { latest: busy, stop } = useLatestReading();
   const holdFocus = useFormFocus(state);
@@ -111,7 +111,7 @@ function ActionForm(props) {
       encType: 'multipart/form-data',
       ...rest,
       'aria-busy': state.pending || undefined,
-      action: actionUrl({ base, page: page ?? shown.requestedPath, name: action }),
+      action: actionUrl({ base, page: page ?? route.requestedPath, name: action }),
       method: 'post',
       onSubmit: submit,
     },

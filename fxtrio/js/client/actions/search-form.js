@@ -28,10 +28,10 @@ import { isSamePath, pathOf, queryOf, searchUrl, withBase } from '../navigation/
  * @param {SearchFormProps} props
  */
 export function SearchForm({ action, method, replace, scroll, children, ...rest }) {
-  const { state: shown, base, runtime } = useRoute('Form');
+  const { state: route, base, runtime } = useRoute('Form');
   const { to } = useNavigation();
-  const target = withBase(action ?? pathOf(shown.requestedPath), base);
-  const isOwn = isSamePath(target, shown.requestedPath, base);
+  const target = withBase(action ?? pathOf(route.requestedPath), base);
+  const isOwn = isSamePath(target, route.requestedPath, base);
   const pending = to !== null && to.includes('?') && isSamePath(to, target, base);
 
   /** @param {import('react').FormEvent<HTMLFormElement>} event */
@@ -46,7 +46,7 @@ export function SearchForm({ action, method, replace, scroll, children, ...rest 
     void runtime.router.navigate(url, { replace, scroll });
   };
 
-  const values = isOwn ? valuesOf(queryOf(shown.requestedPath)) : {};
+  const values = isOwn ? valuesOf(queryOf(route.requestedPath)) : {};
   return createElement(
     'form',
     { ...rest, 'aria-busy': pending || undefined, action: target, method, onSubmit: submit },

@@ -13,9 +13,9 @@ import { useStore } from '../store.js';
  */
 export function useAuth() {
   const { state, runtime } = useRoute('useAuth');
-  const { user: given } = state;
-  const rendered = useMemo(() => (given === undefined ? UNKNOWN : stateOf(given)), [given]);
-  const { status, user, error } = useStore(storeOf(runtime, given), rendered);
+  const { user: known } = state;
+  const rendered = useMemo(() => (known === undefined ? UNKNOWN : stateOf(known)), [known]);
+  const { status, user, error } = useStore(storeOf(runtime, known), rendered);
   useEffect(() => {
     void storeOf(runtime)?.ensure();
   }, [runtime]);

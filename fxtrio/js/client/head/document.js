@@ -29,7 +29,7 @@ export function applyHead(document, nodes, { nonce = '', untrusted = NONE, remov
   const { head } = document;
   releaseTitles(head);
   const titled = head.querySelector(`title:not([${MARK}])`) !== null;
-  const shown = titled ? withoutTitles(nodes) : nodes;
+  const applied = titled ? withoutTitles(nodes) : nodes;
   /** @type {Map<string, Element[]>} */
   const present = new Map();
   for (const element of head.querySelectorAll(`[${MARK}]`)) {
@@ -38,7 +38,7 @@ export function applyHead(document, nodes, { nonce = '', untrusted = NONE, remov
   }
   /** @type {Element | null} */
   let before = null;
-  for (const node of shown) {
+  for (const node of applied) {
     const [tag, , text] = node;
     const attributes = BASED.attributes?.(tag, node[1]) ?? node[1];
     const key = signature([tag, attributes, written(tag, attributes, text)]);
@@ -54,7 +54,7 @@ export function applyHead(document, nodes, { nonce = '', untrusted = NONE, remov
   if (remove) {
     for (const element of [...present.values()].flat()) element.remove();
   } else if (titled || nodes.some(([tag]) => tag === 'title')) {
-    removeOldTitles(head, shown);
+    removeOldTitles(head, applied);
   }
   if (head.querySelector('meta[name="viewport"]') === null) {
     head.append(create(document, ['meta', { name: 'viewport', content: VIEWPORT }, ''], ''));

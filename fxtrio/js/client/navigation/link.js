@@ -146,14 +146,14 @@ function whenVisible(element, found) {
  * Return handlers that call those of the app too.
  *
  * @param {Record<string, (event: any) => void>} own
- * @param {any} given
+ * @param {any} others of the app
  */
-function both(own, given) {
+function both(own, others) {
   return Object.fromEntries(
     Object.entries(own).map(([name, handler]) => [
       name,
       (/** @type {unknown} */ event) => {
-        given[name]?.(event);
+        others[name]?.(event);
         handler(event);
       },
     ]),

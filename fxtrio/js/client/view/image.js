@@ -73,13 +73,13 @@ export function Image({ src, priority = false, fill = false, style, ...rest }) {
  * Return the attributes `width` and `height`: one that is given leads to the other.
  *
  * @param {Picture} picture
- * @param {{ width?: number | string, height?: number | string }} given
+ * @param {{ width?: number | string, height?: number | string }} written
  */
-function sizeOf({ width, height }, given) {
-  if (given.width === undefined && given.height === undefined) return { width, height };
+function sizeOf({ width, height }, written) {
+  if (written.width === undefined && written.height === undefined) return { width, height };
   return {
-    width: given.width ?? scaled(given.height, width / height),
-    height: given.height ?? scaled(given.width, height / width),
+    width: written.width ?? scaled(written.height, width / height),
+    height: written.height ?? scaled(written.width, height / width),
   };
 }
 

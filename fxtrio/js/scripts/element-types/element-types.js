@@ -77,9 +77,9 @@ export class ElementTypes {
    * @returns {Reason[]}
    */
   ofAll(node) {
-    const { callee, arguments: given, argument } = node;
+    const { callee, arguments: args, argument } = node;
     const isOfObject = callee !== undefined && this.isLister(callee);
-    const whole = isOfObject ? given[0] : argument;
+    const whole = isOfObject ? args[0] : argument;
     const isInObject = isOfObject || this.elements.parentOf(node)?.type === 'ObjectExpression';
     if (!whole || !isInObject) return [];
     if (!this.elements.isElement(whole) && !(isOfObject && this.props.isElement(whole))) {

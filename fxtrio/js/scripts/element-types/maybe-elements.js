@@ -134,8 +134,8 @@ export class MaybeElements {
       return this.#referencesOf(around.id).flatMap((one) => this.#putInto(one, depth + 1));
     }
     if (around?.type !== 'MemberExpression' || around.object !== object) return [];
-    const given = this.assignedTo(around);
-    if (given) return [given];
+    const assigned = this.assignedTo(around);
+    if (assigned) return [assigned];
     const outer = this.parentOf(around);
     if (outer?.type !== 'CallExpression' || outer.callee !== around) {
       return this.#putInto(around, depth);
@@ -202,10 +202,9 @@ export class MaybeElements {
     if (type !== 'Parameter') return false;
     if (this.names().has(`${this.nameOfFunction(node)}(`)) return true;
     const index = node.params.findIndex((/** @type {Node} */ one) => contains(one, name));
-    return this.callsOf(node).some(({ callee, arguments: given }) => {
-      const others = given.filter((/** @type {Node} */ one) => !this.#isNameOf(one, node));
-      const seen =
-        others.length < given.length ? [callee, ...others] : given.slice(index, index + 1);
+    return this.callsOf(node).some(({ callee, arguments: args }) => {
+      const others = args.filter((/** @type {Node} */ one) => !this.#isNameOf(one, node));
+      const seen = others.length < args.length ? [callee, ...others] : args.slice(index, index + 1);
       return seen.some((/** @type {Node} */ one) => this.isElement(one, depth + 1));
     });
   }

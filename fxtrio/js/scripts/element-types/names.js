@@ -72,9 +72,9 @@ function addNames(elements, names) {
         add(keyOf(node), elements.assignedTo(node));
         break;
       case 'CallExpression':
-        for (const given of node.arguments) {
-          add(`${elements.declaredName(node.callee)}(`, given);
-          if (MUTATING.has(keyOf(node.callee))) add(keyOf(node.callee.object), given);
+        for (const argument of node.arguments) {
+          add(`${elements.declaredName(node.callee)}(`, argument);
+          if (MUTATING.has(keyOf(node.callee))) add(keyOf(node.callee.object), argument);
         }
         break;
       case 'ExportDefaultDeclaration':

@@ -76,8 +76,8 @@ function isOfComponent(elements, { name, node: around }, depth) {
   if (around.params[index] !== name && !isRest(elements, name)) return false;
   const isFirst = index === 0 || around.params[index]?.type === 'RestElement';
   if (isFirst && isComponent(elements, around)) return true;
-  return elements.callsOf(around).some(({ arguments: given }) => {
-    const passed = given[index];
+  return elements.callsOf(around).some(({ arguments: args }) => {
+    const passed = args[index];
     return passed && passed !== around && isProps(elements, passed, depth + 1);
   });
 }

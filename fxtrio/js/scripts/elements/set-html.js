@@ -26,11 +26,11 @@ const RESTRICTING = /^(a|button|form|nobr|p)$/;
  * @returns {string}
  */
 export function setHtmlProblem(tag, host, around, module) {
-  const given = tag.attributes.findLast(
+  const attribute = tag.attributes.findLast(
     (/** @type {Node} */ { name }) => name?.type === 'JSXIdentifier' && name.name === SET_HTML,
   );
-  if (given === undefined) return '';
-  const html = literalOf(given, module);
+  if (attribute === undefined) return '';
+  const html = literalOf(attribute, module);
   if (html !== undefined) {
     // A part of a drawing may be the whole of a component.
     const problem = htmlProblem(html, around.length > 0 ? [...around, host] : aroundHtml(host));
@@ -68,13 +68,13 @@ function outerOf(host, around) {
 export function literalOf({ value }, module) {
   const { type, properties } = value?.expression ?? {};
   if (type !== 'ObjectExpression' || properties.length !== 1) return undefined;
-  const [{ type: kind, key, value: given, computed, method }] = properties;
+  const [{ type: kind, key, value: written, computed, method }] = properties;
   if (kind !== 'Property' || computed || method || (key.name ?? key.value) !== '__html') {
     return undefined;
   }
-  const variable = given.type === 'Identifier' ? module?.variableOf(given) : undefined;
-  const isKept = variable && !module?.isWritten(variable);
-  const html = (isKept && module?.initOf(variable)) || given;
+  const variable = written.type === 'Identifier' ? module?.variableOf(written) : undefined;
+  const isConstant = variable && !module?.isWritten(variable);
+  const html = (isConstant && module?.initOf(variable)) || written;
   if (html.type === 'Literal') return typeof html.value === 'string' ? html.value : undefined;
   const isWritten = html.type === 'TemplateLiteral' && html.expressions.length === 0;
   return isWritten ? html.quasis[0].value.cooked : undefined;
@@ -91,13 +91,13 @@ const TEXTS = new Set(['Literal', 'TemplateLiteral', 'BinaryExpression', 'UnaryE
 
 /** Return the only child of an element if it is known when it is rendered. @param {Node} element */
 function onlyChild({ openingElement, children }) {
-  const given = openingElement.attributes.find(
+  const attribute = openingElement.attributes.find(
     (/** @type {Node} */ { name }) => name?.name === 'children',
   );
-  const shown = children.filter(
+  const inside = children.filter(
     (/** @type {Node} */ { type, value }) => type !== 'JSXText' || value.trim() !== '',
   );
-  const only = shown.length === 0 ? given?.value : shown.length === 1 ? shown[0] : undefined;
+  const only = inside.length === 0 ? attribute?.value : inside.length === 1 ? inside[0] : undefined;
   const isKnown = only?.type !== 'JSXExpressionContainer' || TEXTS.has(only.expression.type);
   return isKnown || only.expression.type === 'JSXEmptyExpression' ? undefined : only.expression;
 }

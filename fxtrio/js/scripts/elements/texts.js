@@ -72,15 +72,15 @@ function preProblem(children, module) {
 
 /** Return what React gets as the children of an element. @param {Node} element @returns {Node[]} */
 function childrenOf({ children, openingElement }) {
-  const shown = children.filter(isShown);
-  const given = openingElement.attributes.filter(
+  const inside = children.filter(isRendered);
+  const attributes = openingElement.attributes.filter(
     (/** @type {Node} */ one) => one.name?.name === 'children' && one.value,
   );
-  return shown.length > 0 ? shown : given.map((/** @type {Node} */ one) => one.value);
+  return inside.length > 0 ? inside : attributes.map((/** @type {Node} */ one) => one.value);
 }
 
 /** Whether a child remains when the blanks between lines are left out. @param {Node} child */
-function isShown({ type, value, expression }) {
+function isRendered({ type, value, expression }) {
   if (type === 'JSXText') return !(isBlankText(value) && value.includes('\n'));
   return expression?.type !== 'JSXEmptyExpression';
 }
@@ -117,7 +117,7 @@ function isText(node, module, depth = 0) {
     case 'LogicalExpression':
       return isOne(node.left) && isOne(node.right);
     case 'CallExpression':
-      return isTextMade(node, module);
+      return returnsText(node, module);
     case 'Identifier': {
       if (node.name === 'children') return false;
       const variable = module.variableOf(node);
@@ -133,7 +133,7 @@ function isText(node, module, depth = 0) {
 }
 
 /** Whether a call returns a text. @param {Node} call @param {Module} module */
-function isTextMade({ callee }, module) {
+function returnsText({ callee }, module) {
   const isGlobal = (/** @type {Node} */ one) =>
     one.type === 'Identifier' && module.variableOf(one) === null;
   if (callee.type !== 'MemberExpression') return isGlobal(callee) && callee.name === 'String';

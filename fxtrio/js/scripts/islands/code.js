@@ -92,9 +92,9 @@ function outerContexts(proof, page, island) {
   const inside = new Set(
     island.flatMap((file) => contextsOf(proof, file, nameOfProvided)).map(({ key }) => key),
   );
-  const given = page.flatMap((file) => contextsOf(proof, file, nameOfProvided));
+  const provided = page.flatMap((file) => contextsOf(proof, file, nameOfProvided));
   return read.flatMap(({ key, ...use }) => {
-    const outer = given.find((one) => one.key === key);
+    const outer = provided.find((one) => one.key === key);
     if (outer === undefined || inside.has(key)) return [];
     return [{ ...use, outer: `${outer.path}:${outer.line}` }];
   });

@@ -170,10 +170,10 @@ function attributeMistakes(opening, around) {
   /** @type {Mistake[]} */
   const found = [];
   const when = textOf(opening, 'when');
-  const given = attributeOf(opening, 'when');
-  if (given !== undefined && when !== undefined && !WHEN.includes(when)) {
+  const attribute = attributeOf(opening, 'when');
+  if (attribute !== undefined && when !== undefined && !WHEN.includes(when)) {
     found.push(
-      mistake(given, `An <Island> has no when="${when}"`, 'Write "load", "idle" or "visible"'),
+      mistake(attribute, `An <Island> has no when="${when}"`, 'Write "load", "idle" or "visible"'),
     );
   }
   const element = elementOf(opening);
@@ -246,8 +246,8 @@ function attributeOf({ attributes }, name) {
  * @returns {string | undefined}
  */
 function textOf(opening, name) {
-  const given = attributeOf(opening, name)?.value;
-  const value = given?.expression ?? given;
+  const written = attributeOf(opening, name)?.value;
+  const value = written?.expression ?? written;
   return typeof value?.value === 'string' ? value.value : undefined;
 }
 

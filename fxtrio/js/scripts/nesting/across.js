@@ -102,10 +102,10 @@ class Across extends Values {
 
   /** @param {string[]} files of a page, and of the layouts around it, the outermost first */
   addView(files) {
-    const shown = files.flatMap((file) => this.sources.exportOf(file, 'default') ?? []);
-    this.#outermost.push(...shown.slice(0, 1));
-    for (const [index, one] of shown.slice(1).entries()) {
-      const around = this.sources.functionOf(shown[index])?.node;
+    const exported = files.flatMap((file) => this.sources.exportOf(file, 'default') ?? []);
+    this.#outermost.push(...exported.slice(0, 1));
+    for (const [index, one] of exported.slice(1).entries()) {
+      const around = this.sources.functionOf(exported[index])?.node;
       const before = around && (this.inLayouts.get(around) ?? []);
       const isNew = before && !before.some(({ node }) => node === one.node);
       if (around && isNew) addTo(this.inLayouts, around, one);
@@ -131,8 +131,8 @@ class Across extends Values {
     let inside = chain;
     if (node.type === 'JSXElement') {
       const name = this.#elementOf(file, node);
-      const isShown = name === '' && chain.length > 0;
-      if (isShown) this.show(node, this.#at(file, chain, node));
+      const isComponent = name === '' && chain.length > 0;
+      if (isComponent) this.show(node, this.#at(file, chain, node));
       inside = name === '' ? [] : shortened([...chain, name]);
       for (const one of node.openingElement.attributes) {
         this.scan(one, file, []);

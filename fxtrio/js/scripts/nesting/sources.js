@@ -30,7 +30,7 @@ export class Sources {
   /** Functions that contexts call. @type {Set<Node>} */
   consumers = new Set();
   /** Values of attributes and properties, by name. @type {Map<string, Place[]>} */
-  given = new Map();
+  passed = new Map();
   /** What is added to lists and objects, by file. @type {Map<string, Place[]>} */
   added = new Map();
   /** @type {Map<string, Map<string, Node>>} */
@@ -205,8 +205,8 @@ export class Sources {
     seen.add(node);
     const follow = (/** @type {Place} */ to) => this.ownersOf(to, seen);
     const underKeys = (/** @type {string[]} */ keys) => {
-      const given = (this.given.get(keys[0]) ?? []).flatMap(follow);
-      return keys.includes('props') ? [undefined, ...given] : given;
+      const passed = (this.passed.get(keys[0]) ?? []).flatMap(follow);
+      return keys.includes('props') ? [undefined, ...passed] : passed;
     };
     if (
       node.type === 'MemberExpression' &&
@@ -232,36 +232,36 @@ export class Sources {
   /** @param {string} file @param {Node} node */
   #read(file, node) {
     const place = { file, node };
-    const give = (/** @type {string} */ name, /** @type {Node | null} */ value) => {
-      if (value) addTo(this.given, name, { file, node: value });
+    const pass = (/** @type {string} */ name, /** @type {Node | null} */ value) => {
+      if (value) addTo(this.passed, name, { file, node: value });
     };
     switch (node.type) {
       case 'JSXElement': {
-        const shown = this.functionOf({ file, node: node.openingElement.name });
-        if (shown) {
-          addTo(this.uses, shown.node, place);
-          this.components.push(shown);
+        const component = this.functionOf({ file, node: node.openingElement.name });
+        if (component) {
+          addTo(this.uses, component.node, place);
+          this.components.push(component);
         } else this.#readConsumer(place);
         break;
       }
       case 'JSXAttribute':
-        give(textOf(node.name), node.value?.expression ?? node.value);
+        pass(textOf(node.name), node.value?.expression ?? node.value);
         break;
       case 'Property':
         if (this.parentOf(place)?.type === 'ObjectPattern') break;
         if (node.computed && node.key.type !== 'Literal') break;
         for (const one of node.kind === 'get' ? returnedBy(node.value.body) : [node.value]) {
-          give(String(nameOf(node.key)), one);
+          pass(String(nameOf(node.key)), one);
         }
         break;
       case 'AssignmentPattern':
-        give(this.#trees.get(file)?.keyOfPattern(node) ?? '', node.right);
+        pass(this.#trees.get(file)?.keyOfPattern(node) ?? '', node.right);
         break;
       case 'AssignmentExpression':
       case 'ForOfStatement':
         for (const { type, property } of nodesOf(node.left)) {
           if (type !== 'MemberExpression') continue;
-          give(String(nameOf(property) ?? ''), node.right);
+          pass(String(nameOf(property) ?? ''), node.right);
           addTo(this.added, file, { file, node: node.right });
         }
         break;
@@ -290,9 +290,9 @@ export class Sources {
     const isChange = type === 'MemberExpression' && MUTATING.has(String(nameOf(property)));
     const name = this.moduleOf(file).nameInReact(node.callee);
     for (const value of node.arguments) {
-      const given = { file, node: value };
-      if (name === 'createContext') addTo(this.given, 'value', given);
-      else if (isChange && !isFunction(value)) addTo(this.added, file, given);
+      const argument = { file, node: value };
+      if (name === 'createContext') addTo(this.passed, 'value', argument);
+      else if (isChange && !isFunction(value)) addTo(this.added, file, argument);
     }
   }
 }

@@ -39,10 +39,10 @@ const DEEPEST = 12;
  */
 export function misplacedValues({ children, openingElement }, name, module) {
   if (!Object.hasOwn(CHILDREN, name)) return [];
-  const given = openingElement.attributes.filter(
+  const attributes = openingElement.attributes.filter(
     (/** @type {Node} */ one) => one.name?.name === 'children',
   );
-  const values = [...children, ...given.map((/** @type {Node} */ one) => one.value ?? one)];
+  const values = [...children, ...attributes.map((/** @type {Node} */ one) => one.value ?? one)];
   return values.flatMap((/** @type {Node} */ node) => {
     if (node.type === 'JSXText' || node.type === 'Literal') {
       return isBlank(node) ? [] : [textIn(node, name)];

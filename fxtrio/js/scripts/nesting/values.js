@@ -135,11 +135,11 @@ export class Values extends Findings {
   }
 
   /** @param {Node} node @param {At} at */
-  #showCall({ callee, arguments: given }, at) {
+  #showCall({ callee, arguments: args }, at) {
     const { file } = at;
     const module = this.sources.moduleOf(file);
     const inReact = module.nameInReact(callee);
-    if (inReact === 'useContext') return this.#showGiven('value', at);
+    if (inReact === 'useContext') return this.#showPassed('value', at);
     const called = this.sources.functionOf({ file, node: callee });
     if (called) return this.showReturned(called.node, { ...at, file: called.file, ...AWAY });
     const isMethod = callee.type === 'MemberExpression';
@@ -157,7 +157,7 @@ export class Values extends Findings {
     }
     const name = isMethod ? String(nameOf(callee.property)) : '';
     if (isOfLibrary && name === 'count') return this.addText(at, 'a value');
-    for (const one of given) {
+    for (const one of args) {
       const passed = this.sources.functionOf({ file, node: one });
       if (isFunction(one)) this.showReturned(one, at);
       else if (passed) this.showReturned(passed.node, { ...at, file: passed.file, ...AWAY });
@@ -189,7 +189,7 @@ export class Values extends Findings {
    */
   #showKey(key, object, at) {
     if (key === 'props') return this.addUnknown(at, 'a part of an element');
-    this.#showGiven(key, at);
+    this.#showPassed(key, at);
     return key === 'children' ? this.#showOwned(object, at) : this.addText(at, 'a value');
   }
 
@@ -202,9 +202,9 @@ export class Values extends Findings {
   }
 
   /** @param {string} name of an attribute or a property @param {At} at */
-  #showGiven(name, at) {
+  #showPassed(name, at) {
     if (!this.isNewAnywhere(`=${name}`, at)) return;
-    for (const place of this.sources.given.get(name) ?? []) {
+    for (const place of this.sources.passed.get(name) ?? []) {
       this.show(place.node, { ...at, file: place.file, blamed: place, use: null, ...AWAY });
     }
   }
@@ -278,14 +278,14 @@ export class Values extends Findings {
     this.#showDefault(name, at);
     if (keys[0] === 'children' && !keys.includes('props')) return this.#showChildren(node, at);
     if (keys.length > 0 && keys[0] !== '') return this.#showBound(keys, { file, node: name }, at);
-    if (this.sources.consumers.has(node)) this.#showGiven('value', at);
+    if (this.sources.consumers.has(node)) this.#showPassed('value', at);
     if (uses.has(node) || this.inLayouts.has(node)) this.addUnknown(at, 'all properties');
     for (const call of calls.get(node) ?? []) {
-      const { callee, arguments: given } = call.node;
+      const { callee, arguments: args } = call.node;
       const inside = { ...at, file: call.file, use: null, isQuiet: true };
       const isPassed = this.sources.functionOf({ file: call.file, node: callee })?.node !== node;
       if (isPassed && callee.type === 'MemberExpression') this.show(callee.object, inside);
-      for (const one of given) this.show(one, inside);
+      for (const one of args) this.show(one, inside);
     }
     this.#showAdded(at);
     return this.addText(at, 'a value');
@@ -295,18 +295,18 @@ export class Values extends Findings {
   #showChildren(component, at) {
     const { use } = at;
     if (use?.component === component) {
-      this.#showGivenTo(use.site, { ...at, use: use.outer });
+      this.#showPassedTo(use.site, { ...at, use: use.outer });
       return;
     }
     if (!this.isNewAnywhere(`>${this.numberOf(component)}`, at)) return;
     const inside = { ...at, use: null };
-    for (const one of this.sources.uses.get(component) ?? []) this.#showGivenTo(one, inside);
+    for (const one of this.sources.uses.get(component) ?? []) this.#showPassedTo(one, inside);
     for (const one of this.inLayouts.get(component) ?? []) {
       this.showComponent(one, { ...inside, blamed: one });
     }
     const calls = this.sources.calls.get(component) ?? [];
     if (calls.length > 0 || this.sources.consumers.has(component)) {
-      this.#showGiven('children', inside);
+      this.#showPassed('children', inside);
       for (const one of this.#leakingOnes()) this.#showChildren(one, inside);
     }
     for (const { file, node } of calls) {
@@ -319,7 +319,7 @@ export class Values extends Findings {
   }
 
   /** @param {Place} site an element, whose children are shown @param {At} at */
-  #showGivenTo({ file, node }, at) {
+  #showPassedTo({ file, node }, at) {
     if (!this.isNew(node.openingElement, at)) return;
     const { children, openingElement } = node;
     const away = { ...at, file, ...AWAY };
