@@ -14,8 +14,7 @@ from fxtrio.jobs.errors import (
     JobsNotRunning,
     JobTimeout,
 )
-from fxtrio.jobs.running.counts import JobStatistics
-from fxtrio.jobs.running.runner import JobRunner, open_jobs
+from fxtrio.jobs.running.runner import JobRunner, JobStatistics, open_jobs
 
 __all__ = [
     "CronInvalid",

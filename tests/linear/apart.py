@@ -89,7 +89,7 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.report.overlay_errors:overlay_error",
     ),
     "names of the app's own code, looked for where it is written": (
-        "tools.lsp.answers.page_links:written_link",
+        "tools.lsp.answers.symbols:written_link",
         "tools.lsp.documents.name_ranges:_range",
         "tools.lsp.documents.name_ranges:_spot",
         "tools.lsp.documents.name_ranges:action_spots",

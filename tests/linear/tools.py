@@ -22,7 +22,7 @@ from fxtrio.realtime.stores.postgres import PostgresBackend
 from fxtrio.serve.openapi.visible import visible
 from fxtrio.ssr.errors import place_in_stack
 from fxtrio.tools.lsp.answers.formatting import edits_between
-from fxtrio.tools.lsp.answers.page_links import page_of
+from fxtrio.tools.lsp.answers.symbols import page_of
 from fxtrio.tools.lsp.checks.checking import _position
 from fxtrio.tools.lsp.documents.name_ranges import _moved_line
 from fxtrio.tools.lsp.documents.page import _line

@@ -24,7 +24,6 @@ from fxtrio.db.database import limited
 from fxtrio.jobs.decorators import Job
 from fxtrio.jobs.notifications import JobNotifications
 from fxtrio.jobs.running.claims import Claims
-from fxtrio.jobs.running.counts import JobStatistics
 from fxtrio.jobs.running.execution import JobAttempts, retry_until_done
 from fxtrio.jobs.running.job_clock import JobClock
 from fxtrio.jobs.running.prefetch import Prefetch
@@ -41,6 +40,24 @@ _STATEMENT = 15.0  # for one of housekeeping, which is tried again, in seconds
 _CLOCK = 60.0  # between two looks at the database's clock where no jobs run, in seconds
 
 log = logging.getLogger("fx.jobs")
+
+
+@attrs.frozen(kw_only=True)
+class JobStatistics:
+    """Statistics of a process about durable jobs (counts)."""
+
+    running: int
+    overdue: int
+    """Have run out of time, and their threads go on."""
+
+    done: int
+    retried: int
+    failed: int
+    lost: int
+    """Ended here after they had been reassigned to another process."""
+
+    returned: int
+    """Released at the shutdown, because the database was lost or full, or for other code."""
 
 
 @attrs.define(eq=False, kw_only=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from fxtrio.tools.lsp.answers.data_paths import keys_below
-from fxtrio.tools.lsp.answers.page_links import written_link
-from fxtrio.tools.lsp.answers.symbols import Setting
+from fxtrio.tools.lsp.answers.symbols import Setting, written_link
 from fxtrio.tools.lsp.documents.positions import Range
 from fxtrio.tools.lsp.processes.ui_analysis import Wanted
 from fxtrio.tools.types.ui.typescript import Printer, property_name

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from urllib.parse import unquote, urlsplit
 
 import attrs
 
+from fxtrio.routes.pattern import Kind, Segment, parse_pattern, specificity
 from fxtrio.tools.lsp.answers.data_paths import keys_at
-from fxtrio.tools.lsp.answers.page_links import page_of
 from fxtrio.tools.lsp.documents.name_ranges import action_spots, key_spot
 from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Position, Range
@@ -15,6 +16,9 @@ from fxtrio.tools.lsp.processes.ui_analysis import Use
 from fxtrio.tools.lsp.project_index import KnownProject
 from fxtrio.tools.types.gather.page_types import PageTypes
 from fxtrio.tools.types.python.shapes import Key, ObjectShape, Place, Shape, walk
+
+BLANK = "{}"
+"""Stands in a link for a part that is known only when it runs."""
 
 
 @attrs.frozen
@@ -145,3 +149,38 @@ def covers(range_: Range, position: Position) -> bool:
 def places_of_keys(keys: Sequence[Key]) -> set[Place]:
     """Return where keys are written."""
     return {key.place for key in keys if key.place is not None}
+
+
+def page_of(href: str, patterns: Iterable[str]) -> str | None:
+    """Return the pattern of the page that ``href`` leads to; None for none, or another site."""
+    if not href.startswith("/") or href.startswith("//"):
+        return None
+    path = urlsplit(href.replace(BLANK, "\0")).path.replace("\0", BLANK)
+    segments = [unquote(one) for one in path.split("/") if one]
+    for pattern in sorted(patterns, key=specificity):
+        if _matches(parse_pattern(pattern), segments):
+            return pattern
+    return None
+
+
+def written_link(pattern: str) -> str:
+    """Return the text to write for a link to a page: up to its first parameter."""
+    fixed: list[str] = []
+    for segment in parse_pattern(pattern):
+        if segment.kind is not Kind.LITERAL:
+            return "/" + "".join(f"{one}/" for one in fixed)
+        fixed.append(segment.text)
+    return "/" + "/".join(fixed)
+
+
+def _matches(pattern: tuple[Segment, ...], segments: list[str]) -> bool:
+    for index, expected in enumerate(pattern):
+        if expected.kind is Kind.OPTIONAL_REST:
+            return True
+        if expected.kind is Kind.REST:
+            return index < len(segments)
+        if index >= len(segments):
+            return False
+        if expected.kind is Kind.LITERAL and segments[index] != expected.text:
+            return False
+    return len(segments) == len(pattern)
