@@ -68,17 +68,22 @@ export function withoutTypes({ parse, transform }, { path, text, lang }) {
   }
   // The transform prints `(<A />).b` without its parentheses, which is no syntax.
   const { program, errors } = parse(`${path}.jsx`, done.code, { lang: 'jsx', range: true });
-  const map = new SourceMap(JSON.parse(JSON.stringify(done.map)));
-  const starts = lineStarts(text);
+  /** Read when it is needed: most files have no mistakes. @type {ReturnType<typeof read> | undefined} */
+  let places;
+  const read = () => ({
+    map: new SourceMap(JSON.parse(JSON.stringify(done.map))),
+    starts: lineStarts(text),
+  });
   return {
     program: /** @type {any} */ (program),
     errors: [...done.errors, ...errors],
     refused: [],
     offsetOf: (node) => {
+      places ??= read();
       const before = done.code.slice(0, node.start).split('\n');
-      const found = map.findEntry(before.length - 1, before[before.length - 1].length);
+      const found = places.map.findEntry(before.length - 1, before[before.length - 1].length);
       if (!('originalLine' in found)) return 0;
-      return starts[found.originalLine] + found.originalColumn;
+      return places.starts[found.originalLine] + found.originalColumn;
     },
   };
 }

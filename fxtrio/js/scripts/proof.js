@@ -131,10 +131,12 @@ export class Proof {
     this.#known.set(file, known);
     const { sites } = islandsOf(module.program, (name) => module.importOf(name));
     const alone = isOfIsland ? new Set() : onlyInIslands(module, sites);
-    for (const { specifier, place } of importsOf(module)) {
+    for (const node of importsOf(module)) {
+      const specifier = node.source.value;
       if (isLibrary(specifier) || isAsset(specifier)) continue;
       /** @param {string} cause */
-      const add = (cause) => known.reasons.push({ path: module.path, ...place, cause });
+      const add = (cause) =>
+        known.reasons.push({ path: module.path, ...module.placeOf(node), cause });
       const found = OF_LIBRARY.test(specifier) ? undefined : await this.resolve(specifier, file);
       if (found === undefined || !CODE.test(found)) {
         add(`an import of '${specifier}'`);
@@ -334,14 +336,13 @@ function isAsset(specifier) {
 }
 
 /**
+ * Return the statements of a module that import from another one.
+ *
  * @param {Module} module
- * @returns {{ specifier: string, place: { line: number, column: number } }[]}
+ * @returns {any[]}
  */
 function importsOf(module) {
-  return module.program.body
-    .filter((/** @type {any} */ { source }) => typeof source?.value === 'string')
-    .map((/** @type {any} */ node) => ({
-      specifier: node.source.value,
-      place: module.placeOf(node),
-    }));
+  return module.program.body.filter(
+    (/** @type {any} */ { source }) => typeof source?.value === 'string',
+  );
 }
