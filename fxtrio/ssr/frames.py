@@ -56,7 +56,8 @@ class RenderFrame(NamedTuple):
     page: int
     type: int
     flags: int
-    payload: bytes
+    payload: bytes | memoryview
+    """Of what the reader was fed with: a view is valid as long as that."""
 
 
 class Rendered(NamedTuple):
@@ -89,8 +90,8 @@ def encode_credit(id: int, size: int) -> bytes:
     return HEADER.pack(_LEAST + 4, id, 0, CREDIT, 0) + _U32.pack(size)
 
 
-def split_rendered(payload: bytes) -> Rendered:
-    """Return head and HTML of the payload of an HTML frame.
+def split_rendered(payload: bytes | memoryview) -> Rendered:
+    """Return head and HTML of the payload of an HTML frame, copied.
 
     Raises FrameSizeInvalid when the head is longer than the payload.
     """
@@ -98,9 +99,7 @@ def split_rendered(payload: bytes) -> Rendered:
     head = _U32.unpack_from(payload)[0] if size >= 0 else 0
     if head > size:
         raise FrameSizeInvalid(head, max(size, 0))
-    if not head:
-        return Rendered(b"", payload[4:])
-    return Rendered(payload[4 : 4 + head], payload[4 + head :])
+    return Rendered(bytes(payload[4 : 4 + head]) if head else b"", bytes(payload[4 + head :]))
 
 
 class FrameReader(msgspec.Struct):
@@ -113,14 +112,17 @@ class FrameReader(msgspec.Struct):
     _held: int = 0
     _needed: int = HEADER_SIZE
 
-    def feed(self, data: bytes) -> list[RenderFrame]:
+    def feed(self, data: bytes | memoryview) -> list[RenderFrame]:
         """Return the frames that ``data`` completes, oldest first.
+
+        Nothing but what is left over is copied: the frames are to be used before ``data`` is
+        written to again.
 
         Raises FrameSizeInvalid as soon as the header of a frame is complete whose length
         is above ``limit`` or too small for a header. The reader is of no use after it.
         """
         if self._parts:
-            self._parts.append(data)
+            self._parts.append(bytes(data))
             self._held += len(data)
             if self._held < self._needed:
                 return []
@@ -138,7 +140,7 @@ class FrameReader(msgspec.Struct):
                 break
             frames.append(RenderFrame(id, page, type, flags, data[start + HEADER_SIZE : end]))
             start = end
-        self._keep(data[start:], needed)
+        self._keep(bytes(data[start:]), needed)
         return frames
 
     def _keep(self, rest: bytes, needed: int) -> None:

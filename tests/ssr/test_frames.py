@@ -37,7 +37,7 @@ any_frame = st.builds(
 
 
 def encode(frame: RenderFrame) -> bytes:
-    return encode_frame(frame.type, frame.id, frame.page, frame.payload, frame.flags)
+    return encode_frame(frame.type, frame.id, frame.page, bytes(frame.payload), frame.flags)
 
 
 @pytest.mark.parametrize("case", WIRE["frames"], ids=lambda case: case["name"])
