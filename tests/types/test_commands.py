@@ -300,6 +300,25 @@ def test_a_change_of_global_names_is_seen_in_files_that_do_not_import_them(
     assert places() == []
 
 
+@pytest.mark.node
+@pytest.mark.parametrize("between", ["", "barrel.js"])
+def test_a_plain_file_that_names_the_data_of_a_page_is_known_by_its_types(
+    between: str, tmp_path: Path
+) -> None:
+    uses = "export default function Page({ data }) {\n  return <p>{titleOf(data).lenth}</p>;\n}\n"
+    imported = f'import {{ titleOf }} from "../{between or "titles.js"}";\n'
+    files = {
+        "pages/index.fxl": LOADER + WHO + imported + uses,
+        "barrel.js": 'export { titleOf } from "./titles.js";\n',
+        "titles.js": '/** @param {import("fx/client").DataOf<"pages/index.fxl">} data */\n'
+        "export const titleOf = (data) => data.title;\n",
+    }
+    write_tree(tmp_path, files)
+    _, output = run("typecheck", "--root", str(tmp_path), "--json")
+    lines = files["pages/index.fxl"].count("\n")
+    assert [one["line"] for one in json.loads(output)["problems"]] == [lines - 1]
+
+
 @pytest.mark.parametrize("word", ["one", "DataOf"])
 def test_a_half_that_leaves_its_tier_changes_nothing_that_others_see(
     tmp_path: Path, word: str

@@ -347,7 +347,8 @@ class TypesFolder:
         """Return what declares the app for all halves of a tier, by file."""
         # Halves of the other tier, too: what they are is known only when this one is compiled.
         known = {**self._halves, **{half.source: half for half in halves}}
-        names_data = any("DataOf" in half.page.ui for half in known.values())
+        read = (*(half.page.ui for half in known.values()), *self.components.plain.values())
+        names_data = any("DataOf" in text for text in read)
         listed = [half for half in halves if not half.is_component and tier != "blank"]
         now = _DeclarationInput(
             types,

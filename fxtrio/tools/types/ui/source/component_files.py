@@ -25,6 +25,7 @@ from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces
 
 TYPED_SUFFIXES = (".tsx", ".ts")
 _SUFFIXES = (".jsx", *TYPED_SUFFIXES)
+_PLAIN_SUFFIXES = (".js", ".mjs", ".cjs")
 _MOST = 2_000_000
 """Bytes of a file that is read."""
 
@@ -59,6 +60,9 @@ class FoundFiles:
     opaque: frozenset[str] = frozenset()
     """Files of which it cannot be seen what is used of them."""
 
+    plain: Mapping[str, str] = attrs.field(factory=dict)
+    """The texts of JavaScript files, which are not checked but may say what they take."""
+
 
 def tags_of_imports(page: CheckedPage, places: UiPlaces, files: FoundFiles) -> tuple[Use, ...]:
     """Return the tags of components without types that a half imports."""
@@ -82,6 +86,7 @@ class ComponentFiles:
         files: dict[str, ComponentFile] = {}
         importers: dict[str, Importer] = {}
         opaque: set[str] = set()
+        plain: dict[str, str] = {}
         waiting = list(pages)
         while waiting:
             page = waiting.pop()
@@ -89,7 +94,12 @@ class ComponentFiles:
             names: dict[str, tuple[str, str]] = {}
             for one in self._imports_of(source, page.ui):
                 target = source_of(source, one.file, self._exists)
-                if not target.endswith(_SUFFIXES):
+                if target.endswith(_PLAIN_SUFFIXES) and target not in plain:
+                    read = self._file(target)
+                    if read is not None:
+                        plain[target] = read.page.ui
+                        waiting.append(read.page)
+                if source in plain or not target.endswith(_SUFFIXES):
                     continue
                 if target not in files:
                     found = self._file(target)
@@ -104,7 +114,7 @@ class ComponentFiles:
                 )
             if names:
                 importers[source] = Importer(source, names)
-        return FoundFiles(files, importers, frozenset(opaque))
+        return FoundFiles(files, importers, frozenset(opaque), plain)
 
     def _imports_of(self, source: str, text: str) -> tuple[ImportedFile, ...]:
         known, found = self._imports.get(source, ("", ()))
