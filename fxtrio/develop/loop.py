@@ -13,7 +13,7 @@ import trio
 
 from fxtrio.config import CONFIG_FILE, Config, load_config
 from fxtrio.develop.build.applied import Applied, SwapCode
-from fxtrio.develop.processes.import_attempt import find_import_failure, last_message
+from fxtrio.develop.processes.import_attempt import last_message, try_import
 from fxtrio.develop.processes.launch import Ahead, Server
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.processes.server_child import Failure, Served, open_child
@@ -98,8 +98,11 @@ class Loop:
             if self.restart is not None:
                 nursery.start_soon(_ask_for_restarts, self.restart, pending)
             failure = await self._prepare()
-            while True:
-                failure = await self._serve_and_follow(pending, failure)
+            try:
+                while True:
+                    failure = await self._serve_and_follow(pending, failure)
+            finally:
+                self.ahead.end_begun()
 
     async def _serve_and_follow(
         self, pending: PendingChanges, failure: Failure | None
@@ -121,6 +124,7 @@ class Loop:
             errors = leaves(group)
         if errors:
             self._failed(errors, "")
+            self.ahead.end_begun()
             await trio.sleep(_RETRY)
             return await self._prepare()
         # Outside of the block: browsers wait for whatever serves next.
@@ -163,6 +167,7 @@ class Loop:
                 if changes.files:
                     self.report.changed(changes.files)
                 self.project.miss(changes)
+                self.ahead.end_begun()
                 return _Renewal()
             now, before = self.find_app(), latest
             latest = now
@@ -195,7 +200,7 @@ class Loop:
         if not swapped.restart or served.hung or served.ended.is_set():
             return swapped
         server = attrs.evolve(self.server, app=self.find_app())
-        failed = await find_import_failure(server)
+        failed = await try_import(server, self.ahead, self.report.line)
         if not failed:
             return swapped
         return Swapped(failed=failed, error=last_message(failed), sources=swapped.sources)

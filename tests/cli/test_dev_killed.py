@@ -45,7 +45,6 @@ async def test_an_import_that_never_ends_ends_behind_its_parent(tmp_path: Path) 
             vite=str(tmp_path),
             socket=listener.fileno(),
             replies=write,
-            import_only=True,
         )
         child = await trio.lowlevel.open_process(
             [sys.executable, "-c", AT_ONCE],

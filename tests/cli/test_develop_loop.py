@@ -6,7 +6,7 @@ import os
 import re
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -109,6 +109,9 @@ class Project:
     """How many processes there were, besides those of the tests, each time."""
 
     ahead: Ahead = attrs.field(factory=Ahead)
+    at_preparing: Callable[[], object] = lambda: None
+    """What happens while nothing is served."""
+
     app: str = "app:app"
     """What `Loop.find_app` returns."""
 
@@ -121,6 +124,7 @@ class Project:
 
     async def prepare(self) -> None:
         self.seen_at_preparing.append(len(psutil.Process().children()))
+        self.at_preparing()
         if self.build_error:
             raise BuildBroken(self.build_error)
 
@@ -343,6 +347,35 @@ async def test_an_app_serves_on_while_a_new_process_could_not_import_it(project:
         third = await project.get()
 
     assert third.text.startswith("three ")
+
+
+async def test_a_break_that_is_saved_during_a_restart_leaves_the_app_as_it_was_before(
+    project: Project,
+) -> None:
+    async with running(project):
+        await project.report.wait_for("started")
+
+        def save_broken() -> None:
+            project.write("app = aplication")
+            project.change("app.py")
+
+        project.write(f"print('said at the import')\n{APP.replace('VERSION', 'two')}")
+        project.at_preparing = save_broken
+        project.change("app.py")
+        await project.report.wait_for("started", count=2)
+        second = await project.get()
+        while not project.report.events[-1].startswith("applied NameError: name 'aplication'"):
+            await project.report._arrived.wait()
+        third = await project.get()
+        project.at_preparing = lambda: None
+        project.write(APP.replace("VERSION", "three"))
+        project.change("app.py")
+        await project.report.wait_for("started", count=3)
+        last = await project.get()
+
+    assert second.text.startswith("two ")
+    assert child_pid(second) == child_pid(third)
+    assert last.text.startswith("three ")
 
 
 async def test_an_app_serves_on_while_another_one_that_comes_cannot_be_imported(

@@ -9,6 +9,7 @@ import pytest
 import trio
 
 from fxtrio.develop.build.dev_project import DevProject
+from fxtrio.develop.processes.launch import Ahead
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.watcher import Changes
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
@@ -17,6 +18,16 @@ from tests.trees import write_tree
 pytestmark = pytest.mark.node
 
 PAGE = "import './look.css';\nexport default () => <h1>one</h1>;\n"
+
+
+def in_folder(root: Path, nursery: trio.Nursery) -> DevProject:
+    return DevProject(
+        root=root,
+        sockets=root / "sockets",
+        nursery=nursery,
+        report=lambda line: None,
+        found=lambda problem: None,
+    )
 
 
 async def needs_restart(order: Swap) -> Swapped:
@@ -41,13 +52,7 @@ async def test_node_learns_of_what_was_saved_with_it(
     (tmp_path / "sockets").mkdir()
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = DevProject(
-                root=tmp_path,
-                sockets=tmp_path / "sockets",
-                nursery=nursery,
-                report=lambda line: None,
-                found=lambda problem: None,
-            )
+            workshop = in_folder(tmp_path, nursery)
             await workshop.prepare()
             told: list[dict[str, Any]] = []
             ask = ViteSupervisor.ask
@@ -82,3 +87,66 @@ async def test_node_learns_of_what_was_saved_with_it(
     assert sorted(ui) == [("change", "pages/index.fxl"), ("unlink", "pages/old.fxl")]
     css = str(tmp_path / "pages/look.css")
     assert [one for fields in told for one in fields["files"]] == [{"type": "change", "file": css}]
+
+
+SERVER = "@server\nasync def load(request):\n    return {'n': %d}\n\n\n"
+
+
+@pytest.mark.parametrize("has_imported", [True, False], ids=["imported", "not imported"])
+async def test_a_page_that_is_saved_during_a_restart_is_swapped_in_what_has_imported_the_former(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_imported: bool
+) -> None:
+    files = {"fx.config.json": "{}", "pages/index.fxl": SERVER % 1 + PAGE, "pages/look.css": ""}
+    write_tree(tmp_path, files)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sockets").mkdir()
+    orders: list[Swap] = []
+
+    async def swap(order: Swap) -> Swapped:
+        orders.append(order)
+        return Swapped(restart=order.restart)
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            workshop = in_folder(tmp_path, nursery)
+            await workshop.prepare()
+            write_tree(tmp_path, {"fx.config.json": '{"csrf": true}'})
+            assert (await workshop.apply(Changes(("fx.config.json",)), swap)).restart
+            monkeypatch.setattr(Ahead, "has_begun", has_imported)
+            write_tree(tmp_path, {"pages/index.fxl": SERVER % 2 + PAGE})
+            await workshop.prepare()
+            await workshop.apply(Changes(("pages/index.fxl",)), swap)
+            nursery.cancel_scope.cancel()
+
+    swapped = [order.sources for order in orders[1:]]
+    assert swapped == ([("pages/index.fxl",)] if has_imported else [])
+
+
+@pytest.mark.parametrize("file", ["fx.config.json", "package.json", "migrations/0001_a.sql"])
+async def test_a_restart_that_a_break_has_prevented_comes_when_it_is_put_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
+) -> None:
+    settings = '{"database": {"url": "sqlite:///a.db"}}'
+    files = {"fx.config.json": settings, "rules.py": "A = 1\n", "pages/index.fxl": PAGE}
+    write_tree(tmp_path, {**files, "pages/look.css": ""})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sockets").mkdir()
+
+    async def swap(order: Swap) -> Swapped:
+        if "(" in (tmp_path / "rules.py").read_text():
+            return Swapped(failed="SyntaxError: (", error="SyntaxError: (")
+        return Swapped(restart=order.restart)
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            workshop = in_folder(tmp_path, nursery)
+            await workshop.prepare()
+            texts = {file: settings if file == "fx.config.json" else "{}"}
+            write_tree(tmp_path, {**texts, "rules.py": "A = (\n"})
+            broken = await workshop.apply(Changes((file, "rules.py")), swap)
+            write_tree(tmp_path, {"rules.py": "A = 2\n"})
+            mended = await workshop.apply(Changes(("rules.py",)), swap)
+            nursery.cancel_scope.cancel()
+
+    assert (broken.restart, broken.problems) == ("", ("SyntaxError: (",))
+    assert mended.restart

@@ -133,8 +133,6 @@ class DevProject:
         """Compile the whole project. Raises FxtrioError for what keeps all of it from working."""
         self.variables = await trio.to_thread.run_sync(renew_env_files, self.root, self.variables)
         self.config = await trio.to_thread.run_sync(load_config, self.root)
-        self._left = Swap()
-        self.ahead.end_begun()  # it has begun with what was there before
         self._mistakes.stop()
         self._toolchain = await ensure_toolchain(self.report)
         async with trio.open_nursery() as nursery:
@@ -146,6 +144,9 @@ class DevProject:
         if self._untold is not None:
             tell, self._untold = self._untold, None
             await tell()
+        # What serves next may have imported what was there before.
+        others = other_servers(self._by_source(), before, markdown=True) if before else ()
+        self._left = Swap(sources=tuple(others)) if self.ahead.has_begun else Swap()
         if before:
             await self._catch_up(before)
         await self._tell_problems()
@@ -175,19 +176,18 @@ class DevProject:
         if BUILT in found.settings:  # no process can start before it is made again
             self.miss(changes)
             return Applied(restart=f"{BUILT} has changed")
-        if found.settings or restart:
-            restart = restart or f"{found.settings[0]} has changed"
-            if BUILT in found.settings or found.pages or found.structure:
+        if found.settings and not restart:
+            restart = f"{found.settings[0]} has changed"
+        elif found.packages and await self._vite.has_other_packages():
+            restart = f"{found.packages[0]} has changed"
+        elif found.migrations and self.config.database.url:
+            restart = f"{found.migrations[0]} is to be run"
+        if restart:
+            if found.pages or found.structure:
                 # A new process could only try the former build, which is not what it will serve.
                 self.miss(changes)
                 return Applied(restart=restart)
             return await self._start_anew(changes, swap, restart)
-        if found.packages and await self._vite.has_other_packages():
-            self.miss(changes)
-            return Applied(restart=f"{found.packages[0]} has changed")
-        if found.migrations and self.config.database.url:
-            self.miss(changes)
-            return Applied(restart=f"{found.migrations[0]} is to be run")
         if found.structure:
             return await self._restructure(found, swap)
         known = self._by_source()
@@ -373,11 +373,11 @@ class DevProject:
         order = Swap(
             files=tuple({*left.files, *(str(self.root / file) for file in files)}),
             sources=tuple({*left.sources, *sources}),
-            restart=restart,
+            restart=restart or left.restart,
             at_once=at_once,
         )
         swapped = await swap(order)
-        self._left = Swap(files=order.files, sources=order.sources) if swapped.failed else Swap()
+        self._left = attrs.evolve(order, at_once=False) if swapped.failed else Swap()
         return swapped, [overlay_failure(swapped, order, self.root)] if swapped.failed else []
 
     async def _tell(

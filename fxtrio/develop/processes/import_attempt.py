@@ -1,4 +1,4 @@
-"""Whether a new process could import the app. `loop` looks before it ends the one that serves.
+"""Imports the app in a new process, before `loop` ends the one that serves.
 
 Only a new process can say: what declares jobs, tables or metrics may fail when it runs twice in
 one, and what a restart is for is exactly what cannot run twice.
@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import os
 import re
-import signal
+from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
 import attrs
 import trio
 
-from fxtrio.develop.processes.attached_process import Adopted, adopt
-from fxtrio.develop.processes.launch import Server, launch_server
+from fxtrio.develop.processes.launch import Ahead, Server, end_launched, launch_server
 from fxtrio.develop.processes.messages import BEGIN
+from fxtrio.processes import wait_for_end
 
 _LONGEST = 20.0
 """How long an import may take (seconds); the process that serves is replaced then."""
@@ -29,30 +29,43 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*: .*")
 """The line of a traceback with the class and the message."""
 
 
-async def find_import_failure(server: Server) -> str:
-    """Return what a process writes that cannot import the app of ``server``; "" when it can."""
-    launch = partial(launch_server, attrs.evolve(server, inspect=0), import_only=True)
+async def try_import(server: Server, ahead: Ahead, echo: Callable[[str], None]) -> str:
+    """Return what a process writes that cannot import the app of ``server``; "" when it can.
+
+    One that can serves next: ``ahead`` has it, and what is saved from now on is swapped in it, so
+    that no mistake keeps it from its start. ``echo`` gets what it has written.
+    """
+    # The debugger's port is still that of the process that serves.
+    launch = partial(launch_server, attrs.evolve(server, inspect=0))
     launched = await trio.to_thread.run_sync(launch)
-    process = adopt(launched.process)
-    written, ended = bytearray(), False
+    process, written = launched.process, bytearray()
+    assert process.stdin is not None and process.stderr is not None  # they are PIPE
+    launched.begun = True
     try:
-        async with trio.lowlevel.FdStream(launched.replies) as replies:
+        async with _copy(launched.replies) as replies, _copy(process.stderr.fileno()) as errors:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_read, process, written)
+                nursery.start_soon(_read, errors, written)
                 nursery.cancel_scope.deadline = trio.current_time() + _LONGEST
-                with suppress(trio.BrokenResourceError):  # it has ended
-                    await process.stdin.send_all(BEGIN)
-                if await replies.receive_some():
-                    return ""
-                await process.wait()
-                ended = True
+                with suppress(BrokenPipeError):  # it has ended
+                    process.stdin.write(BEGIN)
+                launched.imported = bool(await replies.receive_some())
+                if launched.imported:
+                    nursery.cancel_scope.cancel("it has imported the app")
+                await wait_for_end(process)
                 nursery.cancel_scope.deadline = trio.current_time() + _REST
+        code = process.poll()
+        text = written.decode(errors="replace").strip()
+        if launched.imported and not server.inspect:
+            ahead.keep(server, launched)
+            for line in text.splitlines():
+                echo(line)
     finally:
-        await _kill(process)
-    if not ended:
+        if not ahead.has(launched):
+            with trio.CancelScope(shield=True):
+                await trio.to_thread.run_sync(end_launched, launched)
+    if launched.imported or code is None:
         return ""
-    text = written.decode(errors="replace").strip()
-    return text or f"The app cannot be imported: exit code {process.returncode}"
+    return text or f"The app cannot be imported: exit code {code}"
 
 
 def last_message(text: str) -> str:
@@ -61,15 +74,10 @@ def last_message(text: str) -> str:
     return next((line for line in reversed(lines) if _RAISED.fullmatch(line)), lines[-1])
 
 
-async def _read(process: Adopted, written: bytearray) -> None:
-    async for part in process.stderr:
+def _copy(descriptor: int) -> trio.lowlevel.FdStream:
+    return trio.lowlevel.FdStream(os.dup(descriptor))
+
+
+async def _read(stream: trio.abc.ReceiveStream, written: bytearray) -> None:
+    async for part in stream:
         written += part
-
-
-async def _kill(process: Adopted) -> None:
-    """End it with all that it has started."""
-    with trio.CancelScope(shield=True):
-        with suppress(ProcessLookupError):
-            os.killpg(process.process.pid, signal.SIGKILL)
-        await process.wait()
-        await process.close()

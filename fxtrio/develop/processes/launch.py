@@ -121,8 +121,11 @@ class LaunchedServer:
     begun: bool = False
     """Whether it imports the app, or has done so."""
 
+    imported: bool = False
+    """Whether it has said that it has done so."""
 
-def server_variables(server: Server, *, replies: int, import_only: bool = False) -> dict[str, str]:
+
+def server_variables(server: Server, *, replies: int) -> dict[str, str]:
     """Return what the process that serves has in its environment besides what we have."""
     settings = ChildSettings(
         root=str(server.root),
@@ -131,7 +134,6 @@ def server_variables(server: Server, *, replies: int, import_only: bool = False)
         vite=str(server.vite),
         socket=server.socket.fileno(),
         replies=replies,
-        import_only=import_only,
     )
     return {
         VARIABLE: settings.to_json(),
@@ -140,8 +142,8 @@ def server_variables(server: Server, *, replies: int, import_only: bool = False)
     }
 
 
-def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServer:
-    """Start the process that serves, or one that only imports the app."""
+def launch_server(server: Server) -> LaunchedServer:
+    """Start the process that serves."""
     reading, writing = os.pipe()
     try:
         process = subprocess.Popen(
@@ -157,7 +159,7 @@ def launch_server(server: Server, *, import_only: bool = False) -> LaunchedServe
             cwd=server.root,
             env={
                 **os.environ,
-                **server_variables(server, replies=writing, import_only=import_only),
+                **server_variables(server, replies=writing),
             },
             pass_fds=(server.socket.fileno(), writing),
             start_new_session=True,  # so that Ctrl-C reaches this command only
@@ -212,9 +214,23 @@ class Ahead:
         with suppress(BrokenPipeError):  # it has ended, as whoever takes it learns
             launched.process.stdin.write(BEGIN)
 
+    def keep(self, server: Server, launched: LaunchedServer) -> None:
+        """Let a process serve next that has just imported the app."""
+        _end_server(self._server)
+        self._server, self._environment = (server, launched), dict(os.environ)
+
+    def has(self, launched: LaunchedServer) -> bool:
+        """Whether this process serves next."""
+        return self._server is not None and self._server[1] is launched
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the process that serves next has imported the app, or does so now."""
+        return self._server is not None and self._server[1].begun
+
     def end_begun(self) -> None:
-        """End the process that serves, if it has begun with another manifest."""
-        if self._server is not None and self._server[1].begun:
+        """End the process that serves next, if it has begun with what was there before."""
+        if self.has_begun:
             _end_server(self._server)
             self._server = None
 
@@ -272,11 +288,16 @@ def _leave_process(process: subprocess.Popen[bytes]) -> None:
 
 def _end_server(found: tuple[Server, LaunchedServer] | None) -> None:
     if found is not None:
-        os.close(found[1].replies)
-        if found[1].begun:
-            with suppress(ProcessLookupError):
-                os.killpg(found[1].process.pid, signal.SIGKILL)  # with what its imports started
-        _end(found[1].process)
+        end_launched(found[1])
+
+
+def end_launched(launched: LaunchedServer) -> None:
+    """End a process that nobody has taken, with what its imports have started."""
+    os.close(launched.replies)
+    if launched.begun:
+        with suppress(ProcessLookupError):
+            os.killpg(launched.process.pid, signal.SIGKILL)
+    _end(launched.process)
 
 
 def _end_vite(found: tuple[ViteSettings, subprocess.Popen[bytes]] | None) -> None:

@@ -37,11 +37,9 @@ class ChildSettings:
     """File descriptor of the listening socket."""
 
     replies: int
-    """File descriptor of a pipe that the parent reads: a line once the child serves, then two
-    `Swapped` for each `Swap`, which come by standard input: it has begun, and what came of it."""
-
-    import_only: bool = False
-    """Whether it ends as soon as the app is imported, which is all that ``replies`` says then."""
+    """File descriptor of a pipe that the parent reads: a line once the app is imported, one once
+    the child serves, then two `Swapped` for each `Swap`, which come by standard input: it has
+    begun, and what came of it."""
 
     def to_json(self) -> str:
         """Return text that `from_json` reads."""

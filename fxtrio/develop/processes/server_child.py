@@ -13,7 +13,7 @@ import msgspec
 import trio
 
 from fxtrio.develop.processes.attached_process import Adopted, adopt
-from fxtrio.develop.processes.launch import Ahead, Server
+from fxtrio.develop.processes.launch import Ahead, LaunchedServer, Server
 from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.develop.processes.messages import BEGIN, GRACE, SERVE, Swap, Swapped
 
@@ -127,7 +127,7 @@ async def _run_child(
             with suppress(trio.BrokenResourceError):  # it has ended
                 await process.stdin.send_all(SERVE if launched.begun else BEGIN + SERVE)
             task_status.started()
-            served.serves = await nursery.start(_read_replies, launched.replies, send)
+            served.serves = await nursery.start(_read_replies, launched, send)
             served.started.set()
             await process.wait()
             nursery.cancel_scope.deadline = trio.current_time() + 1.0  # for its last lines
@@ -139,18 +139,20 @@ async def _run_child(
 
 
 async def _read_replies(
-    reading: int,
+    launched: LaunchedServer,
     send: trio.MemorySendChannel[Swapped],
     *,
     task_status: trio.TaskStatus[bool] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Deliver what the child answers; started once it serves (True), or never will (False)."""
-    serves = False
-    async with trio.lowlevel.FdStream(reading) as stream:
+    imported, serves = launched.imported, False
+    async with trio.lowlevel.FdStream(launched.replies) as stream:
         with send:
             async for line in read_lines(stream):
                 if serves:
                     await send.send(msgspec.json.decode(line, type=Swapped))
+                elif not imported:
+                    imported = True
                 else:
                     serves = True
                     task_status.started(True)

@@ -2,8 +2,8 @@
 
 It takes `ChildSettings` as JSON in the environment variable `VARIABLE`, and waits for `BEGIN`
 on its standard input, and for `SERVE` once it has imported the app. It says by a line to
-``replies`` that it serves, answers each order (`Swap`) of its standard input there, and ends when
-that does: so it never outlives the command that started it.
+``replies`` that it has done so, by another that it serves, answers each order (`Swap`) of its
+standard input there, and ends when that does: so it never outlives the command that started it.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server_process import ParentInterface, serve_here
 from fxtrio.tracebacks import trimmed
 
-_READY = b"{}\n"
+_DONE = b"{}\n"
 _PRECISION = 1.0  # seconds: four looks in that time are half of what an idle process costs
 _MORE = 3.0  # than the time that the app has to end after its parent (seconds)
 _BEGUN = msgspec.json.encode(attrs.asdict(Swapped(begun=True))) + b"\n"
@@ -78,7 +78,8 @@ def make_app() -> HostGuard:
     modules = Modules(Path(settings.vite), swapper.records)
     if find_spec("mcp") is not None:
         app = _with_tools(app, settings, config)
-    if not settings.import_only and os.read(0, len(SERVE)) != SERVE:
+    os.write(settings.replies, _DONE)
+    if os.read(0, len(SERVE)) != SERVE:
         raise SystemExit(0)  # the parent has ended
     return development_app(app, config, modules=modules, host=settings.host, inside=swapper.inside)
 
@@ -123,7 +124,7 @@ def serve() -> int:
     serving = trio.Event()
 
     def tell_ready(_: list[str]) -> None:
-        os.write(settings.replies, _READY)
+        os.write(settings.replies, _DONE)
         serving.set()
 
     with noting_imports(root) as importers:
@@ -135,10 +136,6 @@ def serve() -> int:
             app_module=settings.app.partition(":")[0],
         )
         developing.set(swapper)
-        if settings.import_only:
-            load_application(options)
-            os.write(settings.replies, _READY)
-            return 0
         orders = partial(_take_orders, swapper, settings.replies, serving)
         around = ParentInterface(ready=tell_ready, until=orders)
         return serve_here(options, adopt_sockets([settings.socket]), around)
