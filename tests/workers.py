@@ -9,8 +9,10 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import traceback
 from collections import deque
 from collections.abc import Iterator
@@ -18,11 +20,14 @@ from contextlib import contextmanager, suppress
 from itertools import groupby
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Literal
 
 import attrs
 import pytest
+
+from tests.made_once import FOLDER
 
 CRASHED = "The process of this test ended during it, with status {}."
 NEVER_BEGUN = "The process of this test ended before it, with status {}."
@@ -65,6 +70,14 @@ class Workers:
         for _, its in groupby(numbers, key=lambda number: session.items[number].path):
             first, *rest = its
             self._waiting.append(range(first, first + 1 + len(rest)))
+        folder = session.config.stash[FOLDER] = Path(tempfile.mkdtemp())
+        try:
+            self._run(session)
+        finally:  # a TemporaryDirectory would be removed by the first process that ends
+            shutil.rmtree(folder, ignore_errors=True)
+        return True
+
+    def _run(self, session: pytest.Session) -> None:
         try:
             for _ in range(min(self.count, len(self._waiting))):
                 self._start(session)
@@ -78,7 +91,6 @@ class Workers:
             for worker in self._running.values():
                 os.kill(worker.process, signal.SIGINT)
                 os.waitpid(worker.process, 0)
-        return True
 
     def _start(self, session: pytest.Session) -> None:
         ours, theirs = Pipe()

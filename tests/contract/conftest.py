@@ -11,6 +11,7 @@ from fxtrio.compile.build import build_project
 from fxtrio.config import load_config
 from tests.contract.projects import open_built
 from tests.contract.servers import Observed, observe_workers
+from tests.made_once import made_once
 
 TOUR = Path(__file__).parent / "tour"
 PATHS = (
@@ -32,16 +33,18 @@ PATHS = (
 
 
 @pytest.fixture(scope="session")
-def tour(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def tour(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project in `tour`, built once for all tests that render."""
-    project = Path(shutil.copytree(TOUR, tmp_path_factory.mktemp("contract") / "tour"))
 
-    async def build() -> None:
+    async def build(project: Path) -> None:
         config = load_config(project)
         await build_project(project, config, mode="production", report=lambda line: None)
 
-    trio.run(build)
-    return project
+    def make(project: Path) -> None:
+        shutil.copytree(TOUR, project)
+        trio.run(build, project)
+
+    return made_once(pytestconfig, "tour", tmp_path_factory.mktemp("contract") / "tour", make)
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.support import Server, copy_example, fx, served
+from tests.made_once import made_once
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -17,10 +18,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def built_guestbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    project = copy_example("guestbook", tmp_path_factory.mktemp("examples"))
-    fx("build", cwd=project)
-    return project
+def built_guestbook(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def make(folder: Path) -> None:
+        fx("build", cwd=copy_example("guestbook", folder))
+
+    folder = tmp_path_factory.mktemp("examples")
+    return made_once(pytestconfig, "guestbook", folder, make) / "guestbook"
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ..made_once import made_once
 from ..trees import page, write_tree
 
 FILES = {
@@ -128,13 +129,14 @@ FILES = {
 
 
 @pytest.fixture(scope="session")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = write_tree(tmp_path_factory.mktemp("supervised"), FILES)
-    subprocess.run(
-        [sys.executable, "-m", "fxtrio", "build"],
-        cwd=root,
-        env={**os.environ, "FX_COMPRESSION": "off"},  # which takes as long as all the rest
-        check=True,
-        timeout=300,
-    )
-    return root
+def project(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    def make(root: Path) -> None:
+        subprocess.run(
+            [sys.executable, "-m", "fxtrio", "build"],
+            cwd=write_tree(root, FILES),
+            env={**os.environ, "FX_COMPRESSION": "off"},  # which takes as long as all the rest
+            check=True,
+            timeout=300,
+        )
+
+    return made_once(pytestconfig, "supervised", tmp_path_factory.mktemp("supervised"), make)
