@@ -157,6 +157,7 @@ def contributing(reader: Reader) -> None:
     process.
     """
     reader.env |= {"FXTRIO_TESTS": "short", "FXTRIO_TESTS_WORKERS": "1"}
+    reader.env["UV_LINK_MODE"] = "symlink"  # else it copies all packages, where files are in memory
     reader.replaced["/tmp/shop"] = str(reader.folder / "shop")
     reader.open("CONTRIBUTING.md")
     reader.run(2)

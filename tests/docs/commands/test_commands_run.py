@@ -13,6 +13,9 @@ from tests.docs.commands.sessions import PAGES, READ, SESSIONS
 from tests.docs.commands.shell import shell_lines
 from tests.docs.pages import ROOT
 
+AT_NIGHT = frozenset({"frontend"})
+"""Pages whose commands only install and run programs of others."""
+
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
@@ -28,7 +31,10 @@ def reader(tools: Tools, tmp_path: Path) -> Reader:
 
 
 @pytest.mark.node
-@pytest.mark.parametrize("session", READ)
+@pytest.mark.parametrize(
+    "session",
+    [pytest.param(one, marks=pytest.mark.nightly) if one in AT_NIGHT else one for one in READ],
+)
 def test_the_commands_of_pages_run(session: str, reader: Reader) -> None:
     READ[session](reader)
 
