@@ -24,7 +24,7 @@ from .works import Author
 pytestmark = pytest.mark.browser
 
 SEED = 20
-EDITS = amount(8, long=25)
+EDITS = amount(4, long=25)
 RESTARTS = 8
 
 BURSTS = 3
