@@ -197,7 +197,6 @@ def refused(root: Path) -> list[str]:
 ALLOWED = [
     ENTRY.removeprefix("/_fx/"),
     "@vite/client",
-    "@react-refresh",
     "pages/index.fxl.tsx",
     "card.jsx",
     "pages/look.css",

@@ -11,6 +11,7 @@ import trio
 
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.develop.serving.dev_app import DevelopedApp
+from fxtrio.develop.vite.runtime_files import RuntimeFiles
 from fxtrio.develop.vite.vite_proxy import Modules
 
 URL = b"/app/_fx/@id/__x00__virtual:fx/client"
@@ -37,9 +38,8 @@ async def answer(
         return {"type": "http.disconnect"}
 
     scope = {"type": "http", "method": method, "path": "/"}
-    await DevelopedApp(app, hot=Modules(Path("/"), Records(Path("/"))), base_url="/app")(
-        scope, receive, send
-    )
+    hot = Modules(Path("/"), Records(Path("/")), RuntimeFiles(Path("/"), "/app"))
+    await DevelopedApp(app, hot=hot, base_url="/app")(scope, receive, send)
     start, *bodies = sent
     return dict(start["headers"]), b"".join(body["body"] for body in bodies)
 

@@ -17,6 +17,7 @@ from fxtrio.config import load_config
 from fxtrio.develop.report.inside import Inside
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.develop.serving.allowed_hosts import HostGuard, development_app
+from fxtrio.develop.vite.runtime_files import RuntimeFiles
 from fxtrio.develop.vite.vite_proxy import Modules
 from fxtrio.spans import Spans, span
 
@@ -62,7 +63,7 @@ async def developed(root: Path) -> AsyncIterator[HostGuard]:
         with spans.open_root("request", "GET /book"), span("loader", "pages/book.fxl: load()"):
             await PlainTextResponse("book")(scope, receive, send)
 
-    modules = Modules(root, Records(root))
+    modules = Modules(root, Records(root), RuntimeFiles(root, ""))
     with inside.open():
         yield development_app(
             app, load_config(root), modules=modules, host="127.0.0.1", inside=inside

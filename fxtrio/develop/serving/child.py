@@ -42,6 +42,7 @@ from fxtrio.develop.reload.import_graph import noting_imports
 from fxtrio.develop.report.blocking_calls import watch_stalls
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.develop.serving.allowed_hosts import HostGuard, development_app
+from fxtrio.develop.vite.runtime_files import RuntimeFiles
 from fxtrio.develop.vite.vite_proxy import Modules
 from fxtrio.errors import FxtrioError
 from fxtrio.observe.stalls import watch_import
@@ -75,7 +76,8 @@ def make_app() -> HostGuard:
         raise SystemExit(1) from None
     swapper: Swapper = developing.get()
     swapper.records.lines = config.dev.console
-    modules = Modules(Path(settings.vite), swapper.records)
+    runtime = RuntimeFiles(root, config.base_url)
+    modules = Modules(Path(settings.vite), swapper.records, runtime)
     if find_spec("mcp") is not None:
         app = _with_tools(app, settings, config)
     os.write(settings.replies, _DONE)

@@ -18,6 +18,7 @@ from starlette.types import Receive, Scope, Send
 
 from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.develop.report.request_logs import Follower, Records
+from fxtrio.develop.vite.runtime_files import HEADERS, RuntimeFiles
 from fxtrio.ssr.attached_renderer import connect
 
 _PASSED: Final = frozenset({b"accept", b"if-none-match", b"sec-fetch-dest", b"referer"})
@@ -45,10 +46,11 @@ class _Own(msgspec.Struct):
 class Modules:
     """Answers requests for modules, and the WebSocket that tells of updates."""
 
-    def __init__(self, folder: Path, records: Records) -> None:
+    def __init__(self, folder: Path, records: Records, runtime: RuntimeFiles) -> None:
         """``folder`` holds the sockets on which Node listens."""
         self._folder = folder
         self._records = records
+        self._runtime = runtime
         self._idle: list[trio.SocketStream] = []
         self._connected: set[trio.CancelScope] = set()
         self._closing = False
@@ -60,8 +62,12 @@ class Modules:
             handling.cancel("the server ends")
 
     async def answer(self, scope: Scope, send: Send) -> None:
-        """Pass a GET or HEAD on, and its answer back."""
+        """Send a file of the runtime, or pass a GET or HEAD on, and its answer back."""
         query = scope["query_string"]
+        file = None if query else await self._runtime.read(scope["path"])
+        if file is not None:
+            await _send(scope, send, 200, list(HEADERS), file)
+            return
         target = scope["raw_path"] + (b"?" + query if query else b"")
         headers = [pair for pair in scope["headers"] if pair[0] in _PASSED]
         try:
@@ -69,11 +75,7 @@ class Modules:
         except (OSError, trio.BrokenResourceError, h11.RemoteProtocolError):
             status, back, body = 502, [], b"fx dev: the bundler is being started. Try again.\n"
         passed = [pair for pair in back if pair[0].lower() not in _OF_THE_LINK]
-        passed.append((b"content-length", b"%d" % len(body)))
-        passed.append((b"x-content-type-options", b"nosniff"))
-        head = scope["method"] == "HEAD"
-        await send({"type": "http.response.start", "status": status, "headers": passed})
-        await send({"type": "http.response.body", "body": b"" if head else body})
+        await _send(scope, send, status, passed, body)
 
     async def connect(self, receive: Receive, send: Send) -> None:
         """Let a browser learn of updates, until it or Node leaves."""
@@ -151,6 +153,16 @@ class Modules:
                 self._idle.append(stream)
             else:
                 await trio.aclose_forcefully(stream)
+
+
+async def _send(
+    scope: Scope, send: Send, status: int, headers: list[tuple[bytes, bytes]], body: bytes
+) -> None:
+    headers.append((b"content-length", b"%d" % len(body)))
+    headers.append((b"x-content-type-options", b"nosniff"))
+    head = scope["method"] == "HEAD"
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": b"" if head else body})
 
 
 def _process_message() -> str:

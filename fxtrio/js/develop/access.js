@@ -58,7 +58,7 @@ export class Access {
       .split('&')
       .filter((part) => part !== '' && !STAMPS.test(part))
       .join('&');
-    if (rest === '' && (name === '@vite/client' || name === '@react-refresh')) return true;
+    if (rest === '' && name === '@vite/client') return true;
     if (name.startsWith('@id/')) return this.#isVirtual(name.slice(4), rest);
     const file = name.startsWith('@fs/') ? `/${name.slice(4).replace(/^\/+/, '')}` : null;
     return this.#isModule(file ?? path.posix.join(this.#root, name), rest, target);

@@ -98,7 +98,6 @@ async function begin(settings) {
   const changes = new Changes(settings.root, server, site, browsers, vite, settled);
   const collected = freeWhenIdle();
   const requested = () => (collected(), busy());
-  const whenQuiet = () => quiet.then(() => ({})); // checks begin then
   void quiet.then(() => keepCommand(settings.toolchain));
   const web = moduleServer(settings, site, access, dev).on('request', requested);
   const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
@@ -123,7 +122,7 @@ async function begin(settings) {
     change: (message) => changes.apply(message),
     problems: ({ key, problems }) => browsers.setProblems(key, problems) ?? {},
     look: (message) => mistakes.look(message),
-    warm: ({ pages }) => views.warm(pages).then(busy).then(whenQuiet),
+    warm: ({ pages }) => views.warm(pages, { busy, quiet }), // checks begin then
   };
   return async (message) => {
     if (message.op === 'ping') return {};

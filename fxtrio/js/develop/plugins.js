@@ -1,6 +1,5 @@
 /** What Vite has to know of page files, of React, and of its own client. */
 
-import fs from 'node:fs';
 import path from 'node:path';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
@@ -10,7 +9,6 @@ import { bundledPlugin, nativePlugin } from './runtime/react.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
 
-const REFRESH = /^\/@react-refresh$/;
 const VITE_CLIENT = /\/vite\/dist\/client\/[a-z]+\.mjs$/;
 const PAGE = /\.(fxl|md)\.tsx$/;
 const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
@@ -28,18 +26,13 @@ const LOADED = `;import.meta.hot?.loaded?.(import.meta.url);`;
  * @param {string} known.runtime folder of the client runtime, bundled
  * @param {object} known.serverRuntime what stands for it in renders
  * @param {string} known.cacheDir folder of Vite's cache
- * @param {NodeJS.Require} known.require of the toolchain
  * @param {(parse: typeof import('vite').parseSync) => Plugin} known.discovery
  * @returns {Plugin[]}
  */
 export function developmentPlugins(known) {
-  const { settings, site, vite, home, native, runtime, serverRuntime, cacheDir, require } = known;
-  const refresh = path.join(
-    path.dirname(require.resolve('@vitejs/plugin-react')),
-    'refresh-runtime.js',
-  );
+  const { settings, site, vite, home, native, runtime, serverRuntime, cacheDir } = known;
   return [
-    entryPlugin(settings, runtime, refresh),
+    entryPlugin(settings, runtime),
     known.discovery(vite.parseSync),
     foreignPlugin(settings.root, vite.parseSync),
     pagePlugin(site, vite, runtime),
@@ -56,33 +49,27 @@ export function developmentPlugins(known) {
  *
  * @param {import('./settings.js').Settings} settings
  * @param {string} runtime
- * @param {string} refresh the runtime of React Fast Refresh
  * @returns {Plugin}
  */
-function entryPlugin(settings, runtime, refresh) {
+function entryPlugin(settings, runtime) {
   const base = JSON.stringify(baseOf(/** @type {any} */ (settings)));
   const loads = (/** @type {string} */ name) => `() => import("${runtime}/${name}.js")`;
   const entry = [
-    `import { prepare } from ${JSON.stringify(`${runtime}/prepare.js`)};`,
-    `prepare();`, // before any module of the app runs
-    `const { develop } = await import(${JSON.stringify(`${runtime}/develop.js`)});`,
-    `const { start } = await import(${JSON.stringify(`${runtime}/start.js`)});`,
+    `import { develop, start } from ${JSON.stringify(`${runtime}/main.js`)};`,
     `await develop({ base: ${base}, start, below: ${loads('below')}, visits: ${loads('visits')}, hot: import.meta.hot, root: ${JSON.stringify(settings.root)}, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
   ].join('\n');
-  const socket = `import { follow, hotSocket } from ${JSON.stringify(`${runtime}/socket.js`)};`;
+  const socket = `import { follow, hotSocket } from ${JSON.stringify(`${runtime}/main.js`)};`;
   return {
     name: 'fx:entry',
     enforce: 'pre',
     resolveId: {
-      filter: { id: /^virtual:fx\/client$/ },
-      handler: (id) => `\0${id}`,
+      order: 'pre', // before the React plug-in's, which has that order, too
+      filter: { id: /^virtual:fx\/client$|^\/@react-refresh$/ },
+      handler: (id) => (id === CLIENT_ENTRY ? `\0${id}` : `${runtime}/refresh.js`),
     },
     load: {
-      filter: { id: /^\0virtual:fx\/client$|^\/@react-refresh$/ },
-      handler: (id) =>
-        id === `\0${CLIENT_ENTRY}`
-          ? { code: entry, moduleType: 'js' }
-          : `${fs.readFileSync(refresh, 'utf8')}\nexport { performReactRefresh };`,
+      filter: { id: /^\0virtual:fx\/client$/ },
+      handler: () => ({ code: entry, moduleType: 'js' }),
     },
     transform: {
       filter: { id: /\/vite\/dist\/client\/client\.mjs$/ },
@@ -179,7 +166,7 @@ function refreshing(code, id, url, runtime) {
   const name = JSON.stringify(id);
   return (
     `import * as __refresh from "/@react-refresh";` +
-    `import { accept as __accept } from ${JSON.stringify(`${runtime}/latest.js`)};` +
+    `import { accept as __accept } from ${JSON.stringify(`${runtime}/main.js`)};` +
     `const $RefreshReg$ = (type, name) => __refresh.register(type, ${name} + " " + name);` +
     `const $RefreshSig$ = () => __refresh.createSignatureFunctionForTransform();` +
     // The default export is a component, though it may have no name that says so.
@@ -224,7 +211,7 @@ function unmappedPlugin(folders) {
     enforce: 'pre',
     transform: {
       order: 'pre',
-      filter: { id: [...folders.map((folder) => `${folder}/**`), REFRESH, VITE_CLIENT] },
+      filter: { id: [...folders.map((folder) => `${folder}/**`), VITE_CLIENT] },
       // Vite makes a map for what no plugin has changed.
       handler: (code) => ({ code: `${code}\n`, map: { mappings: '' } }),
     },

@@ -62,7 +62,7 @@ export async function makeServer(settings, site, browsers, settled, discovery) {
   const native = createRequire(path.join(home, 'package.json'));
   const serverRuntime = loadServerRuntime(runtime, native);
   const folders = { home, runtime, cacheDir };
-  const known = { settings, site, vite, native, serverRuntime, require, discovery, ...folders };
+  const known = { settings, site, vite, native, serverRuntime, discovery, ...folders };
   const pictures = new Pictures(settings);
   const server = await vite.createServer({
     ...{ root, base, configFile: false, appType: 'custom', publicDir: false, mode: 'development' },

@@ -8,6 +8,7 @@ import { importedPackages } from './packages/discovery.js';
 import { importedUrls } from './updates/graph.js';
 
 /** @typedef {import('vite').EnvironmentModuleNode} Node */
+/** @typedef {import('../vite/plan.js').Plan['views'][number]} View */
 
 /** New page files at once whose modules are made before browsers ask for them. */
 const MOST_PREPARED = 8;
@@ -20,6 +21,9 @@ const MOST_LOADED = 40;
 
 /** Vite's code of an error: bundled packages have been replaced since a module asked for them. */
 const OUTDATED = 'ERR_OUTDATED_OPTIMIZED_DEP';
+
+/** @param {string} source of a page file, whose module Vite knows by this URL */
+const urlOf = (source) => `/${source}.tsx`;
 
 export class Views {
   /** @type {Map<string, number>} by what a view consists of */
@@ -83,7 +87,7 @@ export class Views {
    * Load a view, and once more when Vite has bundled packages anew meanwhile: what was loaded
    * before has copies of them that the rest does not know.
    *
-   * @param {import('../vite/plan.js').Plan['views'][number]} view
+   * @param {View} view
    */
   async #load(view) {
     for (let left = MOST_ANEW; ; left -= 1) {
@@ -106,9 +110,10 @@ export class Views {
     return this.#server.environments.ssr.depsOptimizer?.metadata.browserHash;
   }
 
-  /** @param {import('../vite/plan.js').Plan['views'][number]} view */
+  /** @param {View} view */
   async #loadOnce({ module, layouts, loading }) {
     const key = JSON.stringify([module, layouts, loading]);
+    const isNew = !this.#slots.has(key);
     const slot = this.#slots.get(key) ?? this.#slots.size;
     this.#slots.set(key, slot);
     const load = (/** @type {string} */ source) => this.#runner.import(this.#site.idOf(source));
@@ -118,6 +123,7 @@ export class Views {
       loading === null ? null : load(loading),
     ]);
     const sources = [...layouts.map(([source]) => source), module];
+    if (isNew) setImmediate(() => this.#prepareModules(sources)); // the document comes first
     this.#styles[slot] = (await this.#stylesOf(sources)) + this.#linksOf(sources);
     this.#parts[slot] = { page, layouts: around, loading: fallback };
     this.#loaded.delete(slot);
@@ -174,33 +180,37 @@ export class Views {
   }
 
   /**
-   * Prepare what is asked for first: documents, and then what browsers load for them.
+   * Prepare pages before anybody asks for them: the first one at once, the others when nobody
+   * waits for it any more.
    *
    * @param {readonly number[]} ids
+   * @param {{ busy: () => void, quiet: Promise<unknown> }} waits `busy` begins to wait for `quiet`
    */
-  async warm(ids) {
-    const likely = ids.map((id) => this.#site.viewAt(id)).filter((view) => view !== undefined);
-    const views = [];
-    for (const view of likely) {
+  async warm(ids, { busy, quiet }) {
+    const [first, ...others] = ids.map((id) => this.#site.viewAt(id));
+    const load = (/** @type {View} */ view) => this.#load(view).catch(() => {}); // whoever asks is told
+    if (first !== undefined) await load(first);
+    busy();
+    await quiet;
+    for (const view of others) {
       // Packages are bundled when a page needs them: that is for the first page only.
-      if (views.length > 0 && (await this.#needsPackages(view))) continue;
-      views.push(view);
-      await this.#load(view).catch(() => {}); // told to whoever asks for the page
+      if (view !== undefined && !(await this.#needsPackages(view))) await load(view);
     }
-    const sources = views.flatMap(({ module, layouts }) => [
-      module,
-      ...layouts.map(([one]) => one),
-    ]);
-    const urls = [
-      `\0${CLIENT_ENTRY}`,
-      '/@vite/client',
-      ...new Set(sources.map((source) => `/${source}.tsx`)),
-    ];
-    const { client } = this.#server.environments;
-    await Promise.all(urls.map((url) => client.warmupRequest(url)));
+    return {};
   }
 
-  /** @param {import('../vite/plan.js').Plan['views'][number]} view */
+  /**
+   * Make what a browser loads for a page while the document is on its way to it.
+   *
+   * @param {readonly string[]} sources
+   */
+  #prepareModules(sources) {
+    const { client } = this.#server.environments;
+    const urls = [`\0${CLIENT_ENTRY}`, '/@vite/client', ...sources.map(urlOf)];
+    for (const url of urls) void client.warmupRequest(url); // whoever asks is told what is wrong
+  }
+
+  /** @param {View} view */
   async #needsPackages({ module, layouts }) {
     const sources = [module, ...layouts.map(([source]) => source)];
     const project = { root: this.#settings.root, site: this.#site, parse: this.#vite.parseSync };
@@ -215,7 +225,7 @@ export class Views {
   prepare(sources) {
     const { client } = this.#server.environments;
     for (const source of sources.slice(0, MOST_PREPARED)) {
-      void client.warmupRequest(`/${source}.tsx`); // whoever asks is told what is wrong
+      void client.warmupRequest(urlOf(source)); // whoever asks is told what is wrong
     }
   }
 

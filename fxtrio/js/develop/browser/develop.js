@@ -2,7 +2,7 @@
 
 import * as React from 'react';
 
-// @ts-expect-error the React plug-in makes it
+// @ts-expect-error it is the React plug-in's, and has no types
 import { performReactRefresh } from '/@react-refresh';
 import { watchChange } from './changed.js';
 import { latest, listeners } from './latest.js';

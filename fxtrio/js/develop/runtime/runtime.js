@@ -12,39 +12,45 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { compileFunction } from 'node:vm';
 
 import { ownRuntime } from '../../vite/library/packages.js';
-import { isOfLibrary, LIBRARY, OF_LIBRARY } from '../../worker/library.js';
+import { LIBRARY, OF_LIBRARY } from '../../worker/library.js';
 
 const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));
 const RENDER = fileURLToPath(new URL('../../render', import.meta.url));
 const BROWSER = fileURLToPath(new URL('../browser', import.meta.url));
 
+/** What every document loads. */
+const MAIN = fileURLToPath(new URL('./browser-runtime.js', import.meta.url));
+
 /** What renders use, in one file. */
 const SERVER = fileURLToPath(new URL('./server-runtime.js', import.meta.url));
 
+/** The runtime of React Fast Refresh, as the React plug-in and our own modules import it. */
+const REFRESH = '/@react-refresh';
+const REFRESH_FILE = /\/refresh-runtime\.js$/;
+
 /** The files that browsers name, by their name in the bundle. */
 const INPUT = {
+  main: MAIN, // what it begins with comes first
   index: `${CLIENT}/index.js`,
-  start: `${CLIENT}/start.js`,
   below: `${CLIENT}/view/base/elements.js`,
   visits: `${CLIENT}/navigation/visits/visits.js`,
-  prepare: `${BROWSER}/prepare.js`,
-  develop: `${BROWSER}/develop.js`,
-  latest: `${BROWSER}/latest.js`,
-  socket: `${BROWSER}/socket.js`,
+  refresh: REFRESH,
 };
 
 /**
- * What several of these need: two files, since browsers take longer for one more than for its text.
+ * What several of these need: one file, since browsers take longer for one more than for its text.
  * React's modules do nothing until they are used, so that what must come before them may do so.
  */
 const GROUPS = [
-  { name: 'react', test: isOfLibrary },
   {
-    name: 'client',
-    test: (/** @type {string} */ id) => id.startsWith(`${CLIENT}/`),
+    name: 'all',
+    test: (/** @type {string} */ id) => !REFRESH_FILE.test(id), // that one does something at once
     minShareCount: 2,
   },
 ];
+
+/** The module that does something when it is imported. */
+const EFFECTIVE = /\/browser\/prepare\.js$/;
 
 const RENDERS = 'renders.cjs';
 
@@ -74,18 +80,11 @@ const NAME = /^[A-Za-z_$][\w$]*$/;
  */
 export async function bundleRuntime(require, home, parent) {
   const native = createRequire(path.join(home, 'package.json'));
-  const digest = createHash('sha256');
-  for (const folder of [CLIENT, RENDER, BROWSER]) {
-    const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
-    for (const name of names.sort()) {
-      if (name.endsWith('.js')) digest.update(fs.readFileSync(path.join(folder, name)));
-    }
-  }
-  for (const file of [SERVER, fileURLToPath(import.meta.url)]) digest.update(fs.readFileSync(file));
-  for (const name of LIBRARY.packages) {
-    digest.update(`${native.resolve(name)} ${native(`${name}/package.json`).version}\n`);
-  }
-  const target = path.join(parent, digest.digest('hex').slice(0, 16));
+  const refresh = path.join(
+    path.dirname(require.resolve('@vitejs/plugin-react')),
+    'refresh-runtime.js',
+  );
+  const target = path.join(parent, stampOf(native, refresh));
   if (isWhole(target)) return target;
   remove(target); // it has been damaged
   const rolldown = createRequire(require.resolve('vite')).resolve('rolldown');
@@ -99,8 +98,8 @@ export async function bundleRuntime(require, home, parent) {
   const modules = reactModules(home).map((name) => [entryOf(name), `${WRAPPED}${name}`]);
   await build({
     ...shared,
-    external: ['/@react-refresh'],
-    plugins: [wrappedPlugin(home, native)],
+    treeshake: { moduleSideEffects: [{ test: EFFECTIVE, sideEffects: true }] },
+    plugins: [wrappedPlugin(home, native), refreshPlugin(refresh)],
     input: { ...INPUT, ...Object.fromEntries(modules) },
     output: { dir: part, format: 'esm', ...names, codeSplitting: { groups: GROUPS } },
   });
@@ -117,6 +116,28 @@ export async function bundleRuntime(require, home, parent) {
     if (!other.startsWith(target) && !name.endsWith('.part')) remove(other);
   }
   return target;
+}
+
+/**
+ * @param {NodeJS.Require} native finds React
+ * @param {string} refresh file of the runtime of React Fast Refresh
+ * @returns {string} of all that the runtime is made of
+ */
+function stampOf(native, refresh) {
+  const digest = createHash('sha256');
+  for (const folder of [CLIENT, RENDER, BROWSER]) {
+    const names = fs.readdirSync(folder, { recursive: true, encoding: 'utf8' });
+    for (const name of names.sort()) {
+      if (name.endsWith('.js')) digest.update(fs.readFileSync(path.join(folder, name)));
+    }
+  }
+  for (const file of [MAIN, SERVER, refresh, fileURLToPath(import.meta.url)]) {
+    digest.update(fs.readFileSync(file));
+  }
+  for (const name of LIBRARY.packages) {
+    digest.update(`${native.resolve(name)} ${native(`${name}/package.json`).version}\n`);
+  }
+  return digest.digest('hex').slice(0, 16);
 }
 
 /**
@@ -209,6 +230,21 @@ function wrappedPlugin(home, native) {
           `export const { ${names.filter((one) => one !== 'default').join(', ')} } = module;`
         );
       },
+    },
+  };
+}
+
+/**
+ * @param {string} file of the React plug-in, which does not export all that is needed
+ * @returns {any} a plug-in of Rolldown
+ */
+function refreshPlugin(file) {
+  return {
+    name: 'fx:refresh',
+    resolveId: { filter: { id: /^\/@react-refresh$/ }, handler: () => file },
+    transform: {
+      filter: { id: REFRESH_FILE },
+      handler: (/** @type {string} */ code) => `${code}\nexport { performReactRefresh };`,
     },
   };
 }

@@ -6,11 +6,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
 
-/** What pages load whatever they are made of, besides what these files import. */
-const ALWAYS = /^(prepare|socket|develop|latest|start|library-react(-jsx-dev-runtime)?)\.js$/;
-const SHARED = /^shared-/;
-const REFRESH = '@react-refresh';
-const IMPORTED = /(["'])\/@react-refresh\1/g;
+/** What pages load whatever they are made of. */
+const ALWAYS = /^(main|shared-.*|refresh|library-react(-jsx-dev-runtime)?)\.js$/;
 
 export class RuntimeFiles {
   /** @type {Map<string, string>} by URL path */
@@ -30,14 +27,13 @@ export class RuntimeFiles {
    */
   constructor({ root, base, toolchain }, runtime) {
     const folder = `${base}${path.relative(root, runtime).split(path.sep).join('/')}/`;
-    const refresh = JSON.stringify(`${base}${REFRESH}`);
     for (const name of fs.readdirSync(runtime).filter((one) => one.endsWith('.js'))) {
-      const text = fs.readFileSync(path.join(runtime, name), 'utf8').replace(IMPORTED, refresh);
+      const text = fs.readFileSync(path.join(runtime, name), 'utf8');
       this.#texts.set(folder + name, text);
-      if (ALWAYS.test(name) || SHARED.test(name)) this.preload.push(folder + name);
+      if (ALWAYS.test(name)) this.preload.push(folder + name);
     }
     const environment = `${base}@fs${toolchain}/node_modules/vite/dist/client/env.mjs`;
-    this.preload.push(`${base}@vite/client`, environment, `${base}${REFRESH}`);
+    this.preload.push(`${base}@vite/client`, environment);
   }
 
   /**

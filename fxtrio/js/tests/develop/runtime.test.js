@@ -71,14 +71,12 @@ test('React is bundled with the runtime, and packages share it', async (context)
   }
 
   const files = fs.readdirSync(runtime);
-  assert.ok(files.filter((name) => name.startsWith('shared-')).length <= 4, 'each takes its time');
-  for (const name of ['prepare.js', 'socket.js', 'latest.js']) {
-    const own = `${fs.readFileSync(path.join(runtime, name), 'utf8')}`;
-    for (const [, shared] of own.matchAll(/from "\.\/(shared-[^"]+)"/g)) {
-      const text = fs.readFileSync(path.join(runtime, shared), 'utf8');
-      assert.doesNotMatch(text, /react/i, `${name} comes before React`);
-    }
-  }
+  assert.ok(files.filter((name) => name.startsWith('shared-')).length <= 2, 'each takes its time');
+  const main = fs.readFileSync(path.join(runtime, 'main.js'), 'utf8');
+  const [hook, renderer] = ['\ninjectIntoGlobalHook(window)', 'require_client()'].map((code) =>
+    main.indexOf(code),
+  );
+  assert.ok(0 < hook && hook < renderer, 'React looks for Fast Refresh when it is loaded');
 
   const { config } = bundledPlugin(home);
   const { plugins } = /** @type {any} */ (config)().optimizeDeps.rolldownOptions;
@@ -104,10 +102,10 @@ test('files of the runtime are sent as they are, and named for pages to load at 
   const runtime = path.join(root, '.fx/dev/runtime/abc');
   fs.mkdirSync(runtime, { recursive: true });
   const texts = {
-    'develop.js': 'import { run } from "/@react-refresh";\n',
+    'main.js': 'export {};\n',
     'index.js': 'export {};\n',
     'renders.cjs': 'module.exports = 1;\n',
-    'shared-x.js': "import '/@react-refresh';\n",
+    'shared-x.js': 'export const x = 1;\n',
   };
   for (const [name, text] of Object.entries(texts)) {
     fs.writeFileSync(path.join(runtime, name), text);
@@ -123,18 +121,16 @@ test('files of the runtime are sent as they are, and named for pages to load at 
     return files.answer(url, response) ? sent : null;
   };
 
-  assert.equal(textAt(`${FOLDER}develop.js`), 'import { run } from "/base/_fx/@react-refresh";\n');
-  assert.equal(textAt(`${FOLDER}shared-x.js`), 'import "/base/_fx/@react-refresh";\n');
+  assert.equal(textAt(`${FOLDER}shared-x.js`), texts['shared-x.js']);
   assert.equal(textAt(`${FOLDER}index.js`), texts['index.js']);
   for (const name of ['renders.cjs', '../abc/index.js', 'index.js?raw', 'absent.js']) {
     assert.equal(textAt(FOLDER + name), null, name);
   }
   assert.deepEqual(files.preload, [
-    ...['develop.js', 'shared-x.js'].map((name) => FOLDER + name),
+    ...['main.js', 'shared-x.js'].map((name) => FOLDER + name),
     ...[
       '@vite/client',
       '@fs/tools/node_modules/vite/dist/client/env.mjs', // which that one imports
-      '@react-refresh',
     ].map((name) => `/base/_fx/${name}`),
   ]);
 });

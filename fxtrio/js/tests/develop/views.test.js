@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 
 import { importedUrls } from '../../develop/updates/graph.js';
 import { Views } from '../../develop/views.js';
@@ -13,7 +14,14 @@ import { Views } from '../../develop/views.js';
  */
 function viewsOf(load) {
   const bundled = { hash: 'a' };
-  const made = { cleared: 0, rounds: 0, parts: /** @type {any[]} */ ([]) };
+  const made = {
+    cleared: 0,
+    rounds: 0,
+    parts: /** @type {any[]} */ ([]),
+    /** @type {string[]} URLs that are made for browsers */
+    asked: [],
+  };
+  const client = { warmupRequest: async (/** @type {string} */ url) => void made.asked.push(url) };
   const runner = {
     ModuleRunner: class {
       clearCache() {
@@ -43,7 +51,7 @@ function viewsOf(load) {
       vite: { createServerModuleRunnerTransport: () => null },
       runner,
       server: {
-        environments: { client: {}, ssr: { hot: null, depsOptimizer, moduleGraph } },
+        environments: { client, ssr: { hot: null, depsOptimizer, moduleGraph } },
       },
       runtime: '/app/runtime',
       serverRuntime: {
@@ -72,6 +80,19 @@ test('a view whose packages were bundled anew meanwhile is loaded again, with no
   assert.equal(made.cleared, 4);
   assert.equal(await views.load(0, () => null), 0);
   assert.equal(made.cleared, 4);
+});
+
+test('modules for browsers are made once, behind the document that they are for', async () => {
+  const { views, made } = viewsOf(() => 'page');
+
+  await views.load(0, () => null);
+  assert.deepEqual(made.asked, []);
+  await setImmediate();
+  const urls = ['\0virtual:fx/client', '/@vite/client', '/pages/index.fxl.tsx'];
+  assert.deepEqual(made.asked, urls);
+  await views.load(0, () => null);
+  await setImmediate();
+  assert.deepEqual(made.asked, urls);
 });
 
 test('a package that was replaced while a module asked for it is asked for again', async () => {
@@ -148,7 +169,7 @@ test('as many pages as are in use stay loaded, and others are loaded again when 
     /** @type {any} */ ({
       vite: { createServerModuleRunnerTransport: () => null, isCSSRequest: () => false },
       runner,
-      server: { environments: { client: {}, ssr } },
+      server: { environments: { client: { warmupRequest: async () => {} }, ssr } },
       serverRuntime: {
         createRenderers: (/** @type {any} */ { views: made }) => {
           parts = made;
