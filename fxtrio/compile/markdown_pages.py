@@ -20,7 +20,7 @@ from fxtrio.compile.check.constants import says_static
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.manifest import HeadNode, PageModule
-from fxtrio.routes.plan import MODEL_FILE, url_of
+from fxtrio.routes.scan import MODEL_FILE, url_of
 
 if TYPE_CHECKING:
     from fxtrio.content.front_matter import FrontMatter

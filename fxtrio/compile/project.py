@@ -21,7 +21,7 @@ from fxtrio.routes.errors import (
     RouteConflict,
     RouteNameInvalid,
 )
-from fxtrio.routes.plan import MARKDOWN_SUFFIX
+from fxtrio.routes.scan import MARKDOWN_SUFFIX
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
 """Time, size and inode of files; None for one that is not there."""

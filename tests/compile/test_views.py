@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
-from fxtrio.routes import plan
+from fxtrio.routes import build_tree
 
 
 def site_of(
     *files: str, standalone: set[str] | None = None, before: PlannedSite | None = None
 ) -> PlannedSite:
-    tree = plan([f"{file}.fxl" for file in files])
+    tree = build_tree([f"{file}.fxl" for file in files])
     assert tree.problems == ()
     return plan_site(tree, {f"pages/{file}.fxl" for file in standalone or ()}, before)
 

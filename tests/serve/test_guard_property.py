@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fx.testing import SocketRejected, open_app
-from fxtrio.routes import plan
+from fxtrio.routes import build_tree
 from tests.short import amount
 from tests.trees import page, write_tree
 
@@ -71,7 +71,7 @@ def sound(tree: list[tuple[tuple[str, ...], str]]) -> list[str]:
     files: list[str] = []
     for folder, name in tree:
         more = [*files, "/".join((*folder, name)) + (".py" if "api" in folder else ".fxl")]
-        if not plan(more).problems:
+        if not build_tree(more).problems:
             files = more
     return files
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.config import Config
-from fxtrio.routes import PageFile, PageTree, plan, scan, specificity
+from fxtrio.routes import PageFile, PageTree, build_tree, scan, specificity
 from fxtrio.routes.errors import PagesFolderMissing, RouteConflict, RouteNameInvalid
-from fxtrio.routes.plan import url_of
+from fxtrio.routes.scan import url_of
 
 
 def patterns(tree: PageTree) -> dict[str, str]:
@@ -24,7 +24,7 @@ def page(tree: PageTree, pattern: str) -> PageFile:
 
 
 def test_files_become_patterns_in_order_of_specificity() -> None:
-    tree = plan(
+    tree = build_tree(
         [
             "[[...all]].fxl",
             "blog/[...rest].fxl",
@@ -52,7 +52,7 @@ def test_files_become_patterns_in_order_of_specificity() -> None:
 
 
 def test_private_and_hidden_files_are_no_routes() -> None:
-    tree = plan(
+    tree = build_tree(
         ["_draft.fxl", "_parts/card.fxl", "a/_b/c.fxl", ".hidden.fxl", "x.tsx", "api/_lib.py"]
     )
 
@@ -60,13 +60,13 @@ def test_private_and_hidden_files_are_no_routes() -> None:
 
 
 def test_well_known_folders_are_routes() -> None:
-    tree = plan([".well-known/security.fxl"])
+    tree = build_tree([".well-known/security.fxl"])
 
     assert list(patterns(tree)) == ["/.well-known/security"]
 
 
 def test_layouts_come_outermost_first_and_a_template_follows_its_folders_layout() -> None:
-    tree = plan(
+    tree = build_tree(
         [
             "layout.fxl",
             "(site)/template.fxl",
@@ -87,7 +87,7 @@ def test_layouts_come_outermost_first_and_a_template_follows_its_folders_layout(
 
 
 def test_error_files_come_nearest_first_each_in_its_own_layouts() -> None:
-    tree = plan(
+    tree = build_tree(
         ["layout.fxl", "error.fxl", "a/layout.fxl", "a/error.fxl", "a/b/index.fxl", "index.fxl"]
     )
 
@@ -107,13 +107,13 @@ def test_error_files_come_nearest_first_each_in_its_own_layouts() -> None:
 
 
 def test_a_root_error_file_without_a_root_layout_is_there_once() -> None:
-    tree = plan(["error.fxl", "index.fxl"])
+    tree = build_tree(["error.fxl", "index.fxl"])
 
     assert [boundary.source for boundary in page(tree, "/").errors] == ["pages/error.fxl"]
 
 
 def test_not_found_files_come_nearest_first_with_error_files_of_their_own() -> None:
-    tree = plan(
+    tree = build_tree(
         ["not-found.fxl", "blog/not-found.fxl", "blog/error.fxl", "blog/[id].fxl", "index.fxl"]
     )
 
@@ -127,7 +127,9 @@ def test_not_found_files_come_nearest_first_with_error_files_of_their_own() -> N
 
 
 def test_of_folders_with_one_url_the_one_outside_the_groups_answers_unmatched_urls() -> None:
-    tree = plan(["(a)/not-found.fxl", "(b)/x/not-found.fxl", "not-found.fxl", "(b)/x/index.fxl"])
+    tree = build_tree(
+        ["(a)/not-found.fxl", "(b)/x/not-found.fxl", "not-found.fxl", "(b)/x/index.fxl"]
+    )
 
     assert {pattern: file.source for pattern, file in tree.not_found.items()} == {
         "/": "pages/not-found.fxl",
@@ -136,14 +138,14 @@ def test_of_folders_with_one_url_the_one_outside_the_groups_answers_unmatched_ur
 
 
 def test_the_nearest_loading_file_applies() -> None:
-    tree = plan(["loading.fxl", "a/loading.fxl", "a/b/index.fxl", "index.fxl"])
+    tree = build_tree(["loading.fxl", "a/loading.fxl", "a/b/index.fxl", "index.fxl"])
 
     assert page(tree, "/a/b").loading == "pages/a/loading.fxl"
     assert page(tree, "/").loading == "pages/loading.fxl"
 
 
 def test_python_files_of_api_folders_are_endpoints_and_others_are_not() -> None:
-    tree = plan(
+    tree = build_tree(
         ["api/index.py", "api/users/[id].py", "blog/api/feed.py", "blog/queries.py", "api/a.md"]
     )
 
@@ -155,14 +157,14 @@ def test_python_files_of_api_folders_are_endpoints_and_others_are_not() -> None:
 
 
 def test_markdown_sources_are_found_beside_pages_and_by_folder() -> None:
-    tree = plan(["llms.py", "blog/llms.py", "blog/[id].fxl", "blog/[id].md", "README.md"])
+    tree = build_tree(["llms.py", "blog/llms.py", "blog/[id].fxl", "blog/[id].md", "README.md"])
 
     assert tree.llms == {"pages": "pages/llms.py", "pages/blog": "pages/blog/llms.py"}
     assert tree.markdown == {"pages/blog/[id].fxl": "pages/blog/[id].md"}
 
 
 def test_two_files_with_one_pattern_are_a_conflict_that_names_both() -> None:
-    tree = plan(["(a)/blog/[id].fxl", "blog/[slug].fxl", "about.fxl", "about/index.fxl"])
+    tree = build_tree(["(a)/blog/[id].fxl", "blog/[slug].fxl", "about.fxl", "about/index.fxl"])
 
     assert [str(problem) for problem in tree.problems] == [
         "pages/about.fxl: answers '/about', which pages/about/index.fxl already answers. "
@@ -193,7 +195,7 @@ def test_two_files_with_one_pattern_are_a_conflict_that_names_both() -> None:
     ],
 )
 def test_a_name_that_is_no_url_segment_is_reported(file: str, name: str, cause: str) -> None:
-    tree = plan([file])
+    tree = build_tree([file])
 
     [problem] = tree.problems
     assert isinstance(problem, RouteNameInvalid)
@@ -202,25 +204,25 @@ def test_a_name_that_is_no_url_segment_is_reported(file: str, name: str, cause: 
 
 
 def test_all_problems_are_reported_together() -> None:
-    tree = plan(["[a.fxl", "b.fxl", "b/index.fxl", "c?.fxl", "index.fxl"])
+    tree = build_tree(["[a.fxl", "b.fxl", "b/index.fxl", "c?.fxl", "index.fxl"])
 
     assert len(tree.problems) == 3
     assert set(patterns(tree)) == {"/", "/b"}
 
 
 def test_a_name_that_is_no_text_is_reported_with_its_bytes() -> None:
-    [problem] = plan(["a/\udcff.fxl", "index.fxl"]).problems
+    [problem] = build_tree(["a/\udcff.fxl", "index.fxl"]).problems
     assert str(problem) == "pages/a/\\udcff.fxl: '\\\\udcff.fxl' is not UTF-8. Rename it."
 
 
 def test_names_are_compared_in_normal_form() -> None:
     decomposed = unicodedata.normalize("NFD", "über")
 
-    assert list(patterns(plan([f"{decomposed}.fxl"]))) == ["/über"]
+    assert list(patterns(build_tree([f"{decomposed}.fxl"]))) == ["/über"]
 
 
 def test_sources_name_every_file_once() -> None:
-    tree = plan(
+    tree = build_tree(
         [
             "layout.fxl",
             "error.fxl",
@@ -280,7 +282,7 @@ def test_markdown_files_are_pages_unless_they_are_beside_one() -> None:
     names = ["docs/intro.md", "docs/index.md", "(a)/b.md", "c.md", "c.fxl", "docs/content.py"]
     ignored = ["_draft.md", "docs/README.md", "api/notes.md"]
 
-    tree = plan([*names, *ignored])
+    tree = build_tree([*names, *ignored])
 
     assert {page.pattern: page.source for page in tree.pages} == {
         "/b": "pages/(a)/b.md",
@@ -295,7 +297,7 @@ def test_markdown_files_are_pages_unless_they_are_beside_one() -> None:
 
 
 def test_markdown_files_have_no_special_names_and_no_url_of_another_page() -> None:
-    tree = plan(["layout.md", "a.md", "a/index.fxl"])
+    tree = build_tree(["layout.md", "a.md", "a/index.fxl"])
 
     assert [str(problem).partition(". ")[0] for problem in tree.problems] == [
         "pages/a.md: answers '/a', which pages/a/index.fxl already answers",
@@ -325,7 +327,7 @@ def test_the_url_of_a_source_is_known_from_its_path(source: str, url: str | None
 
 @given(st.lists(st.tuples(file_names, st.sampled_from([".fxl", ".py", ".md"])), max_size=8))
 def test_any_files_give_a_tree_without_twins(files: list[tuple[str, str]]) -> None:
-    tree = plan({name + suffix for name, suffix in files})
+    tree = build_tree({name + suffix for name, suffix in files})
 
     found = [page.pattern for page in tree.pages] + [api.pattern for api in tree.api]
     assert len(set(found)) == len(found)

@@ -1,6 +1,6 @@
-"""Lists the files of the pages folder (`scan`) and works out what they mean (`plan`).
+"""Lists the files of the pages folder (`scan`) and makes the page tree of them (`build_tree`).
 
-`plan` is pure and reports every problem at once; `compile` calls `scan`.
+`build_tree` is pure and reports every problem at once; `compile` calls `scan`.
 """
 
 from __future__ import annotations
@@ -61,16 +61,16 @@ def scan(root: Path, config: Config) -> PageTree:
         folders[:] = sorted(folder for folder in folders if not _ignored(folder))
         folder = "".join(f"{part}/" for part in Path(path).relative_to(pages).parts)
         files += [folder + name for name in names if not _ignored(name)]
-    return plan(files, pages_dir=config.pages_dir)
+    return build_tree(files, pages_dir=config.pages_dir)
 
 
-def plan(files: Iterable[str], *, pages_dir: str = "pages") -> PageTree:
+def build_tree(files: Iterable[str], *, pages_dir: str = "pages") -> PageTree:
     """Return what ``files`` (POSIX paths relative to the pages folder) mean together."""
-    planner = _Planner(pages_dir)
+    builder = _TreeBuilder(pages_dir)
     parts = sorted(tuple(file.split("/")) for file in files)
     for *folder, name in parts:
-        planner.place(tuple(folder), name)
-    return planner.finish()
+        builder.place(tuple(folder), name)
+    return builder.finish()
 
 
 def _ignored(name: str) -> bool:
@@ -78,7 +78,7 @@ def _ignored(name: str) -> bool:
     return name.startswith("_") or (name.startswith(".") and name != _NOT_HIDDEN)
 
 
-class _Planner(msgspec.Struct):
+class _TreeBuilder(msgspec.Struct):
     pages_dir: str
     _pages: list[tuple[Folder, str, str]] = msgspec.field(default_factory=list)
     """(folder, source, pattern), in the order of the files."""
