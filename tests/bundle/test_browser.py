@@ -473,9 +473,7 @@ def test_a_script_runs_once_with_the_nonce_of_the_policy(page: Page) -> None:
     assert page.evaluate("window.inline") == 1
 
 
-def test_who_is_signed_in_is_asked_once_and_changes_with_the_answers(
-    page: Page, site: Site
-) -> None:
+def test_the_user_is_requested_once_and_changes_with_the_responses(page: Page, site: Site) -> None:
     def answers(body: dict[str, object]) -> Callable[[Request], Answer]:
         return lambda request: Answer(200, "application/json", json.dumps(body).encode())
 

@@ -204,7 +204,7 @@ def test_lines_around_a_problem_are_indented(tmp_path: Path) -> None:
     assert others and all(line.startswith("  ") for line in others)
 
 
-def test_a_mistake_in_a_stylesheet_is_shown(tmp_path: Path) -> None:
+def test_a_mistake_in_a_stylesheet_is_reported(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page("pages/index.fxl", "import './a.css';\nimport './b.css';\n" + PAGE)
     project.write("pages/a.css", "p { color: red; }\n")

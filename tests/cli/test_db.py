@@ -41,7 +41,7 @@ def test_a_migration_from_new_to_changed(root: Path) -> None:
         assert result.exit_code == 1 and "has changed since it was run" in result.output
 
 
-def test_what_fails_and_what_is_to_be_known_has_no_tick(root: Path) -> None:
+def test_failures_and_notes_have_no_tick(root: Path) -> None:
     write_tree(
         root,
         {

@@ -40,7 +40,7 @@ def replace(file: Path, old: str, new: str) -> None:
     file.write_text(text.replace(old, new), "utf-8")
 
 
-def test_what_is_saved_shows_at_once(project: Path, server: Server, browser: Browser) -> None:
+def test_saved_content_appears_at_once(project: Path, server: Server, browser: Browser) -> None:
     text = '---\ntitle: One\n---\n\n## Two\n\n```python file="code/x.py"\n```\n\n[To](other.md)\n'
     files = {
         "pages/guide/layout.fxl": LAYOUT,

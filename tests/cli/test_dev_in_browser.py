@@ -230,7 +230,7 @@ def test_the_end_leaves_nothing(server: Server, number: signal.Signals) -> None:
 
 
 @pytest.mark.shared_dev
-def test_what_a_page_has_used_that_is_gone_goes_as_well_without_complaints(
+def test_a_removed_page_and_its_component_leave_no_errors(
     browser: Browser, server: Server, project: Path
 ) -> None:
     card, new = project / "card.jsx", project / "pages/new.fxl"

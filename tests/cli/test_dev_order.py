@@ -50,7 +50,7 @@ class Line:
         return sum(text in message for message in self.heard)
 
 
-def test_a_page_that_changes_while_the_visitor_goes_there_is_shown_as_it_is(
+def test_a_page_that_changes_during_its_navigation_appears_in_its_new_version(
     browser: Browser, server: Server, project: Path
 ) -> None:
     page = visit(browser).page

@@ -39,7 +39,7 @@ def wait_for_heading(server: Server, text: str) -> None:
 
 
 @pytest.mark.shared_dev
-def test_a_file_of_the_public_folder_is_shown_as_it_is_now(
+def test_a_changed_file_of_the_public_folder_appears(
     browser: Browser, server: Server, project: Path
 ) -> None:
     mark = project / "public/mark.svg"
@@ -105,7 +105,7 @@ def test_variables_of_env_files_are_those_that_the_files_set_now(
 
 
 @pytest.mark.shared_dev
-def test_a_build_that_is_removed_is_made_again(server: Server, project: Path) -> None:
+def test_a_removed_build_is_built_again(server: Server, project: Path) -> None:
     wait_for_heading(server, "Notes")
     shutil.rmtree(project / ".fx")  # as `git clean` does
     wait_for(server, "started in")

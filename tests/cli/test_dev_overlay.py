@@ -29,7 +29,7 @@ OPEN = re.compile("open in the editor$")
 """The name of the link of a place, beside that of the timings."""
 
 
-def test_a_mistake_is_shown_until_it_is_put_right(
+def test_the_overlay_has_an_error_until_it_is_corrected(
     browser: Browser, server: Server, project: Path
 ) -> None:
     page = open_home(browser, server)
@@ -49,7 +49,7 @@ def test_a_mistake_is_shown_until_it_is_put_right(
     expect(overlay).to_have_count(0)
 
 
-def test_an_error_on_import_is_shown_from_the_page_file_on(
+def test_the_stack_of_an_error_on_import_begins_at_the_page_file(
     browser: Browser, server: Server, project: Path
 ) -> None:
     page = open_home(browser, server)
@@ -69,7 +69,7 @@ def test_an_error_on_import_is_shown_from_the_page_file_on(
     expect(overlay).to_have_count(0)
 
 
-def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
+def test_an_error_of_a_loader_has_place_frame_remedy_and_request(
     browser: Browser, server: Server, project: Path
 ) -> None:
     page = open_home(browser, server)
@@ -100,7 +100,7 @@ def test_an_error_of_a_loader_is_shown_with_place_frame_remedy_and_request(
         expect(shown.locator("h1")).to_have_text("Notes")
 
 
-def test_an_error_of_a_render_and_of_an_action_is_shown_until_it_is_put_right(
+def test_the_overlay_has_errors_of_renders_and_actions_until_they_are_corrected(
     browser: Browser, server: Server, project: Path
 ) -> None:
     page = open_home(browser, server)
@@ -149,7 +149,7 @@ def test_an_error_page_that_connects_late_learns_of_what_was_put_right_before(
     expect(page.locator("h1")).to_have_text("Notes")
 
 
-def test_an_error_of_a_loader_is_shown_though_the_other_half_is_new_and_right(
+def test_an_error_of_a_loader_is_reported_though_the_client_half_is_right(
     browser: Browser, server: Server, project: Path
 ) -> None:
     page = open_home(browser, server)
@@ -199,7 +199,7 @@ def test_what_server_and_browser_render_differently_is_named(
     expect(overlay).to_have_count(0)
 
 
-def test_an_error_in_the_browser_is_shown_with_its_place(
+def test_an_error_in_the_browser_has_its_place(
     browser: Browser, server: Server, project: Path
 ) -> None:
     page = open_home(browser, server)
@@ -242,7 +242,7 @@ def test_an_error_in_the_browser_is_shown_with_its_place(
     expect(overlay).to_have_count(0)
 
 
-def test_a_module_that_throws_when_it_is_loaded_is_shown_until_it_is_put_right(
+def test_the_overlay_has_a_module_that_throws_until_it_is_corrected(
     browser: Browser, server: Server, project: Path
 ) -> None:
     part, layout = project / "components/note.jsx", project / "pages/layout.fxl"

@@ -81,7 +81,7 @@ def project(project: Path) -> Path:
     return project
 
 
-def test_state_and_sockets_are_kept_over_edits_of_both_halves(
+def test_state_and_sockets_survive_edits_of_both_halves(
     browser: Browser, project: Path, server: Server
 ) -> None:
     room = project / "pages/room.fxl"

@@ -20,7 +20,7 @@ async def swap(order: Swap) -> Swapped:
     return Swapped()
 
 
-async def test_mistakes_of_pages_and_components_are_shown_once(
+async def test_mistakes_of_pages_and_components_are_printed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(

@@ -60,7 +60,7 @@ def passing(root: Path, *files: str) -> list[str]:
         "run.prof",
     ],
 )
-def test_what_is_no_source_is_ignored(file: str, tmp_path: Path) -> None:
+def test_files_that_are_no_source_are_ignored(file: str, tmp_path: Path) -> None:
     assert passing(tmp_path, file) == []
 
 
@@ -100,7 +100,7 @@ def test_what_comes_with_a_folder_that_does_not_matter_is_not_looked_at(
     assert not Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / folder))
 
 
-def test_what_is_in_a_virtual_environment_is_not_looked_at(tmp_path: Path) -> None:
+def test_virtual_environments_are_not_watched(tmp_path: Path) -> None:
     files = {"env/pyvenv.cfg": "", "env/lib/x.py": "", "env/lib/.gitignore": "/pages\n"}
     write_tree(tmp_path, {"pyvenv.cfg": "", "pages/a.fxl": "", "x.py": "", **files})
 

@@ -98,7 +98,7 @@ KEPT = [
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
-def test_what_is_damaged_is_not_used_and_made_again(
+def test_damaged_entries_are_not_used_and_written_again(
     tmp_path: Path, kept: Kept, content: bytes
 ) -> None:
     kept.write(tmp_path)
@@ -121,7 +121,7 @@ def test_half_a_file_is_not_used(tmp_path: Path, kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
-def test_what_only_another_user_may_read_is_made_again(
+def test_entries_that_only_another_user_may_read_are_written_again(
     tmp_path: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept.write(tmp_path)
@@ -150,7 +150,7 @@ def test_damaged_digests_of_types_say_nothing(tmp_path: Path, content: bytes) ->
     assert callable(own_types(tmp_path).typed())
 
 
-def test_damaged_entries_of_pictures_are_made_again(tmp_path: Path) -> None:
+def test_damaged_entries_of_pictures_are_encoded_again(tmp_path: Path) -> None:
     picture = tmp_path / "one.png"
     Image.new("RGB", (8, 8)).save(picture)
     store = PictureStore(tmp_path)

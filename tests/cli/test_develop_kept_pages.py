@@ -78,7 +78,7 @@ def test_a_page_that_was_saved_meanwhile_is_checked(tmp_path: Path, checked: lis
 
 
 @pytest.mark.parametrize("change", ["another version", "another folder", "no such file", "damaged"])
-def test_what_was_kept_of_something_else_is_not_used(
+def test_stored_pages_that_do_not_match_are_not_used(
     tmp_path: Path, checked: list[str], monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": PAGE % "index", "site/index.fxl": PAGE % "site"})

@@ -32,7 +32,7 @@ def test_any_part_of_the_text_does(old: str, new: str) -> None:
     assert not is_same(function(HANDLER), function(HANDLER.replace(old, new)))
 
 
-def test_what_is_wrapped_counts_as_well() -> None:
+def test_wrapped_functions_are_compared_as_well() -> None:
     def wrapped(inner: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(inner)
         def outer(ws: object) -> object:

@@ -228,7 +228,7 @@ async def test_documents_get_the_module_that_takes_updates(project: Project) -> 
     )
 
 
-async def test_a_failed_build_is_shown_in_the_browser_until_it_is_put_right(
+async def test_the_browser_has_a_failed_build_until_it_is_corrected(
     project: Project,
 ) -> None:
     project.build_error = "pages/index.fxl:3:5: <oops>"
@@ -289,7 +289,7 @@ async def test_an_app_that_does_not_start_shows_why(
     assert project.report.events.count("started") == 1  # not of the app that never serves
 
 
-async def test_an_app_that_dies_later_is_shown_with_its_last_words(project: Project) -> None:
+async def test_the_browser_has_the_last_lines_of_an_app_that_dies_later(project: Project) -> None:
     async with running(project):
         await project.report.wait_for("started")
         with pytest.raises(httpx.HTTPError):
@@ -414,7 +414,7 @@ async def test_what_serves_has_ended_when_packages_are_prepared(project: Project
     assert "applied packages have changed" in project.report.events
 
 
-async def test_open_pages_learn_what_is_wrong_and_when_it_is_over(project: Project) -> None:
+async def test_open_pages_get_an_error_and_its_end(project: Project) -> None:
     port = project.listener.getsockname()[1]
     project.build_error = "pages/index.fxl:3:5: oops"
     async with running(project):

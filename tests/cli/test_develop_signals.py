@@ -65,7 +65,7 @@ def test_trio_may_take_over_when_none_has_come() -> None:
         assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
-def test_what_is_ignored_stays_so() -> None:
+def test_ignored_signals_stay_ignored() -> None:
     with as_at_the_start():
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         _interrupt_by(*ALL[1:])()

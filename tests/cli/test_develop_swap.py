@@ -266,7 +266,7 @@ async def test_a_new_page_leaves_the_plans_of_other_views_as_they_are(
         ]
 
 
-async def test_what_nobody_requests_of_a_new_site_is_not_made(
+async def test_pages_of_a_new_site_that_nobody_requests_are_not_prepared(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []

@@ -42,7 +42,7 @@ def by_watchfiles(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("way")
-async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
+async def test_files_of_the_project_are_watched_and_the_built_ones_are_not(
     tmp_path: Path,
 ) -> None:
     pending = PendingChanges()
@@ -66,7 +66,7 @@ async def test_files_of_the_project_are_seen_and_what_is_built_from_them_is_not(
     assert seen == {"pages/index.fxl"}
 
 
-async def test_what_is_saved_before_the_watcher_runs_is_seen(
+async def test_a_save_before_the_watcher_runs_is_seen(
     tmp_path: Path, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for file in ("old.fxl", "gone.fxl", "same.fxl"):

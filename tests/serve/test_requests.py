@@ -54,7 +54,7 @@ async def test_request_ids_differ_and_an_incoming_one_is_not_trusted(client: Cli
 @pytest.mark.parametrize(
     ("given", "kept"), [("mine-1.2_3", True), ("a" * 129, False), ("a b", False), ("a,b", False)]
 )
-async def test_an_incoming_id_is_kept_where_it_is_trusted_and_well_formed(
+async def test_an_incoming_id_is_used_where_it_is_trusted_and_well_formed(
     tmp_path: Path, given: str, kept: bool
 ) -> None:
     write_tree(tmp_path, FILES)
