@@ -14,7 +14,7 @@ from fxtrio.tools.lsp.answers.document_symbols import (
     document_symbols,
     project_symbols,
 )
-from fxtrio.tools.lsp.answers.hover import STARTING, hover_text, word_at
+from fxtrio.tools.lsp.answers.hover import LATE, STARTING, hover_text, word_at
 from fxtrio.tools.lsp.answers.map_results import (
     MapResult,
     as_it_is,
@@ -101,12 +101,12 @@ class Answers:
         return await self._elsewhere("textDocument/signatureHelp", document, position, as_it_is)
 
     async def hover(self, document: Document, position: Position) -> dict[str, Any] | None:
-        """Return the description of the symbol at a position, or that its types are being read."""
-        with trio.move_on_after(LONGEST_HOVER):
+        """Return the description of the symbol at a position, or why there is none yet."""
+        with trio.move_on_after(LONGEST_HOVER) as waiting:
             found = await self._hover(document, position)
             if found is not None:
                 return found
-        return await self._hover_while_starting(document, position)
+        return await self._hover_while_starting(document, position, late=waiting.cancelled_caught)
 
     async def _hover(self, document: Document, position: Position) -> dict[str, Any] | None:
         setting, thing = await self._thing(document, position)
@@ -120,19 +120,22 @@ class Answers:
         return {"contents": {"kind": "markdown", "value": text}, "range": thing.range}
 
     async def _hover_while_starting(
-        self, document: Document, position: Position
+        self, document: Document, position: Position, *, late: bool
     ) -> dict[str, Any] | None:
-        """Return why nothing is known of a name yet; None where there is no name."""
+        """Return why nothing is known of a name yet; None where there is no name.
+
+        ``late`` says that something has not answered in time.
+        """
         page = await self._pages.of(document)
         if page is None or not word_at(page.places, position):
             return None
         # Python code has no server of fxtrio's own to wait for.
         is_known = self._knowledge.of(page.root) is not None
-        if not self._knowledge.is_starting(page.root) or (
-            is_known and not page.in_ui(position["line"])
+        if self._knowledge.is_starting(page.root) and (
+            not is_known or page.in_ui(position["line"])
         ):
-            return None
-        return {"contents": {"kind": "markdown", "value": STARTING}}
+            return {"contents": {"kind": "markdown", "value": STARTING}}
+        return {"contents": {"kind": "markdown", "value": LATE}} if late else None
 
     async def definition(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return where what stands at a position is defined."""
