@@ -286,16 +286,32 @@ class _Export:
         """Add what hosts answer for all other URLs: the root's `not-found.fxl`, or our own page."""
         view = self.manifest.not_found.get("/")
         source = "404.html" if view is None else self.manifest.views[view].module
-        answer = await capture(self.app, self.place, _NOT_FOUND, "html", source=source)
-        html = answer.body
-        if view is None or answer.findings or answer.status != 404:  # a page may have all URLs
-            self.left_out += answer.findings if view is not None else ()
-            message = "This page could not be found."
-            home = self.place.url("/") if "/" in self.pages else ""
-            html = error_document(404, message, home=home)
-        else:
-            self.not_found[_NOT_FOUND] = Page(_NOT_FOUND, self._sources(view), _document(html))
+        message = "This page could not be found."
+        home = self.place.url("/") if "/" in self.pages else ""
+        html = error_document(404, message, home=home)
+        if view is not None:
+            path = self._path_of_no_page("", view)
+            answer = await capture(self.app, self.place, path, "html", source=source)
+            self.left_out += answer.findings
+            if not answer.findings and answer.status == 404:  # a page may have all URLs
+                html = answer.body
+                self.not_found[_NOT_FOUND] = Page(_NOT_FOUND, self._sources(view), _document(html))
         self.files.add_missing(_NOT_FOUND[1:], self._secured(html), owner=source)
+
+    def _path_of_no_page(self, folder: str, view: int) -> str:
+        """Return a path below ``folder`` that ``view`` answers, since no page has it.
+
+        A page with parameters may have that of the file itself, which is returned if no other is
+        found.
+        """
+        router = Router((route.pattern, route) for route in self.manifest.routes)
+        deepest = max((route.pattern.count("/") for route in self.manifest.routes), default=0)
+        paths = [folder + _NOT_FOUND * count for count in range(1, deepest + 2)]
+        for path in paths:
+            found = self.app.site.not_found.match(path)
+            if found is not None and found[0] == view and router.match(path) is None:
+                return path
+        return paths[0]
 
     def _folders_with_not_found(self) -> list[str]:
         """Return the paths of folders that have a `not-found.fxl`, and pages in the export."""
@@ -313,7 +329,8 @@ class _Export:
         found = self.app.site.not_found.match(path)
         assert found is not None  # the folder itself, or one around it
         sources = self._sources(found[0])
-        answer = await capture(self.app, self.place, path, "html", source=sources[0])
+        asked = self._path_of_no_page(folder, found[0])
+        answer = await capture(self.app, self.place, asked, "html", source=sources[0])
         if answer.status != 404:  # a page has all URLs of the folder
             return
         self.left_out += answer.findings

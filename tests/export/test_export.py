@@ -290,6 +290,21 @@ async def test_each_language_has_its_own_not_found_page(tmp_path: Path) -> None:
     assert b"This page could not be found." in written["404.html"]
 
 
+async def test_not_found_pages_are_written_beside_pages_with_parameters(tmp_path: Path) -> None:
+    any_page = page("async def paths():\n    return [{'slug': 'a'}]\n")
+    files = {
+        "pages/[slug].fxl": any_page,
+        "pages/not-found.fxl": shown("<p>nothing here</p>"),
+        "pages/de/[slug].fxl": any_page,
+        "pages/de/not-found.fxl": shown("<p>nothing below</p>"),
+    }
+    await export(tmp_path, files)
+
+    written = contents(tmp_path / "out")
+    assert b"nothing here" in written["404.html"]
+    assert b"nothing below" in written["de/404.html"]
+
+
 async def test_a_not_found_page_for_one_visitor_is_an_error_and_may_be_left_out(
     tmp_path: Path,
 ) -> None:
