@@ -54,13 +54,12 @@ def wait_shown(page: Page, expected: list[str], who: str) -> None:
         raise Wrong(f"{who} shows\n  {seen}{text}\nand not\n  {expected}{over}") from None
 
 
-def wait_overlay(page: Page, who: str) -> str:
-    """Wait until a page says that something is wrong, and return it. Raises Wrong."""
+def wait_overlay(page: Page, who: str) -> None:
+    """Wait until a page says that something is wrong. Raises Wrong."""
     try:
         page.wait_for_function(f"{_OVERLAY} !== null", timeout=PATIENCE_MS)
     except TooLate:
         raise Wrong(f"{who} shows no overlay, but {page.evaluate(SHOWN)}") from None
-    return str(page.evaluate(f"{_OVERLAY}.shadowRoot.querySelector('div').innerText"))
 
 
 def wait_badge(page: Page, who: str) -> None:
