@@ -167,8 +167,8 @@ def imported_anew(names: Sequence[str]) -> Iterator[None]:
         for name in sorted(names):  # packages first: what runs in an old one finds all in it
             _forget_bytecode(remove_module(name))
         for name in names:
-            if Path(before[name].__file__ or "").exists():
-                module = import_module(name)
+            module = _import_if_there(name, Path(before[name].__file__ or ""))
+            if module is not None:
                 for last, known in stored.get(name, ()):
                     module.__dict__.setdefault(last, known)
         yield
@@ -179,6 +179,21 @@ def imported_anew(names: Sequence[str]) -> Iterator[None]:
         for (package, last), value in places.items():
             package.__dict__[last] = value
         raise
+
+
+def _import_if_there(name: str, file: Path) -> ModuleType | None:
+    """Import a module; None if its file was deleted, which may happen at any moment."""
+    if not file.exists():
+        return None
+    try:
+        return import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+    # The file was deleted, or created when Python had just read its folder: by the folder's time,
+    # whose steps are milliseconds, that is still as it was.
+    invalidate_caches()
+    return import_module(name) if file.exists() else None
 
 
 def _places_in_packages(names: Sequence[str]) -> dict[tuple[ModuleType, str], object]:

@@ -20,6 +20,7 @@ from fxtrio.develop.processes.messages import Swap
 from fxtrio.develop.reload.hot_reload import Swapper
 from fxtrio.develop.reload.import_graph import Importers, noting_imports
 from fxtrio.develop.report.request_logs import Records
+from fxtrio.imports import imported_anew
 from fxtrio.manifest import View
 from fxtrio.serve import site_routes
 from fxtrio.serve.pages import site
@@ -419,3 +420,26 @@ def test_files_come_after_those_that_they_use(tmp_path: Path) -> None:
     assert sorted(order) == ["a", "b", "c", "d", "ring"]
     assert order.index("a") < min(order.index("b"), order.index("c"))
     assert order[-1] == "d"
+
+
+_BRINGS_BACK = """
+import os
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+KNOWN = FOLDER.stat()
+(FOLDER / "units.py").write_text("UNIT = 2\\n")
+os.utime(FOLDER, ns=(KNOWN.st_atime_ns, KNOWN.st_mtime_ns))
+"""
+
+
+async def test_a_module_that_is_back_in_the_same_moment_is_found(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # which changes the folder
+    async with developed(root):
+        names = ["shop_swap.stock", "shop_swap.units"]
+        (root / "shop_swap/units.py").unlink()
+        (root / "shop_swap/stock.py").write_text(_BRINGS_BACK)
+        with imported_anew(names):
+            assert sys.modules["shop_swap.units"].UNIT == 2
