@@ -7,6 +7,7 @@ import { Level, writeLog } from '../worker/log.cjs';
 
 /** @typedef {import('./settings.js').OverlayProblem} OverlayProblem */
 /** @typedef {import('node:net').Socket} Socket */
+/** @typedef {import('./updates/styles.js').Styles} Styles */
 
 /** Unsent bytes above which a browser is given up: it reads no more, and comes again. */
 const MOST_UNSENT = 4 * 1024 * 1024;
@@ -23,6 +24,19 @@ export function clock() {
 
 /** @type {(value: unknown) => boolean} */
 const isObject = (value) => typeof value === 'object' && value !== null;
+
+/**
+ * @param {any} payload
+ * @param {Styles} styles
+ */
+function withStyles(payload, styles) {
+  if (payload.type !== 'update') return payload;
+  const updates = payload.updates.map((/** @type {{ acceptedPath: string }} */ update) => {
+    const style = styles.get(update.acceptedPath);
+    return style === undefined ? update : { ...update, style };
+  });
+  return { ...payload, updates };
+}
 
 /** @param {OverlayProblem} problem */
 function lineOf({ file, line }) {
@@ -70,6 +84,8 @@ export class Browsers {
   /** @type {{ at: number, payload: object }[]} the last messages to all, numbered, by `clock` */
   #kept = [];
   #last = 0;
+  /** What waits for `release`, in order. @type {any[] | null} */
+  #held = null;
   /** Tells this process from the one before, whose numbers mean nothing here. */
   #epoch = randomUUID();
 
@@ -122,11 +138,37 @@ export class Browsers {
 
   /** @param {any} payload */
   send(payload) {
+    if (this.#held !== null) this.#held.push(payload);
+    else this.#send(payload, null);
+  }
+
+  /**
+   * @param {any} payload
+   * @param {Styles | null} styles
+   */
+  #send(payload, styles) {
     this.#last += 1;
     const numbered = { number: this.#last, ...this.#withPages(payload) };
-    this.#kept.push({ at: clock(), payload: numbered });
+    this.#kept.push({ at: clock(), payload: numbered }); // without texts, of which that may be many
     if (this.#kept.length > MOST_KEPT) this.#kept.shift();
-    for (const socket of this.#sockets) this.#tell(socket, numbered);
+    const complete = styles === null ? numbered : withStyles(numbered, styles);
+    for (const socket of this.#sockets) this.#tell(socket, complete);
+  }
+
+  /** Hold messages back until `release` is called. */
+  hold() {
+    this.#held = [];
+  }
+
+  /**
+   * Send what was held back.
+   *
+   * @param {Styles} styles what updates of them bring along, so that browsers need not ask for it
+   */
+  release(styles) {
+    const held = this.#held ?? [];
+    this.#held = null;
+    for (const payload of held) this.#send(payload, styles);
   }
 
   /**

@@ -77,7 +77,7 @@ function entryPlugin(settings, runtime) {
       handler: (code) => ({
         code:
           `${socket}\nconst WebSocket = hotSocket(${JSON.stringify(settings.base)});\n${code}` +
-          `\nfollow(hmrClient, HMRContext);\n`,
+          `\nfollow(hmrClient, HMRContext, updateStyle);\n`,
         map: null,
       }),
     },

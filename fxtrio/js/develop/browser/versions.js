@@ -3,7 +3,10 @@
  * forgets an update of a module that is still on its way, and one that fails.
  */
 
-/** @typedef {{ path: string, acceptedPath: string, timestamp: number, [more: string]: unknown }} Update */
+/**
+ * @typedef {{ path: string, acceptedPath: string, timestamp: number, style?: { id: string, text: string }, [more: string]: unknown }} Update
+ *   `style` is all there is of the module of a stylesheet
+ */
 /** @typedef {{ path: string, error: unknown }} Failure of the update of a module */
 
 /** What browsers say of a module whose text they could not get: Chromium, Firefox, Safari. */
@@ -138,17 +141,24 @@ export function isUnfetched(error) {
  *
  * @param {any} client its `HMRClient`
  * @param {any} Context its `HMRContext`, which modules have as `import.meta.hot`
+ * @param {(id: string, text: string) => void} updateStyle
  * @param {Versions} [followed]
  */
-export function follow(client, Context, followed = versions) {
+export function follow(client, Context, updateStyle, followed = versions) {
   const { importUpdatedModule, queueUpdate, fetchUpdate } = client;
   client.queueUpdate = (/** @type {Update} */ update) =>
     queueUpdate.call(client, followed.tell(update));
   client.importUpdatedModule = async (/** @type {Update} */ update) => {
     const module = client.hotModulesMap.get(update.path);
     const callbacks = module?.callbacks;
+    const { style, acceptedPath, timestamp } = update;
+    const load = async () => {
+      if (style === undefined) return importUpdatedModule(update);
+      updateStyle(style.id, style.text);
+      followed.live(acceptedPath, timestamp);
+    };
     try {
-      return await followed.load(update, () => importUpdatedModule(update));
+      return await followed.load(update, load);
     } catch (error) {
       // A module that throws has taken them back, and not come to say what takes the next update.
       if (module !== undefined) module.callbacks = callbacks;

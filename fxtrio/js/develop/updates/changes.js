@@ -11,6 +11,7 @@ import { placeIn } from './frame.js';
 import { invalidateFile, isForgotten } from './graph.js';
 import { outlineOf } from './outline.js';
 import { scanningStyles } from './scanned.js';
+import { withText } from './styles.js';
 import { Unloaded } from './unloaded.js';
 import { unresolvedImport } from './unresolved.js';
 
@@ -148,7 +149,10 @@ export class Changes {
     for (const change of good) await this.#emitPage(change, few);
     for (const { type, file } of await this.#parsed(files)) {
       if (type !== 'change' && isForgotten(this.#server, file)) invalidateFile(this.#server, file);
-      else await this.#emit(type, file, few);
+      else if (type === 'change' && few && this.#vite.isCSSRequest(file)) {
+        const told = () => this.#emit(type, file, false);
+        await withText(file, this.#server.environments.client, this.#browsers, told);
+      } else await this.#emit(type, file, few);
     }
     this.#unloaded.end(this.#browsers.last);
     // What they import may be right now.

@@ -70,6 +70,29 @@ test('a browser that was away gets what it has missed, in order and once', async
   );
 });
 
+test('messages that are held back come in order, with the texts of stylesheets', async () => {
+  const browsers = new Browsers();
+  const browser = connect(browsers);
+  const { epoch, number } = browser.told[0];
+  browsers.hold();
+  const updates = [{ acceptedPath: '/look.css' }, { acceptedPath: '/list.jsx' }];
+  browsers.send({ type: 'update', updates });
+  browsers.announce('later', {});
+  assert.equal(browsers.last, number);
+  browsers.release(new Map([['/look.css', { id: '/app/look.css', text: 'p {}' }]]));
+
+  const [update, later] = browser.told.slice(2);
+  assert.deepEqual(update.updates, [
+    { acceptedPath: '/look.css', style: { id: '/app/look.css', text: 'p {}' } },
+    { acceptedPath: '/list.jsx' },
+  ]);
+  assert.deepEqual([later.event, later.number], ['later', update.number + 1]);
+
+  const again = connect(browsers);
+  await again.say({ type: 'custom', event: 'fx:since', data: { epoch, number } });
+  assert.deepEqual(again.told[2].updates, updates, 'as a newer text may be there');
+});
+
 test('a browser of another process, or one that was away for too long, loads the page', async () => {
   const browsers = new Browsers();
   const { epoch, number } = connect(browsers).told[0];

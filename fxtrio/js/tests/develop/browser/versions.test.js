@@ -300,6 +300,38 @@ test('what a module has accepted it takes after it has thrown, and others take t
   delete (/** @type {any} */ (globalThis).reportError);
 });
 
+test('a stylesheet that comes with its update is not asked for', async () => {
+  const versions = new Versions();
+  /** @type {string[]} */
+  const seen = [];
+  const { hear, hotOf } = startClient(
+    versions,
+    async (url) => ({ count: seen.push(url) }),
+    (id, text) => void seen.push(`${id}: ${text}`),
+  );
+  hotOf('/look.css').accept();
+  /** @param {number} timestamp @param {object} [more] */
+  const tell = async (timestamp, more) => {
+    const path = { type: 'js-update', path: '/look.css', acceptedPath: '/look.css' };
+    hear({ type: 'update', updates: [{ ...path, timestamp, ...more }] });
+    await setImmediate();
+    await setImmediate();
+  };
+
+  await tell(2, { style: { id: '/app/look.css', text: 'p {}' } });
+  assert.deepEqual(seen, ['/app/look.css: p {}']);
+  await tell(3, { style: { id: '/app/look.css', text: 'b {}' } });
+  assert.deepEqual(seen.splice(0), ['/app/look.css: p {}', '/app/look.css: b {}']);
+  await tell(4);
+  assert.match(seen[0], /look\.css\?t=4$/);
+
+  /** @type {string[]} */
+  const old = [];
+  versions.reportOld((path) => void old.push(path));
+  versions.live('/look.css', 2);
+  assert.deepEqual(old, ['/look.css'], 'what was on its way has put the text of before back');
+});
+
 test('what a browser could not load is told again at once where others were told since', () => {
   const unloaded = new Unloaded();
   assert.deepEqual(unloaded.begin(10), []);

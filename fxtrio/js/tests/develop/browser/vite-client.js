@@ -24,10 +24,11 @@ const quiet = { debug() {}, error() {}, log() {}, info() {} };
  *
  * @param {import('../../../develop/browser/versions.js').Versions} versions
  * @param {(url: string) => Promise<object>} importModule
+ * @param {(id: string, text: string) => void} [updateStyle]
  * @returns {{ hear: (message: object) => void, hotOf: (path: string) => any }} `hear` takes what
  *   the server says, and `hotOf` makes the `import.meta.hot` of a module
  */
-export function startClient(versions, importModule) {
+export function startClient(versions, importModule, updateStyle = () => {}) {
   /** @type {EventTarget | undefined} */
   let socket;
   class Socket extends EventTarget {
@@ -40,13 +41,13 @@ export function startClient(versions, importModule) {
     }
     send() {}
   }
-  const body = `${TEXT}\nfollow(hmrClient, HMRContext);\nreturn createHotContext;`;
+  const body = `${TEXT}\nfollow(hmrClient, HMRContext, updateStyle);\nreturn createHotContext;`;
   const names = ['WebSocket', 'console', 'setInterval', 'importModule', 'follow', ...CONSTANTS];
   const start = new Function(...names, body);
   const given = { __SERVER_FORWARD_CONSOLE__: { enabled: false } };
   const values = CONSTANTS.map((name) => /** @type {any} */ (given)[name] ?? '');
   const followed = (/** @type {any} */ client, /** @type {any} */ Context) =>
-    follow(client, Context, versions);
+    follow(client, Context, updateStyle, versions);
   const hotOf = start(Socket, quiet, () => {}, importModule, followed, ...values);
   const hear = (/** @type {object} */ message) =>
     socket?.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) }));
