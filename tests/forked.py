@@ -352,6 +352,28 @@ def _run(words: Sequence[str]) -> None:
     run_module(module, run_name="__main__", alter_sys=True)
 
 
+def _run_to_its_end(words: Sequence[str]) -> None:
+    """Run a command line, and end the process without clearing its modules.
+
+    That touches all memory which is shared with the process that forks, and so copies it: it took
+    longer than to start an interpreter. Threads are waited for, and what is registered is called.
+    """
+    status: object = None
+    try:
+        _run(words)
+    except SystemExit as exited:
+        status = exited.code
+    if status is not None and not isinstance(status, int):
+        sys.exit(status)  # type: ignore[arg-type]  # a text, which the interpreter prints
+    threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as an interpreter does
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(int(status or 0) & 0xFF)
+
+
 def main() -> None:
     """Import what the modules need, and run those that are asked for, each in a child."""
     from fxtrio.cli.group import COMMANDS
@@ -367,8 +389,9 @@ def main() -> None:
     connection = socket.socket(fileno=int(sys.argv[1]))
     connection.send(b"ready")
     words = _serve(connection)
-    if words:
-        _run(words)
+    if not words:
+        os._exit(0)  # nothing has run here
+    _run_to_its_end(words)
 
 
 if __name__ == "__main__":

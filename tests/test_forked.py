@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -55,3 +56,34 @@ def test_a_mark_gives_each_process_an_interpreter(monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(forked, "_ask", ask)
     subprocess.run([*forked.FX, "--version"], check=True)
+
+
+ENDS = """
+import atexit
+import threading
+from pathlib import Path
+
+
+def wait():
+    threading.main_thread().join()
+    Path("thread").touch()
+
+
+def test_fails():
+    threading.Thread(target=wait).start()
+    atexit.register(Path("atexit").touch)
+    assert False, "and so it ends with 1"
+"""
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_process_ends_as_an_interpreter_does(own: bool, tmp_path: Path) -> None:
+    (tmp_path / "test_ends.py").write_text(ENDS)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    if own:
+        command.insert(1, "-s")  # no module alone, and so not forked
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 1, done.stderr
+    assert "and so it ends with 1" in done.stdout
+    assert (tmp_path / "thread").exists()
+    assert (tmp_path / "atexit").exists()
