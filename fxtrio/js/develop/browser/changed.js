@@ -3,20 +3,26 @@
 /** When effects have run that a page begins with (ms). */
 const SETTLED_MS = 1000;
 
+/** What tells that a file has been saved, after which the page may show something else. */
+const SAVED = ['fx:swapped', 'fx:data', 'vite:beforeUpdate'];
+
 /**
- * Call `report` with the first change, if there is one.
+ * Call `report` with the first change, if there is one that no save has made.
  *
  * @param {Document} document whose page has not come to life
+ * @param {{ on(event: string, act: () => void): void }} hot
  * @param {(change: string) => void} report
  * @returns {() => void} to be called when it has
  */
-export function watchChange(document, report) {
+export function watchChange(document, hot, report) {
   const root = document.getElementById('fx-root');
   const before = htmlOf(root);
   const url = document.URL;
+  let isSaved = false;
+  for (const event of SAVED) hot.on(event, () => void (isSaved = true));
   return () => {
     setTimeout(() => {
-      if (before === '' || document.URL !== url) return;
+      if (before === '' || document.URL !== url || isSaved) return;
       const change = changeOf(before, htmlOf(root));
       if (change !== '') report(change);
     }, SETTLED_MS);

@@ -44,7 +44,7 @@ export async function develop({ base, start, below, visits, hot, root, editor, c
   const react = reporting(overlay);
   watchAttributes(overlay);
   const report = (/** @type {string} */ change) => hot.send('fx:changed', { ...page, change });
-  const compare = watchChange(document, report);
+  const compare = watchChange(document, hot, report);
   let runtime;
   try {
     const importModule = /** @type {any} */ (importer.load);
