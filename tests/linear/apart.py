@@ -80,7 +80,7 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.reload.hot_reload:_syntax_error",
         "develop.report.terminal:Terminal.changed",
         "develop.vite.node_messages:change_order",
-        "develop.build.dev_project:DevProject._swap",
+        "develop.build.pending_code:PendingCode.swap",
         "routes.action_files:is_action_file",
     ),
     "the title of an error, cut at its first line, and a host cut at 100 characters": (

@@ -30,6 +30,7 @@ from fxtrio.develop.build.node_answer import find_answer, store_answer
 from fxtrio.develop.build.openapi_refresh import DescribedLater
 from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles, other_servers
+from fxtrio.develop.build.pending_code import PendingCode
 from fxtrio.develop.build.site_order import added_views, joined_result, pages_beside
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.processes.messages import Swap, Swapped
@@ -85,8 +86,9 @@ class DevProject:
             takes_self=True,
         )
     )
-    _left: Swap = attrs.field(factory=Swap)
-    """What could not be swapped yet: it goes along with the next swap."""
+    _code: PendingCode = attrs.field(
+        default=attrs.Factory(lambda self: PendingCode(self.root), takes_self=True)
+    )
 
     _untold: Callable[[], Awaitable[UpdateResult]] | None = None
     """Tells Node what was taken over already, when nothing of before is served any more."""
@@ -146,7 +148,7 @@ class DevProject:
             await tell()
         # What serves next may have imported what was there before.
         others = other_servers(self._by_source(), before, markdown=True) if before else ()
-        self._left = Swap(sources=tuple(others)) if self.ahead.has_begun else Swap()
+        self._code.order = Swap(sources=tuple(others)) if self.ahead.has_begun else Swap()
         if before:
             await self._catch_up(before)
         await self._tell_problems()
@@ -227,7 +229,7 @@ class DevProject:
             swapped = Swapped(failed=str(error), error=str(error))
             await self._tell_wrong("python", [overlay_failure(swapped, Swap(), self.root)])
         else:
-            swapped, wrong = await self._swap(swap, (), (), restart=restart)
+            swapped, wrong = await self._code.swap(swap, restart=restart)
             await self._tell_wrong("python", wrong)
         if swapped.failed:
             return Applied(problems=(swapped.failed,))
@@ -294,7 +296,7 @@ class DevProject:
         facts = other_servers(changed, known, markdown=self.config.llms.enabled)
         structure = before is not None
         # Nothing else depends on a UI half: browsers get it first.
-        ui_alone = not (facts or found.modules or structure or replan) and self._left == Swap()
+        ui_alone = not (facts or found.modules or structure or replan or self._code)
         update = UpdateResult()
         if not structure and changed:
             pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
@@ -302,10 +304,11 @@ class DevProject:
                 update = await self._tell(found, changed, known, deleted, None, wrong)
             await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
         swapped = Swapped()
-        if facts or found.modules or structure or self._left != Swap():
+        if facts or found.modules or structure or self._code:
             self._described.look_later(self.root, self.config, self.nursery, self.report)
             at_once = self._is_data_alone(found, changed, known)
-            swapped, wrong["python"] = await self._swap(swap, facts, found.modules, at_once=at_once)
+            code = self._code
+            swapped, wrong["python"] = await code.swap(swap, facts, found.modules, at_once=at_once)
             if swapped.restart:
                 await self._tell_wrong("python", wrong["python"])
                 self._untold = partial(self._tell, found, changed, known, deleted, None, {})
@@ -358,27 +361,6 @@ class DevProject:
         # What a page was that is there again may be in browsers still.
         others |= changed.keys() & self._deleted
         return not (others or found.files or found.public)
-
-    async def _swap(
-        self,
-        swap: SwapCode,
-        sources: Iterable[str],
-        files: Iterable[str],
-        *,
-        restart: str = "",
-        at_once: bool = False,
-    ) -> tuple[Swapped, list[OverlayProblem]]:
-        """Let new code take the place of old; return what came of it, and what is wrong with it."""
-        left = self._left
-        order = Swap(
-            files=tuple({*left.files, *(str(self.root / file) for file in files)}),
-            sources=tuple({*left.sources, *sources}),
-            restart=restart or left.restart,
-            at_once=at_once,
-        )
-        swapped = await swap(order)
-        self._left = attrs.evolve(order, at_once=False) if swapped.failed else Swap()
-        return swapped, [overlay_failure(swapped, order, self.root)] if swapped.failed else []
 
     async def _tell(
         self,
