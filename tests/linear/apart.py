@@ -80,6 +80,7 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.reload.hot_reload:_syntax_error",
         "develop.report.terminal:Terminal.changed",
         "develop.vite.node_messages:change_order",
+        "develop.vite.runtime_files:RuntimeFiles.read",
         "develop.build.pending_code:PendingCode.swap",
         "routes.action_files:is_action_file",
     ),
