@@ -1,6 +1,7 @@
 """Server code that the process that serves has yet to take. Used by `dev_project`.
 
 Code that fails is swapped again together with the next: an edit may need the one before it.
+A restart that a new process could not import the app for is tried again with each change.
 """
 
 from __future__ import annotations
@@ -46,6 +47,9 @@ class PendingCode:
             restart=restart or pending.restart,
             at_once=at_once,
         )
-        swapped = await swap(order)
-        self.order = attrs.evolve(order, at_once=False) if swapped.failed else Swap()
+        swapped, rest = await swap(order), Swap()
+        if swapped.failed and not restart and pending.restart:
+            # The restart is still prevented, as by wrong settings: what serves takes the code.
+            swapped, rest = await swap(attrs.evolve(order, restart="")), Swap(restart=order.restart)
+        self.order = attrs.evolve(order, at_once=False) if swapped.failed else rest
         return swapped, [overlay_failure(swapped, order, self.root)] if swapped.failed else []
