@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import attrs
 import msgspec
 import trio
 from msgspec.structs import asdict, replace
@@ -158,7 +157,7 @@ class Application(Starlette):
 
     def build_middleware_stack(self) -> ASGIApp:
         """Put the dispatcher inside the application's, the config's and the plugins' middleware."""
-        self.site = attrs.evolve(self.site, hooks=hooks_of(self.site.config, resolve))
+        self.site = replace(self.site, hooks=hooks_of(self.site.config, resolve))
         dispatcher = self._make_dispatcher(self.site)
         inner: ASGIApp = dispatcher
         if self.site.development:

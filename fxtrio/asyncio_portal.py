@@ -15,7 +15,6 @@ from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-import attrs
 import outcome
 import trio
 
@@ -100,17 +99,15 @@ async def open_portal() -> AsyncIterator[AsyncioPortal]:
         await opened.close()
 
 
-@attrs.define(eq=False, repr=False)
 class AsyncioPortal:
     """Calls into an asyncio loop. Made by `open_portal`; valid until its block ends."""
 
-    _slots: trio.CapacityLimiter = attrs.field(
-        init=False, factory=lambda: trio.CapacityLimiter(CAPACITY)
-    )
-    _starting: trio.Lock = attrs.field(init=False, factory=trio.Lock)
-    _thread: AbstractContextManager[BlockingPortal] | None = attrs.field(init=False, default=None)
-    _running: BlockingPortal | None = attrs.field(init=False, default=None)
-    _closed: bool = attrs.field(init=False, default=False)
+    def __init__(self) -> None:
+        self._slots = trio.CapacityLimiter(CAPACITY)
+        self._starting = trio.Lock()
+        self._thread: AbstractContextManager[BlockingPortal] | None = None
+        self._running: BlockingPortal | None = None
+        self._closed = False
 
     @property
     def calls(self) -> int:
@@ -174,16 +171,14 @@ def _end(thread: AbstractContextManager[BlockingPortal], running: BlockingPortal
     thread.__exit__(None, None, None)
 
 
-@attrs.define(eq=False, repr=False)
 class _Call:
     """One call, seen from both loops."""
 
-    _func: Callable[[], Awaitable[Any]]
-    _token: trio.lowlevel.TrioToken = attrs.field(
-        init=False, factory=trio.lowlevel.current_trio_token
-    )
-    _ended: trio.Event = attrs.field(init=False, factory=trio.Event)
-    result: outcome.Outcome[Any] | None = attrs.field(init=False, default=None)
+    def __init__(self, _func: Callable[[], Awaitable[Any]]) -> None:
+        self._func = _func
+        self._token = trio.lowlevel.current_trio_token()
+        self._ended = trio.Event()
+        self.result: outcome.Outcome[Any] | None = None
 
     async def run(self) -> None:
         """Run the call on the loop, in a task of asyncio's own, which is cancelled once.

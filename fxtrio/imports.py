@@ -26,7 +26,7 @@ from fxtrio.config import Config
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.import_path import put_on_path, remove_module
 from fxtrio.manifest import MARKDOWN, MODULE_PREFIX, Manifest, PageModule
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 from fxtrio.serve.pages.functions.server_functions import PageCode, page_code
 
 

@@ -44,23 +44,23 @@ _ENOUGH = 0.9
 _log = logging.getLogger("fx.server")
 
 
-@attrs.define(eq=False, repr=False)
 class Unreceived:
     """The budget of one process. Use `process_unreceived`."""
 
-    capacity: int = CAPACITY
-    """In bytes."""
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = capacity
+        """In bytes."""
 
-    used: int = attrs.field(init=False, default=0)
-    closed: int = attrs.field(init=False, default=0)
-    """WebSockets that were closed so far (count)."""
+        self.used = 0
+        self.closed = 0
+        """WebSockets that were closed so far (count)."""
 
-    round: int = attrs.field(init=False, default=0)
-    """How often it was full at a `tick`."""
+        self.round = 0
+        """How often it was full at a `tick`."""
 
-    _holders: set[Backlog] = attrs.field(init=False, factory=set)
-    _room: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
-    _repeats: Repeats[str] = attrs.field(init=False, factory=lines_of_clients)
+        self._holders: set[Backlog] = set()
+        self._room = trio.lowlevel.ParkingLot()
+        self._repeats: Repeats[str] = lines_of_clients()
 
     @property
     def is_full(self) -> bool:

@@ -20,7 +20,8 @@ from fxtrio.compile.publish.page_weights import weigh_pages
 from fxtrio.config import Config, load_config, load_env_files
 from fxtrio.errors import DottedNameUnknown
 from fxtrio.manifest import FOLDERS, load_manifest
-from fxtrio.routes import PageTree, scan
+from fxtrio.routes.scan import scan
+from fxtrio.routes.tree import PageTree
 
 
 @click.command

@@ -27,7 +27,7 @@ from fxtrio.manifest import (
     PageRoute,
     View,
 )
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 
 _write_over = partial(write_whole, lasting=False)
 

@@ -37,7 +37,7 @@ from fxtrio.compile.split.python_statements import Broken, compile_error, parse,
 from fxtrio.compile.split.suggestions import broken_remedy
 from fxtrio.manifest import ActionModule, PageModule
 from fxtrio.routes.action_files import ActionFile, find_action_files
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 
 _DATA = re.compile(r"\bdata\b")
 

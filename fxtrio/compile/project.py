@@ -13,7 +13,6 @@ from fxtrio.compile.source import SourceText, read_source
 from fxtrio.config import Config
 from fxtrio.errors import FxtrioError
 from fxtrio.manifest import ActionModule
-from fxtrio.routes import PageTree, scan
 from fxtrio.routes.action_files import find_action_files
 from fxtrio.routes.errors import (
     NO_PAGES_FOLDER,
@@ -21,7 +20,9 @@ from fxtrio.routes.errors import (
     RouteConflict,
     RouteNameInvalid,
 )
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.scan import scan
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
+from fxtrio.routes.tree import PageTree
 
 Stamps = tuple[tuple[int, int, int] | None, ...]
 """Time, size and inode of files; None for one that is not there."""

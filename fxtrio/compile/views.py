@@ -11,7 +11,7 @@ from collections.abc import Collection
 import attrs
 
 from fxtrio.manifest import ViewKind
-from fxtrio.routes import BoundaryFile, LayoutFile, PageTree
+from fxtrio.routes.tree import BoundaryFile, LayoutFile, PageTree
 
 
 @attrs.frozen

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Literal
 
-import attrs
+import msgspec
 
 from fxtrio.accept import read_elements
 
@@ -18,14 +18,13 @@ _LONGEST_CACHED = 200
 """Longer headers are no browser's, and are read each time (bytes)."""
 
 
-@attrs.frozen
-class Accepted:
+class Accepted(msgspec.Struct, frozen=True, eq=False):
     """A parsed `Accept-Encoding`."""
 
     weights: Mapping[str, float]
     """By lower-case name, from 0 (rejected) to 1. ``*`` covers all other codings."""
 
-    _best: dict[tuple[Coding, ...], Coding | None] = attrs.field(factory=dict, init=False, eq=False)
+    _best: dict[tuple[Coding, ...], Coding | None] = msgspec.field(default_factory=dict)
     """What `best` has returned; it is offered the same few codings every time."""
 
     def weight(self, coding: str) -> float:

@@ -14,7 +14,6 @@ from typing import Final
 import trio
 
 from fxtrio.errors import ExtraMissing
-from fxtrio.markdown.escapes import drop_needless
 
 LARGE: Final = 2048
 """Characters from which a thread does the work: 4 ms at worst, and 0.2 ms of most pages."""
@@ -75,6 +74,8 @@ class HtmlConverter:
 
     def _convert(self, html: str, place: str) -> str | None:
         from html_to_markdown import ConversionOptions, PreprocessingOptions, convert
+
+        from fxtrio.markdown.escapes import drop_needless  # its patterns take long to compile
 
         result = convert(
             content_of(html),

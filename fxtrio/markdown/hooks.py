@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
-
-import attrs
 
 from fxtrio.callables import awaitable
 from fxtrio.errors import FxtrioError
@@ -23,15 +21,16 @@ class MarkdownHookMistaken(FxtrioError):
         self.value = value
 
 
-@attrs.frozen
 class MarkdownHook:
     """A ``to_markdown``, ``wrap_markdown`` or ``llms_txt`` of the application."""
 
-    place: str
-    """Where it stands, for errors: ``pages/llms.py: to_markdown()``."""
+    def __init__(self, place: str, function: Callable[..., Any]) -> None:
+        """``place`` is where it stands, for errors: ``pages/llms.py: to_markdown()``.
 
-    function: Callable[..., Awaitable[Any]] = attrs.field(converter=awaitable)
-    """Made of one that may be plain, and then runs in a thread."""
+        A plain ``function`` runs in a thread.
+        """
+        self._place = place
+        self._ask = awaitable(function)
 
     async def ask(self, *arguments: object) -> str | None:
         """Return its text, or None when it declines.
@@ -39,7 +38,7 @@ class MarkdownHook:
         Whatever it raises passes unchanged: a `LoaderError` keeps its status, all else
         is the caller's 500. Raises MarkdownHookMistaken when it returns anything else.
         """
-        answer = await self.function(*arguments)
+        answer = await self._ask(*arguments)
         if answer is None or isinstance(answer, str):
             return answer
-        raise MarkdownHookMistaken(self.place, answer)
+        raise MarkdownHookMistaken(self._place, answer)

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from math import inf
 from typing import TypeGuard
 
-import attrs
 import msgspec
 import trio
 
@@ -191,15 +190,14 @@ def _is_lazy(subscriber: Subscriber) -> TypeGuard[LazyListener]:
     return hasattr(subscriber, "register")
 
 
-@attrs.define(eq=False, repr=False)
-class Membership:
+class Membership(msgspec.Struct, eq=False):
     """Ties a subscriber to a channel once, and unties it exactly once."""
 
     name: str
     broker: Broker
     subscriber: Subscriber
-    _joined: bool = attrs.field(init=False, default=False)
-    _lock: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+    _joined: bool = False
+    _lock: trio.Lock = msgspec.field(default_factory=trio.Lock)
 
     async def join(self) -> None:
         """Subscribe. Raises BrokerUnreachable."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Protocol
 
-import attrs
+import msgspec
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.asgi_extensions import RAW_FRAMES
@@ -36,8 +36,7 @@ class Transport(Protocol):
         ...
 
 
-@attrs.frozen
-class EventTransport:
+class EventTransport(msgspec.Struct, frozen=True, eq=False):
     """Any ASGI server: one event for each message."""
 
     _ws: WebSocket
@@ -58,8 +57,7 @@ class EventTransport:
         await self._ws.close(code, reason)
 
 
-@attrs.frozen
-class RawFrameTransport(EventTransport):
+class RawFrameTransport(EventTransport, frozen=True, eq=False):
     """A server that takes encoded frames (`RAW_FRAMES`): many of them in one write."""
 
     _send: Callable[[bytes], Awaitable[None]]

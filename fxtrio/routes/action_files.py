@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import attrs
+import msgspec
 
 FOLDER = "actions"
 """Relative to the project folder."""
@@ -16,8 +16,7 @@ PREFIX = "/@actions/"
 a setting that opens `/api/*` does not open them."""
 
 
-@attrs.frozen(order=True)
-class ActionFile:
+class ActionFile(msgspec.Struct, frozen=True, order=True):
     """A Python file that may have actions: the folder may be a package that others use."""
 
     source: str

@@ -23,10 +23,8 @@ from fxtrio.routes.pattern import (
     shape,
     specificity,
 )
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX, PAGE_SUFFIX
 from fxtrio.routes.tree import ApiFile, BoundaryFile, LayoutFile, PageFile, PageTree
-
-PAGE_SUFFIX = ".fxl"
-MARKDOWN_SUFFIX = ".md"
 
 README = "README.md"
 """For readers of the source: no page."""

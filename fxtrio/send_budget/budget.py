@@ -16,7 +16,6 @@ from contextlib import asynccontextmanager, contextmanager
 from math import inf
 from typing import Final
 
-import attrs
 import trio
 
 from fxtrio.errors import Busy
@@ -71,47 +70,47 @@ class UnsentFull(Busy):
         )
 
 
-@attrs.define(eq=False, repr=False)
 class Unsent:
     """The budget of one process. Use `process_unsent`."""
 
-    capacity: int = CAPACITY
-    """In bytes."""
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        self.capacity = capacity
+        """In bytes."""
 
-    used: int = attrs.field(init=False, default=0)
-    """Bytes that wait, each buffer counted once: one that many clients share is in memory once."""
+        self.used = 0
+        """Bytes that wait. A buffer that many clients share counts once: it is in memory once."""
 
-    cut: int = attrs.field(init=False, default=0)
-    """Clients that were cut off so far (count)."""
+        self.cut = 0
+        """Clients that were cut off so far (count)."""
 
-    clock: LoopClock = attrs.field(init=False, factory=LoopClock)
-    """By which clients are judged."""
+        self.clock = LoopClock()
+        """By which clients are judged."""
 
-    _reserved: Counter[str] = attrs.field(init=False, factory=Counter)
-    """Bytes of responses that are being made, by the address of their clients."""
+        self._reserved: Counter[str] = Counter()
+        """Bytes of responses that are being made, by the address of their clients."""
 
-    _holders: set[Holder] = attrs.field(init=False, factory=set)
-    _buffers: Counter[int] = attrs.field(init=False, factory=Counter)
-    """How often each buffer is held, by its `id`: whoever holds it has a reference."""
+        self._holders: set[Holder] = set()
+        self._buffers: Counter[int] = Counter()
+        """How often each buffer is held, by its `id`: whoever holds it has a reference."""
 
-    _looked_at: float = attrs.field(init=False, default=-inf)
-    _crowded: bool = attrs.field(init=False, default=False)
-    """Whether clients were cut off, and their memory may not be the system's again."""
+        self._looked_at = -inf
+        self._crowded = False
+        """Whether clients were cut off, and their memory may not be the system's again."""
 
-    _waiting: dict[trio.Event, float] = attrs.field(init=False, factory=dict)
-    """Since when. The newest is the last, and goes on first: of a crowd of slow clients each would
-    have to wait for all before it, and so would everybody who comes after them."""
+        self._waiting: dict[trio.Event, float] = {}
+        """Since when. The newest is the last, and goes on first: of a crowd of slow clients each
+        would have to wait for all before it, and so would everybody who comes after them."""
 
-    large_paths: LargePaths = attrs.field(init=False, factory=LargePaths)
-    _small: Turns = attrs.field(init=False, factory=lambda: Turns(PLACES, keeps=True))
-    """Who passes though the budget is full."""
-    _freed: trio.Event = attrs.field(init=False, factory=trio.Event)
-    """Set, and replaced, when a response that was being made is done."""
+        self.large_paths = LargePaths()
+        self._small = Turns(PLACES, keeps=True)
+        """Who passes though the budget is full."""
+        self._freed = trio.Event()
+        """Set, and replaced, when a response that was being made is done."""
 
-    _large: Turns = attrs.field(init=False, factory=lambda: Turns(_AT_ONCE, keeps=False))
-    """Who goes on when there is room."""
+        self._large = Turns(_AT_ONCE, keeps=False)
+        """Who goes on when there is room."""
 
-    _repeats: Repeats[str] = attrs.field(init=False, factory=lines_of_clients)
+        self._repeats: Repeats[str] = lines_of_clients()
 
     @property
     def is_full(self) -> bool:

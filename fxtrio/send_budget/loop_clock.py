@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import attrs
 import trio
 
 TICK: Final = 0.1
@@ -22,14 +21,14 @@ _LINGER = 10
 """Ticks without use after which the clock needs no task."""
 
 
-@attrs.define(eq=False, repr=False)
 class LoopClock:
     """Trio's time without that for which the loop stood still, while the clock is `watch`ed."""
 
-    _ticking: bool = attrs.field(init=False, default=False)
-    _ticked_at: float = attrs.field(init=False, default=0.0)
-    _lost: float = attrs.field(init=False, default=0.0)
-    """Time for which the loop stood still so far (seconds)."""
+    def __init__(self) -> None:
+        self._ticking = False
+        self._ticked_at = 0.0
+        self._lost = 0.0
+        """Time for which the loop stood still so far (seconds)."""
 
     def at(self, now: float) -> float:
         """Return this clock's time for ``now``, which is `trio.current_time` (seconds)."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Iterator
 from urllib.parse import quote
 
-import attrs
 import msgspec
 from starlette.responses import Response
 
@@ -173,20 +172,16 @@ class SiteMarkdownPage(msgspec.Struct, frozen=True, eq=False):
         return answer or _moved(page.site, event, self.representation.path, status=307)
 
 
-@attrs.frozen(eq=False)
 class SiteRoutes:
     """The routes of one site."""
 
-    site: Site
-    lifetime: Lifetime
-    evaluations: Evaluations
-    pages: dict[str, SitePage] = attrs.field(init=False)
-    """By their patterns. In development, where they come and go, those that were requested."""
-
-    @pages.default
-    def _pages(self) -> dict[str, SitePage]:
-        routes = () if self.site.development else self.site.manifest.routes
-        return {route.pattern: self._new_page(route) for route in routes}
+    def __init__(self, site: Site, lifetime: Lifetime, evaluations: Evaluations) -> None:
+        self.site = site
+        self.lifetime = lifetime
+        self.evaluations = evaluations
+        routes = () if site.development else site.manifest.routes
+        self.pages = {route.pattern: self._new_page(route) for route in routes}
+        """By their patterns. In development, where they come and go, those that were requested."""
 
     def _page_of(self, route: PageRoute) -> SitePage:
         page = self.pages.get(route.pattern)

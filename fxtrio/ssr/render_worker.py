@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Final, Protocol
 
-import attrs
 import msgspec
 import trio
 
@@ -83,7 +82,6 @@ class Owner(Protocol):
         """``worker`` has replied, or sent its pending frames."""
 
 
-@attrs.define(eq=False, repr=False)
 class RenderWorker:
     """Renders jobs, in order of arrival. Valid until its process has ended.
 
@@ -91,43 +89,44 @@ class RenderWorker:
     cancelled: `pending` is the remaining work of the process.
     """
 
-    node: NodeProcess | AttachedNode
-    owner: Owner
+    def __init__(self, node: NodeProcess | AttachedNode, owner: Owner) -> None:
+        self.node = node
+        self.owner = owner
 
-    pending: dict[int, AnyRenderJob] = attrs.field(init=False, factory=dict)
-    """Jobs by the id of their request, oldest first."""
+        self.pending: dict[int, AnyRenderJob] = {}
+        """Jobs by the id of their request, oldest first."""
 
-    load: float = attrs.field(init=False, default=0.0)
-    """Estimated work of the pending jobs (microseconds)."""
+        self.load = 0.0
+        """Estimated work of the pending jobs (microseconds)."""
 
-    alone: bool = attrs.field(init=False, default=False)
-    """Whether it has one suspicious job, and gets no other one before it has ended."""
+        self.alone = False
+        """Whether it has one suspicious job, and gets no other one before it has ended."""
 
-    retired: bool = attrs.field(init=False, default=False)
-    """Whether it only finishes its pending jobs."""
+        self.retired = False
+        """Whether it only finishes its pending jobs."""
 
-    ready: trio.Event = attrs.field(init=False, factory=trio.Event)
-    """Set once the bundle is loaded."""
+        self.ready = trio.Event()
+        """Set once the bundle is loaded."""
 
-    heard: int = attrs.field(init=False, default=0)
-    """How many times something has been read from the process."""
+        self.heard = 0
+        """How many times something has been read from the process."""
 
-    build_id: str = attrs.field(init=False, default="")
-    """The bundle's own name; known when `ready`."""
+        self.build_id = ""
+        """The bundle's own name; known when `ready`."""
 
-    cause: str = attrs.field(init=False, default="")
-    """Why this side has ended the process; empty if it has not."""
+        self.cause = ""
+        """Why this side has ended the process; empty if it has not."""
 
-    hung: bool = attrs.field(init=False, default=False)
-    """Whether that was because it did not respond."""
+        self.hung = False
+        """Whether that was because it did not respond."""
 
-    _frames: FrameReader = attrs.field(init=False, factory=FrameReader)
-    _out: bytearray = attrs.field(init=False, factory=bytearray)
-    _unsent: trio.Event = attrs.field(init=False, factory=trio.Event)
-    _room: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
-    _last_id: int = attrs.field(init=False, default=0)
-    _pinged: bool = attrs.field(init=False, default=False)
-    _ended: bool = attrs.field(init=False, default=False)
+        self._frames = FrameReader()
+        self._out = bytearray()
+        self._unsent = trio.Event()
+        self._room = trio.lowlevel.ParkingLot()
+        self._last_id = 0
+        self._pinged = False
+        self._ended = False
 
     @property
     def congested(self) -> bool:

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-import attrs
 import msgspec
 import trio
 
@@ -43,26 +42,26 @@ class Death(msgspec.Struct, frozen=True):
     """Whether it was killed because it did not respond."""
 
 
-@attrs.define(eq=False, repr=False)
 class Scheduler:
     """The jobs of a pool, and its workers. Holds at most ``max_pending`` jobs."""
 
-    max_pending: int
-    timeout: float
-    """Longest render (seconds); only for the error that names it."""
+    def __init__(self, max_pending: int, timeout: float) -> None:
+        self.max_pending = max_pending
+        self.timeout = timeout
+        """Longest render (seconds); only for the error that names it."""
 
-    costs: Costs = attrs.field(init=False, factory=Costs)
-    counters: Counters = attrs.field(init=False, factory=Counters)
+        self.costs = Costs()
+        self.counters = Counters()
 
-    down: str = attrs.field(init=False, default="")
-    """Why no worker is to be expected; empty as long as one is."""
+        self.down = ""
+        """Why no worker is to be expected; empty as long as one is."""
 
-    workers: list[RenderWorker] = attrs.field(init=False, factory=list)
-    """Those that take any job."""
+        self.workers: list[RenderWorker] = []
+        """Those that take any job."""
 
-    _quarantine: Quarantine = attrs.field(init=False, factory=Quarantine)
-    _queue: deque[AnyRenderJob] = attrs.field(init=False, factory=deque)
-    _suspects: deque[RenderJob] = attrs.field(init=False, factory=deque)
+        self._quarantine = Quarantine()
+        self._queue: deque[AnyRenderJob] = deque()
+        self._suspects: deque[RenderJob] = deque()
 
     @property
     def waiting(self) -> int:

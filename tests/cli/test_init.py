@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from fxtrio.cli import main
 from fxtrio.cli.init import StarterClash, StarterUnwritable, starter, write_starter
 from fxtrio.config import load_config
-from fxtrio.routes import scan
+from fxtrio.routes.scan import scan
 
 PLUGINS = ("-p", "pytest_trio.plugin", "-p", "fxtrio.simulation.pytest_plugin")
 

@@ -33,7 +33,9 @@ LAUNCHING = "fxtrio.develop.processes.launch", "fxtrio.develop.listener"
 HEAVY = {
     "cattrs",
     "coredis",
+    "difflib",
     "h2",
+    "html.parser",
     "html_to_markdown",
     "importlib.metadata",
     "importlib.resources",
@@ -49,7 +51,7 @@ HEAVY = {
 HEAVY_TO_SERVE = {"asyncio", "hypercorn", "multiprocessing", "starlette", "trio"}
 """What is needed, but not before Node has been started."""
 
-MOST_CLASSES = 56
+MOST_CLASSES = 28
 """Of attrs, in fxtrio itself: what applications get, and state that changes all the time."""
 
 ENDED = 10.0  # seconds after which a process counts as left over

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fxtrio.compile.views import PlannedSite, PlannedView, plan_site
-from fxtrio.routes import build_tree
+from fxtrio.routes.scan import build_tree
 
 
 def site_of(

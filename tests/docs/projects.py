@@ -8,7 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from fxtrio.config import load_config
-from fxtrio.routes import scan
+from fxtrio.routes.scan import scan
 from tests.docs.pages import Block, blocks
 from tests.fonts.small_font import small_font
 

@@ -16,7 +16,7 @@ from fxtrio.cli.check import check
 from fxtrio.cli.init import starter
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
-from fxtrio.routes import scan
+from fxtrio.routes.scan import scan
 from fxtrio.testing import open_app
 from tests.docs.pages import Block, blocks, documents, name
 from tests.docs.projects import write, write_all

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import ClassVar
 
 import pytest
 import trio
@@ -72,11 +73,11 @@ async def test_drop_oldest_keeps_an_outbox_within_its_bytes() -> None:
     outbox.close()
 
 
-class Batches(EventTransport):
+class Batches(EventTransport, frozen=True):
     """Notes how many bytes are sent at a time."""
 
     batch = 50 * KILOBYTE
-    sizes: tuple[int, ...] = ()
+    sizes: ClassVar[tuple[int, ...]] = ()
 
     async def send(self, frames: list[Frame]) -> None:
         """Take frames, and send none."""

@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fxtrio.config import Config
-from fxtrio.routes import PageFile, PageTree, build_tree, scan, specificity
+from fxtrio.routes import specificity
 from fxtrio.routes.errors import PagesFolderMissing, RouteConflict, RouteNameInvalid
-from fxtrio.routes.scan import url_of
+from fxtrio.routes.scan import build_tree, scan, url_of
+from fxtrio.routes.tree import PageFile, PageTree
 
 
 def patterns(tree: PageTree) -> dict[str, str]:

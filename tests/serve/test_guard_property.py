@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fx.testing import SocketRejected, open_app
-from fxtrio.routes import build_tree
+from fxtrio.routes.scan import build_tree
 from tests.short import amount
 from tests.trees import page, write_tree
 

@@ -25,7 +25,7 @@ from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.errors import FxtrioError
 from fxtrio.imports import Imports
 from fxtrio.manifest import PageModule
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 from fxtrio.serve.pages.functions.endpoint_code import METHODS, endpoint_code
 from fxtrio.serve.pages.functions.server_functions import PageCodeInvalid, page_code
 

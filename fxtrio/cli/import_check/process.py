@@ -16,7 +16,7 @@ from fxtrio.config import Config, locate
 from fxtrio.config.errors import ConfigProblem
 from fxtrio.errors import FxtrioError
 from fxtrio.routes.action_files import PREFIX
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 from fxtrio.tools.project_process.process import run_in_process
 
 _WHOLE = 6 * IMPORT_TIMEOUT  # then something cannot be interrupted, or many imports wait in vain

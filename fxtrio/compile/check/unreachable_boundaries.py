@@ -15,7 +15,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.source import read_text
 from fxtrio.compile.split.python_statements import Broken, parse_module
-from fxtrio.routes import PageFile
+from fxtrio.routes.tree import PageFile
 
 _ERROR = "LoaderError"
 

@@ -43,7 +43,7 @@ from fxtrio.develop.vite.node_messages import UpdateResult, change_order
 from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 from fxtrio.errors import FxtrioError, display_path
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 
 _WARM = 3  # pages that are prepared before they are requested
 _FEW = 8

@@ -11,7 +11,7 @@ from fxtrio.compile.build_steps import bundle_view
 from fxtrio.compile.bundling.bundle import BundleResult
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.views import PlannedSite
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 
 
 def added_views(

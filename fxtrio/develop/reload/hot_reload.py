@@ -28,7 +28,7 @@ from fxtrio.develop.report.request_logs import Records
 from fxtrio.imports import Imports, imported_anew, resolve, split_name
 from fxtrio.manifest import FILE_NAME, MODULE_PREFIX, Manifest, manifest_text, read_manifest
 from fxtrio.plugins.load import load_plugins
-from fxtrio.routes.scan import MARKDOWN_SUFFIX, PAGE_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX, PAGE_SUFFIX
 from fxtrio.secret_key import project_key
 from fxtrio.serve.pages.functions.server_functions import PageCode
 from fxtrio.serve.pages.resources import Renderer

@@ -21,7 +21,7 @@ from fxtrio.imports import split_name
 from fxtrio.jobs.decorators import Job
 from fxtrio.jobs.discovery import find_jobs
 from fxtrio.manifest import MODULE_PREFIX
-from fxtrio.routes.scan import MARKDOWN_SUFFIX, PAGE_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX, PAGE_SUFFIX
 
 
 def find_reason(app: Application, app_module: str, files: Collection[str], root: Path) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import attrs
+import msgspec
 from starlette.datastructures import Address, Headers, State
 from starlette.requests import Request
 from starlette.types import Receive, Scope
@@ -22,14 +22,13 @@ _PERSONAL = frozenset({"user", "session"})
 """Attributes of ``request.state`` in which middleware stores the visitor."""
 
 
-@attrs.define(eq=False)
-class Reads:
+class Reads(msgspec.Struct, eq=False):
     """The visitor's data that code has read, by the hook that read it."""
 
     hook: str = ""
     """The route hook that runs; "" for the page and its layouts."""
 
-    found: dict[str, set[str]] = attrs.field(factory=dict)
+    found: dict[str, set[str]] = msgspec.field(default_factory=dict)
     """Name of the hook, or "", to the names that it read."""
 
     def add(self, name: str) -> None:

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
-import attrs
 import msgspec
 
 from fxtrio.compression.eligibility import LEAST
@@ -64,8 +63,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     token, to everybody."""
 
 
-@attrs.define(eq=False, repr=False, kw_only=True)
-class CachedResponse:
+class CachedResponse(msgspec.Struct, eq=False, kw_only=True):
     """A response that is the same for everybody."""
 
     terms: Terms

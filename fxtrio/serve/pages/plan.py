@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-import attrs
+import msgspec
+from msgspec.structs import replace
 
 from fxtrio.encode import RepeatedValue, encode_for_html
 from fxtrio.manifest import HeadNode, View
@@ -17,8 +18,7 @@ DEFAULT_LANG: Final = "en"
 """Default of documents of apps that set none; payloads omit it."""
 
 
-@attrs.frozen(eq=False, repr=False)
-class ViewPlan:
+class ViewPlan(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A view with everything that does not depend on the request."""
 
     view: View
@@ -50,23 +50,14 @@ class ViewPlan:
     memo: bool
     """Whether equal states have equal HTML: no ``MEMO = False`` in the chain."""
 
-    revalidate: float | None = None
+    revalidate: float | None
     """How long complete responses are fresh (seconds); None if they are not cached."""
 
-    source: str = attrs.field(init=False)
+    source: str
     """The file of the page, without its layouts."""
 
-    data: RepeatedValue = attrs.field(init=False)
+    data: RepeatedValue
     """Encodes what the loader of the page returns."""
-
-    @source.default
-    def _source(self) -> str:
-        return self.inner.module.source
-
-    @data.default
-    def _data(self) -> RepeatedValue:
-        loader = self.inner.loader
-        return RepeatedValue(self.inner.module.source if loader is None else loader.place)
 
     @property
     def chain(self) -> tuple[PageCode, ...]:
@@ -112,19 +103,22 @@ def plan_view(
         static = encode_for_html(levels, view.module)
     else:
         static = b"[]"
+    source = inner.module.source
     return ViewPlan(
-        view,
-        layouts,
-        inner,
-        loaders,
-        all(loader.public for loader in loaders),
-        _page_object(view, lang),
-        any(code.loader is not None for code in layouts),
-        encode_for_html([None] * len(layouts), view.module),
-        static,
-        fallback,
-        all(code.module.memo for code in chain),
-        inner.module.revalidate,
+        view=view,
+        layouts=layouts,
+        inner=inner,
+        loaders=loaders,
+        public=all(loader.public for loader in loaders),
+        page=_page_object(view, lang),
+        loads_layouts=any(code.loader is not None for code in layouts),
+        no_layouts=encode_for_html([None] * len(layouts), view.module),
+        static_head=static,
+        fallback=fallback,
+        memo=all(code.module.memo for code in chain),
+        revalidate=inner.module.revalidate,
+        source=source,
+        data=RepeatedValue(source if inner.loader is None else inner.loader.place),
     )
 
 
@@ -132,7 +126,7 @@ def plan_renumbered(plan: ViewPlan, view: View, *, lang: str = DEFAULT_LANG) -> 
     """Return the plan of ``view``, of which at most the numbers of views differ from before."""
     if plan.view == view:
         return plan
-    return attrs.evolve(plan, view=view, page=_page_object(view, lang))
+    return replace(plan, view=view, page=_page_object(view, lang))
 
 
 def _page_object(view: View, lang: str) -> bytes:

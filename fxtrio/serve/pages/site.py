@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar, overload
 from urllib.parse import quote
 
-import attrs
+import msgspec
 from msgspec.structs import replace
 from starlette.requests import HTTPConnection
 
@@ -44,8 +44,7 @@ from fxtrio.serve.request.response.response import (
 )
 
 
-@attrs.frozen(eq=False, repr=False)
-class Site:
+class Site(msgspec.Struct, frozen=True, eq=False):
     """One app, as it was built and configured. Its open resources are in `Running`."""
 
     config: Config
@@ -115,15 +114,11 @@ class Site:
     nonce: bytes
     """Placeholder for nonces, known to this process alone; empty without a policy."""
 
-    development: bool = attrs.field(init=False)
+    development: bool
     """Whether clients see the details of errors."""
 
     root: str = ""
     """The path that the app is mounted at, by the server or another app: ``root_path``."""
-
-    @development.default
-    def _is_development(self) -> bool:
-        return self.manifest.mode == "development"
 
     @property
     def base_url(self) -> str:
@@ -189,6 +184,7 @@ def make_site(
         entropy=entropy,
         terms=_terms(config, standard, entropy, SingleVisitor(entropy, bool(nonce))),
         nonce=nonce,
+        development=manifest.mode == "development",
     )
 
 
@@ -209,7 +205,7 @@ def site_with(
     """
     manifest, config = site.manifest, site.config
     plans = _plans(manifest, codes, config, site.plans)
-    return attrs.evolve(
+    return replace(
         site,
         codes=codes,
         plans=plans,
@@ -229,13 +225,13 @@ def site_below(site: Site, root: str) -> Site:
     encoded_url = quote(base_url, safe=SAFE_IN_PATHS)
     manifest = manifest_below(site.manifest, quote(root, safe=SAFE_IN_PATHS), base_url=encoded_url)
     standard = standard_headers(csp=site.config.csp, base_url=encoded_url)
-    return attrs.evolve(
+    return replace(
         site,
         root=root,
         manifest=manifest,
         plans=_plans(manifest, site.codes, site.config),
         frames=_frames(manifest, site.config, site.nonce),
-        hooks=attrs.evolve(site.hooks, base_url=base_url),
+        hooks=replace(site.hooks, base_url=base_url),
         standard=standard,
         html_lines=_html_lines(standard, site.vary, encoded_url, site.markdown),
         terms=replace(site.terms, base_url=base_url, standard=standard),

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-import attrs
+import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -48,8 +48,7 @@ class RouteHookInvalid(ValueInvalid):
         self.cause = cause
 
 
-@attrs.frozen
-class Hook:
+class Hook(msgspec.Struct, frozen=True):
     """A route hook."""
 
     name: str
@@ -58,12 +57,8 @@ class Hook:
     function: Callable[[HTTPConnection], object]
     """Application code: None accepts the request; any other value is the response."""
 
-    call: Callable[[HTTPConnection], Awaitable[object]] = attrs.field(init=False)
+    call: Callable[[HTTPConnection], Awaitable[object]]
     """Calls it: in a worker thread, unless it is ``async def``."""
-
-    @call.default
-    def _call(self) -> Callable[[HTTPConnection], Awaitable[object]]:
-        return awaitable(self.function)
 
     def takes(self, connection: HTTPConnection) -> str:
         """Return why the function cannot be called with the request alone, "" when it can."""
@@ -76,8 +71,7 @@ class Hook:
         return ""
 
 
-@attrs.frozen
-class Hooks:
+class Hooks(msgspec.Struct, frozen=True):
     """Route hooks by the kind of route they guard, outermost first."""
 
     pages: tuple[Hook, ...] = ()
@@ -85,20 +79,19 @@ class Hooks:
     apis: tuple[Hook, ...] = ()
     websockets: tuple[Hook, ...] = ()
     base_url: str = ""
-    _before: dict[tuple[FileKind, RouteKind], tuple[Hook, ...]] = attrs.field(init=False)
+    _before: dict[tuple[FileKind, RouteKind], tuple[Hook, ...]] = msgspec.field(
+        default_factory=dict
+    )
 
-    @_before.default
-    def _joined(self) -> dict[tuple[FileKind, RouteKind], tuple[Hook, ...]]:
+    def __post_init__(self) -> None:
         lists: dict[HookList, tuple[Hook, ...]] = {
             "pages": self.pages,
             "actions": self.actions,
             "apis": self.apis,
             "websockets": self.websockets,
         }
-        return {
-            form: tuple(hook for one in guards for hook in lists[one])
-            for form, guards in GUARDS.items()
-        }
+        for form, guards in GUARDS.items():
+            self._before[form] = tuple(hook for one in guards for hook in lists[one])
 
     def before(self, file: FileKind, form: RouteKind) -> tuple[Hook, ...]:
         """Return the hooks that guard one form of one kind of file, outermost first."""
@@ -173,7 +166,8 @@ def hooks_of(config: Config, resolve: Callable[[str], Any]) -> Hooks:
     """Return the hooks named in the settings. Raises what ``resolve`` raises for a name."""
 
     def named(names: tuple[str, ...]) -> tuple[Hook, ...]:
-        return tuple(Hook(name, resolve(name)) for name in names)
+        functions = [(name, resolve(name)) for name in names]
+        return tuple(Hook(name, function, awaitable(function)) for name, function in functions)
 
     settings = config.route_middleware
     return Hooks(

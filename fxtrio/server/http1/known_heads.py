@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-import attrs
+import msgspec
 
 from fxtrio.server.header_fields import Header
 
@@ -41,8 +41,7 @@ _OPEN = frozenset(
 """Fields that say nothing that only one client knows."""
 
 
-@attrs.define(eq=False)
-class KnownHead:
+class KnownHead(msgspec.Struct, eq=False):
     """What the head of a request means. Requests share it: nobody changes what is in it."""
 
     method: str

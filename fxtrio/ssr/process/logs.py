@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final
 
-import attrs
 import msgspec
 import trio
 
@@ -68,18 +67,14 @@ class LineCutter(msgspec.Struct):
         self._line += piece[:room]
 
 
-@attrs.define
 class FloodMeter:
     """Distinguishes a process that prints without end from one with occasional bursts."""
 
-    rate: float = FLOOD_RATE
-    burst: float = FLOOD_BURST
-    _left: float = attrs.field(init=False)
-    _last: float | None = attrs.field(init=False, default=None)
-
-    def __attrs_post_init__(self) -> None:
-        """Start with the full burst."""
-        self._left = self.burst
+    def __init__(self, rate: float = FLOOD_RATE, burst: float = FLOOD_BURST) -> None:
+        self.rate = rate
+        self.burst = burst
+        self._left = burst
+        self._last: float | None = None
 
     def passes(self, size: float, now: float) -> bool:
         """Count ``size`` bytes at the time ``now`` (seconds); return whether that is still fine."""

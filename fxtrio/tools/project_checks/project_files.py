@@ -28,7 +28,7 @@ from fxtrio.db.migrations.files import (
 )
 from fxtrio.db.migrations.runner import compare_database
 from fxtrio.db.open import sqlite_path, without_password
-from fxtrio.routes import ApiFile
+from fxtrio.routes.tree import ApiFile
 from fxtrio.tools.project_checks.outer_middleware import outer_middleware
 
 

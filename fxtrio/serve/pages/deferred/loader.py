@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import attrs
+import msgspec
 import trio
 
 from fxtrio.serve.pages.functions.server_functions import LoaderCode
@@ -10,15 +10,14 @@ from fxtrio.serve.pages.loaders import Loaded, Outcome, load
 from fxtrio.serve.pages.page import PageEvent
 
 
-@attrs.define(eq=False)
-class DeferredLoader:
+class DeferredLoader(msgspec.Struct, eq=False):
     """A running loader, for which a `loading.fxl` can be rendered."""
 
     loader: LoaderCode
     outcome: Outcome | None = None
     """Its outcome; None while it runs."""
 
-    done: trio.Event = attrs.field(factory=trio.Event)
+    done: trio.Event = msgspec.field(default_factory=trio.Event)
 
     async def run(self, page: PageEvent) -> None:
         """Run it in the page's nursery: cancelling the page cancels it."""

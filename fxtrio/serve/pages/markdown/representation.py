@@ -20,7 +20,6 @@ from fxtrio.markdown import (
     prefers_markdown,
     resolve_markdown,
 )
-from fxtrio.markdown.links import based_links
 from fxtrio.markdown.paths import page_path
 from fxtrio.serve.pages.deferred.values import deferred_in, settle
 from fxtrio.serve.pages.error_response import log_failure, problem_of
@@ -105,6 +104,9 @@ class MarkdownRepresentation(msgspec.Struct, frozen=True):
         text = await resolve_markdown(context, self.markdown.sources(plan))
         if text is None:
             return None
+        # Its patterns take long to compile, and most servers are asked for no Markdown.
+        from fxtrio.markdown.links import based_links
+
         text = based_links(text, quote(site.base_url, safe=SAFE_IN_PATHS))
         return Reply(status, text.encode(), _MEDIA, None, site.markdown_lines)
 

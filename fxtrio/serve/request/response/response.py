@@ -8,7 +8,6 @@ from collections.abc import Iterable
 from functools import lru_cache
 from struct import Struct
 
-import attrs
 import msgspec
 from starlette.responses import Response
 
@@ -192,8 +191,7 @@ class Entropy:
         return self._pool.pop()
 
 
-@attrs.frozen
-class StandardHeaders:
+class StandardHeaders(msgspec.Struct, frozen=True):
     """The headers of every response: security, request id."""
 
     fixed: tuple[Header, ...]
@@ -203,12 +201,8 @@ class StandardHeaders:
     csp: bytes
     """The policy of HTML responses, ``%s`` where the nonce goes, and ``%%`` for a ``%``."""
 
-    lines: bytes = attrs.field(init=False)
+    lines: bytes
     """Those of ``fixed``, encoded."""
-
-    @lines.default
-    def _encode(self) -> bytes:
-        return encoded(self.fixed)
 
     def html_lines(self, vary: Header, llms_link: Header | None) -> tuple[bytes, ...]:
         """Return the lines of HTML responses, the type included, without ``fixed``.
@@ -263,12 +257,11 @@ def standard_headers(*, csp: str, base_url: str) -> StandardHeaders:
         "enforce": b"content-security-policy",
         "off": None,
     }
+    fixed = (
+        (b"x-content-type-options", b"nosniff"),
+        (b"x-frame-options", b"SAMEORIGIN"),
+        (b"referrer-policy", b"strict-origin-when-cross-origin"),
+    )
     return StandardHeaders(
-        fixed=(
-            (b"x-content-type-options", b"nosniff"),
-            (b"x-frame-options", b"SAMEORIGIN"),
-            (b"referrer-policy", b"strict-origin-when-cross-origin"),
-        ),
-        csp_name=names[csp],
-        csp=policy.encode(),
+        fixed=fixed, csp_name=names[csp], csp=policy.encode(), lines=encoded(fixed)
     )

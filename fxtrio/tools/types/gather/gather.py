@@ -23,7 +23,7 @@ from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.views import plan_site
 from fxtrio.manifest import ActionModule, PageModule
 from fxtrio.routes.pattern import Kind, parse_pattern
-from fxtrio.routes.scan import MARKDOWN_SUFFIX
+from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 from fxtrio.runtime import is_streamed
 from fxtrio.tools.types.gather.page_types import (
     ActionTypes,
