@@ -112,7 +112,7 @@ def _files(folder: Path) -> Iterator[str]:
 
 
 def _encodings(path: str, there: set[str]) -> dict[Coding, Path]:
-    named = {coding: path + SUFFIXES[coding] for coding in smallest_first()}
+    named = {coding: path + suffix for coding, suffix in SUFFIXES.items()}
     return {coding: Path(encoding) for coding, encoding in named.items() if encoding in there}
 
 
