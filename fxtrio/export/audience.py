@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import attrs
+import msgspec
 from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.types import Message, Scope
@@ -23,11 +24,10 @@ async def _nothing() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-@attrs.define(eq=False)
-class PlacedReads(Reads):
+class PlacedReads(Reads, eq=False):
     """What code has read of a request, and where."""
 
-    places: dict[str, str] = attrs.field(factory=dict)
+    places: dict[str, str] = msgspec.field(default_factory=dict)
     """Name of the hook, or "", to the first line of the application that read something."""
 
     def add(self, name: str) -> None:

@@ -48,7 +48,7 @@ APART: dict[str, tuple[str, ...]] = {
         "serve.pages.html.document:document_frame",
         "serve.pages.functions.endpoint_code:EndpointCode.function",
         "serve.pages.error_response:repeated_header",
-        "serve.request.csrf:_keyed",
+        "serve.request.csrf:CsrfTokens.__init__",
         "serve.request.hooks:RouteHookInvalid.__init__",
         "serve.request.hooks:hooks_of.<locals>.named",
         "uploads:_covers",
