@@ -13,7 +13,7 @@ import trio
 
 from fxtrio.config import CONFIG_FILE, Config, load_config
 from fxtrio.develop.build.applied import Applied, SwapCode
-from fxtrio.develop.processes.import_attempt import last_message, try_import
+from fxtrio.develop.processes.import_attempt import is_held, last_message, try_import
 from fxtrio.develop.processes.launch import Ahead, Server
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.processes.server_child import Failure, Served, open_child
@@ -201,7 +201,7 @@ class Loop:
             return swapped
         server = attrs.evolve(self.server, app=self.find_app())
         failed = await try_import(server, self.ahead, self.report.line)
-        if not failed:
+        if not failed or is_held(failed):  # a new process has it once this one has ended
             return swapped
         return Swapped(failed=failed, error=last_message(failed), sources=swapped.sources)
 

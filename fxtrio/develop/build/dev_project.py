@@ -6,7 +6,7 @@ A file that has become invalid changes nothing but its problems.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -148,7 +148,7 @@ class DevProject:
             await tell()
         # What serves next may have imported what was there before.
         others = other_servers(self._by_source(), before, markdown=True) if before else ()
-        self._code.order = Swap(sources=tuple(others)) if self.ahead.has_begun else Swap()
+        self._code.begin(Swap(sources=tuple(others)) if self.ahead.has_begun else Swap())
         if before:
             await self._catch_up(before)
         await self._tell_problems()
@@ -189,7 +189,8 @@ class DevProject:
                 # A new process could only try the former build, which is not what it will serve.
                 self.miss(changes)
                 return Applied(restart=restart)
-            return await self._start_anew(changes, swap, restart)
+            self.miss(changes)
+            return await self._start_anew(found, swap, restart)
         if found.structure:
             return await self._restructure(found, swap)
         known = self._by_source()
@@ -219,21 +220,18 @@ class DevProject:
         self._build.write_changed(good, known)
         return found, good
 
-    async def _start_anew(self, changes: Changes, swap: SwapCode, restart: str) -> Applied:
-        """Restart everything, unless a new process could not import the app."""
-        self.miss(changes)
+    async def _start_anew(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
+        """Restart everything; if that is prevented, apply what needs no restart."""
+        rest = attrs.evolve(found, settings=(), packages=(), migrations=())
         renew = partial(renew_env_files, self.root, self.variables)
         try:
             self.variables = await trio.to_thread.run_sync(renew)
         except FxtrioError as error:
-            swapped = Swapped(failed=str(error), error=str(error))
-            await self._tell_wrong("python", [overlay_failure(swapped, Swap(), self.root)])
-        else:
-            swapped, wrong = await self._code.swap(swap, restart=restart)
-            await self._tell_wrong("python", wrong)
-        if swapped.failed:
-            return Applied(problems=(swapped.failed,))
-        return Applied(restart=restart)
+            wrong = Swapped(failed=str(error), error=str(error))
+            applied = await self._pass_on(rest, {}, swap)
+            await self._tell_wrong("python", [overlay_failure(wrong, Swap(), self.root)])
+            return attrs.evolve(applied, problems=(*applied.problems, str(error)), used=True)
+        return attrs.evolve(await self._pass_on(rest, {}, swap, restart=restart), used=True)
 
     def miss(self, changes: Changes) -> None:
         """Remember changes that come while nothing can be served."""
@@ -271,7 +269,7 @@ class DevProject:
             pages_beside(project, site, self._site, came) if came >= {*found.structure} else None
         )
         return await self._pass_on(
-            found, changed, swap, replan=False, before=before, deleted=deleted, affected=affected
+            found, changed, swap, before=before, deleted=deleted, affected=affected
         )
 
     async def _pass_on(
@@ -280,14 +278,16 @@ class DevProject:
         good: dict[str, CheckedPage],
         swap: SwapCode,
         *,
-        replan: bool,
+        replan: bool = False,
         before: dict[str, CheckedPage] | None = None,
         deleted: Sequence[str] = (),
         affected: Collection[str] | None = None,
+        restart: str = "",
     ) -> Applied:
         """Hand pages and modules that have changed to whoever runs them.
 
-        ``before`` are the pages before files came or went; ``affected`` may show others for that.
+        ``before`` are the pages before files came or went; ``affected`` may show others for that;
+        ``restart`` is why a restart is due.
         """
         assert self._project is not None
         known = self._by_source() if before is None else before
@@ -296,7 +296,8 @@ class DevProject:
         facts = other_servers(changed, known, markdown=self.config.llms.enabled)
         structure = before is not None
         # Nothing else depends on a UI half: browsers get it first.
-        ui_alone = not (facts or found.modules or structure or replan or self._code)
+        runs = bool(facts or found.modules or structure or self._code or restart)
+        ui_alone = not (runs or replan)
         update = UpdateResult()
         if not structure and changed:
             pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
@@ -304,36 +305,39 @@ class DevProject:
                 update = await self._tell(found, changed, known, deleted, None, wrong)
             await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
         swapped = Swapped()
-        if facts or found.modules or structure or self._code:
+        if runs:
             self._described.look_later(self.root, self.config, self.nursery, self.report)
             at_once = self._is_data_alone(found, changed, known)
-            code = self._code
-            swapped, wrong["python"] = await code.swap(swap, facts, found.modules, at_once=at_once)
+            swapped, wrong["python"] = await self._code.swap(
+                swap, facts, found.modules, restart=restart, at_once=at_once
+            )
             if swapped.restart:
                 await self._tell_wrong("python", wrong["python"])
                 self._untold = partial(self._tell, found, changed, known, deleted, None, {})
                 return Applied(restart=swapped.restart)
         sources = (*swapped.sources, *facts, *(affected or ()))
-        failed = (swapped.failed,) if swapped.failed else ()
+        failed = [problem["trace"] for problem in wrong.get("python", ())]
         # Loaders read Markdown (`fx.content`), and which of them is not known.
         every = (structure and affected is None) or any(
             file.endswith(MARKDOWN_SUFFIX) for file in found.files
         )
-        is_new = (sources or every) and not failed
+        is_new = (sources or every) and not swapped.failed
         data = {"sources": None if every else sources} if is_new else None
         if not (ui_alone and changed):
             update = await self._tell(found, changed, known, deleted, data, wrong)
         self._outlines.note(changed, update.outlines)
         self._check_later(found, update.outlines, pages_changed=bool(changed or deleted))
-        problems = [str(problem) for problem in self._files.wrong()]
-        problems += [
-            f"{display_path(Path(one['file']))}:{one['line']}:{one['column']}: {one['message']}"
-            for one in update.wrong
-        ]
         paths = map(PurePosixPath, found.files)
         beside = any(path.is_relative_to(self.config.pages_dir) for path in paths)
         used = update.used or bool(changed or found.modules or found.pages or structure) or beside
-        return Applied(problems=(*problems, *failed), modules=swapped.modules, used=used)
+        problems = (*self._wrong_files(update), *failed)
+        return Applied(problems=problems, modules=swapped.modules, used=used)
+
+    def _wrong_files(self, update: UpdateResult) -> Iterator[str]:
+        yield from map(str, self._files.wrong())
+        for one in update.wrong:
+            path = display_path(Path(one["file"]))
+            yield f"{path}:{one['line']}:{one['column']}: {one['message']}"
 
     def _check_later(
         self, found: Sorted, outlines: Mapping[str, str | None], *, pages_changed: bool

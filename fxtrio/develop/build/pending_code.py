@@ -1,7 +1,7 @@
 """Server code that the process that serves has yet to take. Used by `dev_project`.
 
 Code that fails is swapped again together with the next: an edit may need the one before it.
-A restart that a new process could not import the app for is tried again with each change.
+A restart that no new process could take over for is tried again whenever code changes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,16 @@ class PendingCode:
     root: Path
     order: Swap = attrs.field(factory=Swap)
 
+    restart: str = ""
+    """Why a restart is due that has been prevented; "" if none is."""
+
     def __bool__(self) -> bool:
         """Whether there is any."""
         return self.order != Swap()
+
+    def begin(self, order: Swap) -> None:
+        """Forget what a former process lacked; the next one has yet to take ``order``."""
+        self.order, self.restart = order, ""
 
     async def swap(
         self,
@@ -36,20 +43,28 @@ class PendingCode:
         restart: str = "",
         at_once: bool = False,
     ) -> tuple[Swapped, list[OverlayProblem]]:
-        """Swap this code, and that of ``sources`` and ``files``.
+        """Swap this code, and that of ``sources`` and ``files``; or restart, where that is due.
 
-        Returns the outcome, and the problems that the overlay gets.
+        What serves takes the code also if the restart is prevented, as by wrong settings.
+
+        Returns the outcome of the code or of the restart, and the problems that the overlay gets.
         """
-        pending = self.order
         order = Swap(
-            files=tuple({*pending.files, *(str(self.root / file) for file in files)}),
-            sources=tuple({*pending.sources, *sources}),
-            restart=restart or pending.restart,
+            files=tuple({*self.order.files, *(str(self.root / file) for file in files)}),
+            sources=tuple({*self.order.sources, *sources}),
             at_once=at_once,
         )
-        swapped, rest = await swap(order), Swap()
-        if swapped.failed and not restart and pending.restart:
-            # The restart is still prevented, as by wrong settings: what serves takes the code.
-            swapped, rest = await swap(attrs.evolve(order, restart="")), Swap(restart=order.restart)
-        self.order = attrs.evolve(order, at_once=False) if swapped.failed else rest
-        return swapped, [overlay_failure(swapped, order, self.root)] if swapped.failed else []
+        problems: list[OverlayProblem] = []
+        self.restart = restart or self.restart
+        if self.restart:
+            prevented = Swap(restart=self.restart)
+            swapped = await swap(prevented)
+            if not swapped.failed:
+                self.begin(Swap())
+                return swapped, []
+            problems.append(overlay_failure(swapped, prevented, self.root))
+        swapped = await swap(order)  # also without files: pages may have come or gone
+        self.order = attrs.evolve(order, at_once=False) if swapped.failed else Swap()
+        if swapped.failed:
+            problems.append(overlay_failure(swapped, order, self.root))
+        return swapped, problems

@@ -6,6 +6,7 @@ one, and what a restart is for is exactly what cannot run twice.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 from collections.abc import Callable
@@ -24,6 +25,9 @@ _LONGEST = 20.0
 
 _REST = 1.0
 """How long the last lines of a process that has ended may take (seconds)."""
+
+_HELD = (errno.EADDRINUSE, errno.EAGAIN)
+"""Errors of a second process that binds the same port, or takes the same lock."""
 
 _RAISED = re.compile(r"[A-Za-z_][\w.]*: .*")
 """The line of a traceback with the class and the message."""
@@ -66,6 +70,11 @@ async def try_import(server: Server, ahead: Ahead, echo: Callable[[str], None]) 
     if launched.imported or code is None:
         return ""
     return text or f"The app cannot be imported: exit code {code}"
+
+
+def is_held(failed: str) -> bool:
+    """Whether an import has failed for what the process that serves holds, as a port or a lock."""
+    return any(f"[Errno {code}]" in last_message(failed) for code in _HELD)
 
 
 def last_message(text: str) -> str:

@@ -124,6 +124,11 @@ class LaunchedServer:
     imported: bool = False
     """Whether it has said that it has done so."""
 
+    @property
+    def has_died(self) -> bool:
+        """Whether it has ended after its import, which has nothing to say about the project."""
+        return self.imported and self.process.poll() is not None
+
 
 def server_variables(server: Server, *, replies: int) -> dict[str, str]:
     """Return what the process that serves has in its environment besides what we have."""
@@ -184,7 +189,8 @@ class Ahead:
     def server(self, wanted: Server) -> LaunchedServer:
         """Return a process that serves: the one that has been started, or a new one."""
         found, self._server = self._server, None
-        if found is not None and found[0] == wanted and self._environment == os.environ:
+        is_same = found is not None and found[0] == wanted and self._environment == os.environ
+        if found is not None and is_same and not found[1].has_died:
             return found[1]
         _end_server(found)
         return launch_server(wanted)

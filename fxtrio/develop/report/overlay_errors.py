@@ -21,6 +21,8 @@ _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
 _NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?(?: (\w+)\(\))?")
 """A file at the beginning of a message, relative to the project folder."""
 
+_NOT_SWAPPED = "The new code cannot be imported; the previous code is still in use"
+_NOT_RESTARTED = "A restart is due, but a new process cannot import the app"
 _REMEDY = (
     "Fix it and save: this message disappears. "
     "To show visitors a message, raise LoaderError or ActionError."
@@ -88,7 +90,7 @@ def overlay_finding(problem: Problem, root: Path) -> OverlayProblem:
 
 
 def overlay_failure(swapped: Swapped, order: Swap, root: Path) -> OverlayProblem:
-    """Return why the new Python code of ``order`` is not in use."""
+    """Return why the new Python code of ``order`` is not in use, or no restart has been made."""
     places = [
         (path, int(line))
         for path, line in _FRAME.findall(swapped.failed)
@@ -100,7 +102,7 @@ def overlay_failure(swapped: Swapped, order: Swap, root: Path) -> OverlayProblem
         file, line, column = _place_named(swapped.error, root)
     source = _read(Path(file), file) if file else None
     return OverlayProblem(
-        title="The new code cannot be imported; the previous code is still in use",
+        title=_NOT_RESTARTED if order.restart else _NOT_SWAPPED,
         message=swapped.error,
         file=file,
         line=line,

@@ -45,7 +45,9 @@ from fxtrio.develop.serving.allowed_hosts import HostGuard, development_app
 from fxtrio.develop.vite.runtime_files import RuntimeFiles
 from fxtrio.develop.vite.vite_proxy import Modules
 from fxtrio.errors import FxtrioError
+from fxtrio.imports import resolve
 from fxtrio.observe.stalls import watch_import
+from fxtrio.serve.request.hooks import hooks_of
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.supervise.application.importer import load_application
 from fxtrio.server.supervise.listening.binding import adopt_sockets
@@ -69,6 +71,7 @@ def make_app() -> HostGuard:
     try:
         app = _project_app(root, settings.app)
         config = load_config(root)
+        _require_names(app)
     except FxtrioError as error:
         raise SystemExit(str(error)) from None
     except (Exception, SystemExit) as error:  # application code
@@ -104,6 +107,20 @@ def _project_app(root: Path, name: str) -> Any:
     from fxtrio.app import create_app  # imported by the project's own app otherwise
 
     return create_app(root)
+
+
+def _require_names(app: object) -> None:
+    """Raise DottedNameUnknown for what the settings name and nothing has, as the start would.
+
+    The process that serves ends before the start, and is not to end for that.
+    """
+    from fxtrio.app import Application  # imported by now
+
+    if isinstance(app, Application):
+        config = app.site.config
+        hooks_of(config, resolve)
+        for name in filter(None, (*config.middleware, config.translate)):
+            resolve(name)
 
 
 def serve() -> int:

@@ -1,0 +1,89 @@
+"""Code that `fx dev` could not swap yet, and restarts that were prevented."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import attrs
+import pytest
+
+from fxtrio.develop.build.pending_code import PendingCode
+from fxtrio.develop.processes.import_attempt import is_held
+from fxtrio.develop.processes.messages import Swap, Swapped
+
+
+@attrs.define
+class Serving:
+    """What serves: it cannot be restarted, nor take the modules in ``broken``."""
+
+    prevented: str = "fx.config.json:1:2: timeouts must be an object"
+    broken: set[str] = attrs.field(factory=set)
+    orders: list[Swap] = attrs.field(factory=list)
+
+    async def swap(self, order: Swap) -> Swapped:
+        self.orders.append(order)
+        if order.restart:
+            failed = self.prevented
+            return Swapped(failed=failed, error=failed) if failed else Swapped(restart="due")
+        wrong = self.broken.intersection(order.files)
+        return Swapped(failed="NameError: n", error="NameError: n") if wrong else Swapped(modules=1)
+
+
+async def test_code_is_swapped_while_a_restart_is_prevented(tmp_path: Path) -> None:
+    serving, code = Serving(), PendingCode(tmp_path)
+
+    swapped, problems = await code.swap(serving.swap, files=["a.py"], restart="settings")
+    assert swapped == Swapped(modules=1)
+    assert [one["message"] for one in problems] == [serving.prevented]
+
+    swapped, problems = await code.swap(serving.swap, files=["b.py"])
+    assert swapped == Swapped(modules=1)
+    assert [one["message"] for one in problems] == [serving.prevented]  # still so
+    assert [order.restart or order.files for order in serving.orders] == [
+        "settings",
+        (str(tmp_path / "a.py"),),
+        "settings",
+        (str(tmp_path / "b.py"),),
+    ]
+
+
+async def test_what_needs_no_code_does_not_wait_for_a_prevented_restart(tmp_path: Path) -> None:
+    serving, code = Serving(), PendingCode(tmp_path)
+
+    _, problems = await code.swap(serving.swap, restart="settings")
+
+    assert len(problems) == 1
+    assert not code  # so a save of a stylesheet asks for no swap
+
+
+async def test_pages_that_come_or_go_are_swapped_without_any_file(tmp_path: Path) -> None:
+    serving, code = Serving(), PendingCode(tmp_path)
+    assert await code.swap(serving.swap) == (Swapped(modules=1), [])
+    assert serving.orders == [Swap()]
+
+
+async def test_a_prevented_restart_is_made_with_the_change_that_allows_it(tmp_path: Path) -> None:
+    serving, code = Serving(), PendingCode(tmp_path)
+    serving.broken = {str(tmp_path / "a.py")}
+    swapped, problems = await code.swap(serving.swap, files=["a.py"], restart="settings")
+    assert swapped.failed == "NameError: n"
+    assert [one["message"] for one in problems] == [serving.prevented, "NameError: n"]
+    assert code
+
+    serving.prevented = ""
+    assert await code.swap(serving.swap, files=["a.py"]) == (Swapped(restart="due"), [])
+    assert not code
+    assert not code.restart
+
+
+@pytest.mark.parametrize(
+    ("failed", "held"),
+    [
+        ("OSError: [Errno 98] Address already in use", True),
+        ("BlockingIOError: [Errno 11] Resource temporarily unavailable", True),
+        ("Traceback …\nOSError: [Errno 98] …\nNameError: name 'x' is not defined", False),
+        ("FileNotFoundError: [Errno 2] No such file or directory: 'x'", False),
+    ],
+)
+def test_a_port_that_the_serving_process_holds_prevents_no_restart(failed: str, held: bool) -> None:
+    assert is_held(failed) is held
