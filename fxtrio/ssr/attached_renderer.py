@@ -49,7 +49,7 @@ class AttachedNode(msgspec.Struct, frozen=True, eq=False):
             self.socket.shutdown(socket.SHUT_RDWR)
 
     def read_mark(self) -> int:
-        """Return 0: the renderer does not report its current job."""
+        """Return 0: the renderer does not report its current render."""
         return 0
 
 

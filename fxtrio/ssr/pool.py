@@ -18,7 +18,7 @@ from fxtrio.ssr.attached_renderer import Attachment
 from fxtrio.ssr.errors import SsrStartFailed
 from fxtrio.ssr.frames import REJECTED, Rendered
 from fxtrio.ssr.process.launch import Launch
-from fxtrio.ssr.render_jobs import RenderJob, StreamJob
+from fxtrio.ssr.renders import DocumentRender, StreamRender
 from fxtrio.ssr.scheduler import Scheduler
 from fxtrio.ssr.statistics import SsrStatistics
 from fxtrio.ssr.worker_group import WorkerGroup
@@ -108,9 +108,9 @@ class SsrPool(msgspec.Struct, eq=False):
         for another reason, the render is repeated without an error.
         """
         scheduler = self._scheduler
-        job = RenderJob(page, payload, trio.lowlevel.current_task(), scheduler.forget)
-        scheduler.admit(job)
-        rendered: Rendered = await trio.lowlevel.wait_task_rescheduled(job.abort)
+        render = DocumentRender(page, payload, trio.lowlevel.current_task(), scheduler.forget)
+        scheduler.admit(render)
+        rendered: Rendered = await trio.lowlevel.wait_task_rescheduled(render.abort)
         return rendered
 
     @asynccontextmanager
@@ -120,13 +120,13 @@ class SsrPool(msgspec.Struct, eq=False):
         Leaving the block early ends the render. Raises SsrBusy, SsrDown and FrameSizeInvalid
         as `render` does; the other errors come from the iterator.
         """
-        job = StreamJob(page, payload)
-        self._scheduler.admit(job)
+        render = StreamRender(page, payload)
+        self._scheduler.admit(render)
         try:
-            yield RenderStream(job)
+            yield RenderStream(render)
         finally:
-            job.leave()
-            self._scheduler.forget(job)
+            render.leave()
+            self._scheduler.forget(render)
 
     def statistics(self) -> SsrStatistics:
         """Return the counters of the pool."""
@@ -155,7 +155,7 @@ class RenderStream(msgspec.Struct, frozen=True, eq=False):
     and continues with others.
     """
 
-    _job: StreamJob
+    _render: StreamRender
 
     def __aiter__(self) -> RenderStream:
         """Iterate over the parts, in order: the first one has the head."""
@@ -167,7 +167,7 @@ class RenderStream(msgspec.Struct, frozen=True, eq=False):
         Raises RenderFailed when a component outside every boundary throws, RenderTimeout
         and RenderCrashed when the worker hangs or ends, SsrDown when there is none.
         """
-        part = await self._job.take()
+        part = await self._render.take()
         if part is None:
             raise StopAsyncIteration
         return part
@@ -188,4 +188,4 @@ class RenderStream(msgspec.Struct, frozen=True, eq=False):
         await self._settle(REJECTED, name, error)
 
     async def _settle(self, flags: int, name: str, value: bytes) -> None:
-        await self._job.settle(flags, b"[%b,%b]" % (msgspec.json.encode(name), value))
+        await self._render.settle(flags, b"[%b,%b]" % (msgspec.json.encode(name), value))

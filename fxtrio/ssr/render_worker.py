@@ -1,6 +1,6 @@
-"""One SSR worker as the pool sees it: jobs go in, replies wake their tasks.
+"""One SSR worker as the pool sees it: renders go in, replies wake their tasks.
 
-`RenderWorker` communicates with a process that `worker_lifecycle` runs; jobs come from
+`RenderWorker` communicates with a process that `worker_lifecycle` runs; renders come from
 `scheduler`, which is notified when the worker has room for more.
 """
 
@@ -35,7 +35,7 @@ from fxtrio.ssr.frames import (
     split_rendered,
 )
 from fxtrio.ssr.process.node_process import NodeProcess
-from fxtrio.ssr.render_jobs import AnyRenderJob, RenderJob, StreamJob
+from fxtrio.ssr.renders import AnyRender, DocumentRender, StreamRender
 from fxtrio.ssr.statistics import Costs, Counters
 
 READ_SIZE: Final = 256 * 1024
@@ -46,7 +46,7 @@ _SHORT: Final = 8 * 1024
 """Bytes up to which to copy what was read takes less time than to divide a view of it."""
 
 OUT_LIMIT: Final = 1024 * 1024
-"""Unsent bytes above which a worker gets no more jobs, and a RESOLVE waits."""
+"""Unsent bytes above which a worker gets no more renders, and a RESOLVE waits."""
 
 _LAST_ID: Final = 0xFFFFFFFF
 
@@ -83,9 +83,9 @@ class Owner(Protocol):
 
 
 class RenderWorker:
-    """Renders jobs, in order of arrival. Valid until its process has ended.
+    """Renders in order of arrival. Valid until its process has ended.
 
-    Every started job stays in `pending` until its last reply, even if its task was
+    Every started render stays in `pending` until its last reply, even if its task was
     cancelled: `pending` is the remaining work of the process.
     """
 
@@ -93,17 +93,17 @@ class RenderWorker:
         self.node = node
         self.owner = owner
 
-        self.pending: dict[int, AnyRenderJob] = {}
-        """Jobs by the id of their request, oldest first."""
+        self.pending: dict[int, AnyRender] = {}
+        """Renders by the id of their request, oldest first."""
 
         self.load = 0.0
-        """Estimated work of the pending jobs (microseconds)."""
+        """Estimated work of the pending renders (microseconds)."""
 
         self.alone = False
-        """Whether it has one suspicious job, and gets no other one before it has ended."""
+        """Whether it has one suspicious render, and gets no other one before it has ended."""
 
         self.retired = False
-        """Whether it only finishes its pending jobs."""
+        """Whether it only finishes its pending renders."""
 
         self.ready = trio.Event()
         """Set once the bundle is loaded."""
@@ -133,24 +133,24 @@ class RenderWorker:
         """Whether the process reads more slowly than it is written to."""
         return len(self._out) > OUT_LIMIT
 
-    def begin(self, job: AnyRenderJob) -> None:
-        """Hand ``job`` to the process without waiting.
+    def begin(self, render: AnyRender) -> None:
+        """Hand ``render`` to the process without waiting.
 
-        If the process has just ended, the job stays pending and is placed again with the
+        If the process has just ended, the render stays pending and is placed again with the
         others when that is noticed.
         """
         self._last_id = id = self._last_id + 1 if self._last_id < _LAST_ID else 1
-        cost = self.owner.costs.of(job.page)
-        job.cost = cost
-        job.placed = True
+        cost = self.owner.costs.of(render.page)
+        render.cost = cost
+        render.placed = True
         self.load += cost
-        self.pending[id] = job
-        if isinstance(job, RenderJob):
-            self._write(encode_frame(RENDER, id, job.page, job.payload))
+        self.pending[id] = render
+        if isinstance(render, DocumentRender):
+            self._write(encode_frame(RENDER, id, render.page, render.payload))
         else:
-            job.worker, job.id = self, id
-            self._write(encode_frame(STREAM, id, job.page, job.payload))
-            for flags, settled in job.settled:
+            render.worker, render.id = self, id
+            self._write(encode_frame(STREAM, id, render.page, render.payload))
+            for flags, settled in render.settled:
                 self._write(encode_frame(RESOLVE, id, 0, settled, flags))
 
     def credit(self, id: int, size: int) -> None:
@@ -179,8 +179,8 @@ class RenderWorker:
             self.cause, self.hung = cause, hung
             self.node.kill()
 
-    def close(self) -> list[tuple[int, AnyRenderJob]]:
-        """Return the jobs without a reply, oldest first. The process has ended."""
+    def close(self) -> list[tuple[int, AnyRender]]:
+        """Return the renders without a reply, oldest first. The process has ended."""
         left = list(self.pending.items())
         self.pending.clear()
         self._ended = True
@@ -265,33 +265,33 @@ class RenderWorker:
 
     def _finish_render(self, frame: RenderFrame) -> None:
         rendered = split_rendered(frame.payload)
-        job = self.pending.pop(frame.id, None)
-        if isinstance(job, RenderJob):
+        render = self.pending.pop(frame.id, None)
+        if isinstance(render, DocumentRender):
             owner = self.owner
-            owner.costs.learn(job.page, frame.page * TIME_UNIT)
+            owner.costs.learn(render.page, frame.page * TIME_UNIT)
             owner.counters.rendered += 1
             owner.counters.pending -= 1
-            self.load -= job.cost
-            job.finish(rendered)
+            self.load -= render.cost
+            render.finish(rendered)
 
     def _add_chunk(self, frame: RenderFrame) -> None:
         has_head = frame.flags & HAS_HEAD
         part = split_rendered(frame.payload) if has_head else Rendered(b"", bytes(frame.payload))
-        job = self.pending.get(frame.id)
-        if isinstance(job, StreamJob):
-            self.load -= job.cost  # its remaining work comes in small pieces
-            job.cost = 0.0
-            job.add(part)
+        render = self.pending.get(frame.id)
+        if isinstance(render, StreamRender):
+            self.load -= render.cost  # its remaining work comes in small pieces
+            render.cost = 0.0
+            render.add(part)
 
     def _end(self, frame: RenderFrame) -> None:
-        job = self.pending.pop(frame.id, None)
-        if job is None:
+        render = self.pending.pop(frame.id, None)
+        if render is None:
             return
-        self.load -= job.cost
+        self.load -= render.cost
         self.owner.counters.pending -= 1
         if frame.type == ERROR:
             self.owner.counters.failed += 1
-            job.fail(_ERROR.decode(frame.payload).error())
-        elif isinstance(job, StreamJob):
+            render.fail(_ERROR.decode(frame.payload).error())
+        elif isinstance(render, StreamRender):
             self.owner.counters.rendered += 1
-            job.end()
+            render.end()

@@ -1,6 +1,6 @@
-"""Assigns jobs to workers, and reassigns the jobs of a worker that ends.
+"""Assigns renders to workers, and reassigns the renders of a worker that ends.
 
-Nothing here waits. Called by `fxtrio.ssr.pool` with new jobs, by
+Nothing here waits. Called by `fxtrio.ssr.pool` with new renders, by
 workers that have room, and by `fxtrio.ssr.worker_group` with workers that start and end.
 """
 
@@ -17,8 +17,8 @@ import trio
 from fxtrio.ssr.errors import RenderCrashed, RenderError, RenderTimeout, SsrBusy, SsrDown
 from fxtrio.ssr.frames import check_payload
 from fxtrio.ssr.quarantine import Quarantine
-from fxtrio.ssr.render_jobs import AnyRenderJob, RenderJob, StreamJob
 from fxtrio.ssr.render_worker import RenderWorker
+from fxtrio.ssr.renders import AnyRender, DocumentRender, StreamRender
 from fxtrio.ssr.statistics import Costs, Counters
 
 FILL: Final = 1_000.0
@@ -43,7 +43,7 @@ class Death(msgspec.Struct, frozen=True):
 
 
 class Scheduler:
-    """The jobs of a pool, and its workers. Holds at most ``max_pending`` jobs."""
+    """The renders of a pool, and its workers. Holds at most ``max_pending`` renders."""
 
     def __init__(self, max_pending: int, timeout: float) -> None:
         self.max_pending = max_pending
@@ -57,21 +57,21 @@ class Scheduler:
         """Why no worker is to be expected; empty as long as one is."""
 
         self.workers: list[RenderWorker] = []
-        """Those that take any job."""
+        """Those that take any render."""
 
         self._quarantine = Quarantine()
-        self._queue: deque[AnyRenderJob] = deque()
-        self._suspects: deque[RenderJob] = deque()
+        self._queue: deque[AnyRender] = deque()
+        self._suspects: deque[DocumentRender] = deque()
 
     @property
     def waiting(self) -> int:
-        """How many jobs no worker has (count)."""
+        """How many renders no worker has (count)."""
         return len(self._queue) + len(self._suspects)
 
-    def admit(self, job: AnyRenderJob) -> None:
-        """Accept a new job: send it to a worker, or queue it until one has room.
+    def admit(self, render: AnyRender) -> None:
+        """Accept a new render: send it to a worker, or queue it until one has room.
 
-        Raises SsrBusy when ``max_pending`` jobs are unfinished, SsrDown when no worker is
+        Raises SsrBusy when ``max_pending`` renders are unfinished, SsrDown when no worker is
         expected, FrameSizeInvalid when the payload does not fit into a frame, and at once the
         previous error when the same render has recently crashed two workers.
         """
@@ -81,40 +81,40 @@ class Scheduler:
         if counters.pending >= self.max_pending:
             counters.refused += 1
             raise SsrBusy(counters.pending, self._retry_after())
-        check_payload(job.payload)
-        error = self._find_quarantined(job)
+        check_payload(render.payload)
+        error = self._find_quarantined(render)
         if error is not None:
             raise error
         counters.pending += 1
         worker = None if self._queue else self._pick()  # nobody overtakes those that wait
         if worker is None:
-            self._queue.append(job)
+            self._queue.append(render)
         else:
-            worker.begin(job)
+            worker.begin(render)
 
-    def forget(self, job: AnyRenderJob) -> None:
-        """Drop an abandoned job, unless a worker has it.
+    def forget(self, render: AnyRender) -> None:
+        """Drop an abandoned render, unless a worker has it.
 
-        A worker finishes its jobs; the reply is then ignored.
+        A worker finishes its renders; the reply is then ignored.
         """
-        if job.placed:
+        if render.placed:
             return
         for waiting in (self._queue, self._suspects):
-            if job in waiting:
-                waiting.remove(job)  # type: ignore[arg-type]  # it is in there
+            if render in waiting:
+                waiting.remove(render)  # type: ignore[arg-type]  # it is in there
                 self.counters.pending -= 1
 
     def worker_ready(self, worker: RenderWorker) -> None:
-        """Use a worker that has nothing to do: for one suspicious job, or for all others."""
+        """Use a worker that has nothing to do: for one suspicious render, or for all others."""
         if worker.retired:
             return
-        # Before all others: only a worker without jobs can take one, and a busy pool has no other
-        # moment when a worker has none.
+        # Before all others: only a worker without renders can take one, and a busy pool has no
+        # other moment when a worker has none.
         while self._suspects:
-            job = self._suspects.popleft()
-            if not self._fail_quarantined(job):
+            render = self._suspects.popleft()
+            if not self._fail_quarantined(render):
                 worker.alone = True
-                worker.begin(job)
+                worker.begin(render)
                 return
         worker.alone = False
         self.workers.append(worker)
@@ -129,10 +129,10 @@ class Scheduler:
             self._pump()
 
     def worker_ended(self, worker: RenderWorker, death: Death | None) -> None:
-        """Take back the jobs of a worker that ended; ``death`` is None for an expected end.
+        """Take back the renders of a worker that ended; ``death`` is None for an expected end.
 
-        Jobs are rendered in order, and the worker has left a mark of its current job: that one
-        is suspected. It gets a second attempt in a new worker, alone, and fails if that one
+        A worker renders in order, and has left a mark of its current render: that one is
+        suspected. It gets a second attempt in a new worker, alone, and fails if that one
         dies too. After a hang the cause is certain, and it fails at once. All others
         restart, before those that have waited in the pool so far.
         """
@@ -141,22 +141,22 @@ class Scheduler:
             self.workers.remove(worker)
         mark = worker.node.read_mark()
         left = worker.close()
-        blamed = next((job for id, job in left if id == mark), None)
-        innocent: list[AnyRenderJob] = []
-        for _, job in left:
-            job.placed = False
+        blamed = next((render for id, render in left if id == mark), None)
+        innocent: list[AnyRender] = []
+        for _, render in left:
+            render.placed = False
             suspected = death is not None and (
-                job is blamed or (blamed is None and isinstance(job, StreamJob))
+                render is blamed or (blamed is None and isinstance(render, StreamRender))
             )
-            job.strikes += suspected
-            if job.abandoned:
+            render.strikes += suspected
+            if render.abandoned:
                 self.counters.pending -= 1
-            elif self._is_lost(job, suspected, death):
-                self._fail(job, suspected, death)
-            elif suspected and isinstance(job, RenderJob):
-                self._suspects.append(job)
+            elif self._is_lost(render, suspected, death):
+                self._fail(render, suspected, death)
+            elif suspected and isinstance(render, DocumentRender):
+                self._suspects.append(render)
             else:
-                innocent.append(job)
+                innocent.append(render)
         self.counters.retried += len(innocent)
         self._queue.extendleft(reversed(innocent))
         if self.down:
@@ -165,41 +165,42 @@ class Scheduler:
             self._pump()
 
     def fail_waiting(self) -> None:
-        """Fail all jobs that no worker has, with the reason in `down`."""
+        """Fail all renders that no worker has, with the reason in `down`."""
         for waiting in (self._queue, self._suspects):
             while waiting:
                 self.counters.pending -= 1
                 waiting.popleft().fail(SsrDown(self.down))
 
-    def _is_lost(self, job: AnyRenderJob, suspected: bool, death: Death | None) -> bool:
-        """Return whether a job of a worker that ended must not or cannot be restarted.
+    def _is_lost(self, render: AnyRender, suspected: bool, death: Death | None) -> bool:
+        """Return whether a render of a worker that ended must not or cannot be restarted.
 
         A stream is never retried alone, since it may wait for data for long; so unless a
         render is known to have been running, every open stream is suspected.
         """
-        if isinstance(job, StreamJob):
-            job.worker = None
-            return job.opened or job.strikes > 1
+        if isinstance(render, StreamRender):
+            render.worker = None
+            return render.opened or render.strikes > 1
         certain = death is not None and death.hung
-        return suspected and (certain or job.strikes > 1)
+        return suspected and (certain or render.strikes > 1)
 
-    def _fail(self, job: AnyRenderJob, suspected: bool, death: Death | None) -> None:
+    def _fail(self, render: AnyRender, suspected: bool, death: Death | None) -> None:
         counters = self.counters
         counters.pending -= 1
         if death is None:
-            job.fail(SsrDown(self.down))
+            render.fail(SsrDown(self.down))
             return
         make_error: Callable[[], RenderError]
         if death.hung and suspected:
             counters.timeouts += 1
-            make_error = partial(RenderTimeout, job.page, self.timeout)
+            make_error = partial(RenderTimeout, render.page, self.timeout)
         else:
             counters.crashes += 1
-            make_error = partial(RenderCrashed, job.page, death.cause)
-        if suspected and isinstance(job, RenderJob):  # whether a stream caused it is never certain
+            make_error = partial(RenderCrashed, render.page, death.cause)
+        # Whether a stream caused it is never certain.
+        if suspected and isinstance(render, DocumentRender):
             now = trio.current_time()
-            self._quarantine.add(job.page, job.payload, job.strikes, make_error, now)
-        job.fail(make_error())
+            self._quarantine.add(render.page, render.payload, render.strikes, make_error, now)
+        render.fail(make_error())
 
     def _pick(self) -> RenderWorker | None:
         """Return the first worker with little to do, else the one with the least."""
@@ -217,25 +218,25 @@ class Scheduler:
             worker = self._pick()
             if worker is None:
                 return
-            job = self._queue.popleft()
-            if not self._fail_quarantined(job):
-                worker.begin(job)
+            render = self._queue.popleft()
+            if not self._fail_quarantined(render):
+                worker.begin(render)
 
-    def _fail_quarantined(self, job: AnyRenderJob) -> bool:
-        """Fail a waiting job if the same render has meanwhile crashed enough workers."""
-        error = self._find_quarantined(job)
+    def _fail_quarantined(self, render: AnyRender) -> bool:
+        """Fail a waiting render if the same render has meanwhile crashed enough workers."""
+        error = self._find_quarantined(render)
         if error is not None:
             self.counters.pending -= 1
-            job.fail(error)
+            render.fail(error)
         return error is not None
 
-    def _find_quarantined(self, job: AnyRenderJob) -> RenderError | None:
+    def _find_quarantined(self, render: AnyRender) -> RenderError | None:
         if not self._quarantine:  # nearly always: the payload, which may be large, is not hashed
             return None
-        return self._quarantine.find(job.page, job.payload, trio.current_time())
+        return self._quarantine.find(render.page, render.payload, trio.current_time())
 
     def _retry_after(self) -> float:
-        """Return the time in which about all pending jobs are done (seconds)."""
+        """Return the time in which about all pending renders are done (seconds)."""
         work = sum(worker.load for worker in self.workers)
-        work += sum(self.costs.of(job.page) for job in self._queue)
+        work += sum(self.costs.of(render.page) for render in self._queue)
         return max(1.0, round(work / 1e6 / max(1, len(self.workers))))

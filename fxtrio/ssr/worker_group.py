@@ -49,7 +49,7 @@ def choose_rest(series: int, *, ready: bool) -> float:
 
 
 class WorkerGroup(msgspec.Struct, eq=False):
-    """Runs ``size`` workers. They get jobs from `activate` on."""
+    """Runs ``size`` workers. They get renders from `activate` on."""
 
     launch: Launch | Attachment
     size: int
@@ -94,7 +94,7 @@ class WorkerGroup(msgspec.Struct, eq=False):
             task_status.started(failures[0] if failures else None)
 
     def activate(self) -> None:
-        """Let the workers have jobs. All of them are ready."""
+        """Let the workers have renders. All of them are ready."""
         self._active = True
         self.scheduler.down = ""
         for worker in self._workers.values():

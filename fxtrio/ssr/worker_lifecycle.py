@@ -63,7 +63,7 @@ async def run_worker(
     timeout: float,
     on_ready: Callable[[RenderWorker], None],
 ) -> WorkerExit:
-    """Run one worker until its process ends, and give its jobs back then.
+    """Run one worker until its process ends, and give its renders back then.
 
     ``on_ready`` is called once it has loaded its bundle. Cancelling ends the process.
     Raises SsrStartFailed when Node cannot be started.
@@ -90,7 +90,7 @@ async def run_worker(
                 logs.cancel_scope.deadline = trio.current_time() + LOG_WAIT
             # The cause on this side comes first: a killed process has nothing but a signal to say.
             death = Death(worker.cause or describe_exit(node.returncode), worker.hung)
-        finally:  # after a cancellation, too: its jobs would wait for a reply for ever
+        finally:  # after a cancellation, too: its renders would wait for a reply for ever
             scheduler.worker_ended(worker, death)
     return WorkerExit(
         pid=node.pid,

@@ -84,10 +84,10 @@ async def test_a_reader_that_takes_nothing_stops_only_its_own_stream() -> None:
     async with open_pool() as pool:
         async with pool.stream(0, state("endless", size=size)) as stream:
             await anext(stream)
-            await wait_until(lambda: len(stream._job._parts) > 1)
+            await wait_until(lambda: len(stream._render._parts) > 1)
             for _ in range(200):
                 assert (await pool.render(0, state())).html == b"<p>Hello, you</p>"
-            held = sum(len(part.html) for part in stream._job._parts)
+            held = sum(len(part.html) for part in stream._render._parts)
             assert held <= STREAM_WINDOW + size
             taken = 0
             while taken < 20 * STREAM_WINDOW:

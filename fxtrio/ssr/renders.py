@@ -1,8 +1,8 @@
-"""Render jobs, which the pool passes from worker to worker until they are finished.
+"""Renders, which the pool passes from worker to worker until they are finished.
 
-A job belongs to the pool until its last reply or its failure; the task that waits
+A render belongs to the pool until its last reply or its failure; the task that waits
 for it belongs to the caller, and may be cancelled at any time. Used by
-`fxtrio.ssr.render_worker` (delivers replies) and `fxtrio.ssr.pool` (assigns jobs, and fails
+`fxtrio.ssr.render_worker` (delivers replies) and `fxtrio.ssr.pool` (assigns renders, and fails
 them).
 """
 
@@ -35,7 +35,7 @@ class StreamWorker(Protocol):
 
 
 @attrs.define(eq=False, repr=False)
-class RenderJob:
+class DocumentRender:
     """One page that is rendered as a whole."""
 
     page: int
@@ -44,7 +44,7 @@ class RenderJob:
     task: Task | None
     """The task to wake; None once it has been woken or has left."""
 
-    forget: Callable[[AnyRenderJob], None]
+    forget: Callable[[AnyRender], None]
     """Called when the task is cancelled before there is a result."""
 
     cost: float = 0.0
@@ -81,7 +81,7 @@ class RenderJob:
 
 
 @attrs.define(eq=False, repr=False)
-class StreamJob:
+class StreamRender:
     """One page that is read in parts. Bounded by the window of the wire."""
 
     page: int
@@ -140,7 +140,7 @@ class StreamJob:
             self.worker.abort(self.id)
 
     async def settle(self, flags: int, payload: bytes) -> None:
-        """Send a RESOLVE to whatever worker has or will have the job.
+        """Send a RESOLVE to whatever worker has or will have the render.
 
         Raises FrameSizeInvalid when the payload is too large.
         """
@@ -185,4 +185,4 @@ class StreamJob:
             self._uncredited = 0
 
 
-AnyRenderJob = RenderJob | StreamJob
+AnyRender = DocumentRender | StreamRender
