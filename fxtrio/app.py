@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import (
     AbstractAsyncContextManager,
     AsyncExitStack,
@@ -19,7 +19,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-import msgspec
 import trio
 from msgspec.structs import asdict, replace
 from starlette.applications import Starlette
@@ -33,7 +32,7 @@ from fxtrio.compression.precompressed import Compressed, find_assets, find_publi
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
 from fxtrio.errors import DottedNameUnknown, FxtrioError
-from fxtrio.imports import Imports, resolve
+from fxtrio.imports import ImportedFiles, Imports, resolve
 from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
 from fxtrio.node import NodeMissing
@@ -56,7 +55,6 @@ from fxtrio.serve.middleware import ErrorResponses, make_around
 from fxtrio.serve.mounts import Mounts
 from fxtrio.serve.openapi.answer import FILE_NAME as OPENAPI_FILE
 from fxtrio.serve.openapi.answer import DocumentFile, OpenApiSource
-from fxtrio.serve.pages.functions.server_functions import PageCode
 from fxtrio.serve.pages.resources import Renderer, Running
 from fxtrio.serve.pages.site import Site, make_site, site_with
 from fxtrio.serve.readiness import open_readiness
@@ -430,36 +428,17 @@ def assemble(
         config = replace(config, secret_keys=(project_key(root),))
     starlette_bodies.install()
     starlette_files.install()
-    code = import_code(Imports(root, build), config, manifest)
+    files = Imports(root, build).all_files(manifest, config)
     plugins = load_plugins(config, root=root, resolve=resolve)
-    site = put_together(root, config, manifest, code, plugins)
+    site = put_together(root, config, manifest, files, plugins)
     return Application(site, root=root, build=build, plugins=plugins, open_renderer=open_renderer)
-
-
-class Code(msgspec.Struct, frozen=True):
-    """What the project's own files have come to, each by its source."""
-
-    pages: Mapping[str, PageCode]
-    endpoints: Mapping[str, Mapping[str, Any]]
-    llms: Mapping[str, Mapping[str, Any]]
-    actions: Mapping[str, Mapping[str, Any]]
-
-
-def import_code(imports: Imports, config: Config, manifest: Manifest) -> Code:
-    """Import all files that `manifest` names. Raises what they raise."""
-    pages = imports.pages(manifest, config)
-    endpoints = {route.source: imports.file(route.source) for route in manifest.api}
-    named = manifest.llms.values() if config.llms.enabled else ()
-    llms = {source: imports.file(source) for source in named}
-    actions = {module.source: imports.file(module.source) for module in manifest.actions}
-    return Code(pages, endpoints, llms, actions)
 
 
 def put_together(
     root: Path,
     config: Config,
     manifest: Manifest,
-    code: Code,
+    files: ImportedFiles,
     plugins: tuple[Plugin[Any], ...],
     before: Site | None = None,
 ) -> Site:
@@ -474,25 +453,25 @@ def put_together(
     return make_site(
         config,
         manifest,
-        code.pages,
-        code.endpoints,
+        files.pages,
+        files.endpoints,
         early_hooks_of(config, resolve) if before is None else hooks_of(config, resolve),
         root=root,
-        llms=code.llms,
-        actions=code.actions,
+        llms=files.llms,
+        actions=files.actions,
         session_of=csrf_binding_of(plugins),
         before=before,
     )
 
 
-def put_into(site: Site, root: Path, code: Code) -> Site:
+def put_into(site: Site, root: Path, files: ImportedFiles) -> Site:
     """Return ``site`` with other code of the same manifest, for development."""
     return site_with(
         site,
-        code.pages,
-        code.endpoints,
+        files.pages,
+        files.endpoints,
         hooks_of(site.config, resolve),
         root=root,
-        llms=code.llms,
-        actions=code.actions,
+        llms=files.llms,
+        actions=files.actions,
     )

@@ -19,6 +19,7 @@ from pathlib import Path
 from types import CodeType, ModuleType
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
 from fxtrio import runtime
@@ -28,6 +29,15 @@ from fxtrio.import_path import put_on_path, remove_module
 from fxtrio.manifest import MARKDOWN, MODULE_PREFIX, Manifest, PageModule
 from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 from fxtrio.serve.pages.functions.server_functions import PageCode, page_code
+
+
+class ImportedFiles(msgspec.Struct, frozen=True):
+    """The names of all Python that a project has, each file by its source."""
+
+    pages: Mapping[str, PageCode]
+    endpoints: Mapping[str, Mapping[str, Any]]
+    llms: Mapping[str, Mapping[str, Any]]
+    actions: Mapping[str, Mapping[str, Any]]
 
 
 class Imports:
@@ -40,6 +50,15 @@ class Imports:
         self._build = build
         self._prefix = MODULE_PREFIX + hashlib.sha256(str(root).encode()).hexdigest()[:12]
         put_on_path(root)
+
+    def all_files(self, manifest: Manifest, config: Config) -> ImportedFiles:
+        """Import all files that ``manifest`` names. Raises what they raise."""
+        pages = self.pages(manifest, config)
+        endpoints = {route.source: self.file(route.source) for route in manifest.api}
+        named = manifest.llms.values() if config.llms.enabled else ()
+        llms = {source: self.file(source) for source in named}
+        actions = {module.source: self.file(module.source) for module in manifest.actions}
+        return ImportedFiles(pages, endpoints, llms, actions)
 
     def pages(self, manifest: Manifest, config: Config) -> dict[str, PageCode]:
         """Return the server half of every compiled file, by its source."""

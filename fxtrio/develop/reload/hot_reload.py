@@ -18,14 +18,14 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from fxtrio.app import Application, Code, import_code, put_into, put_together
+from fxtrio.app import Application, put_into, put_together
 from fxtrio.config import Config
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.import_graph import Importers, file_of
 from fxtrio.develop.reload.restart_reasons import find_new_job, find_reason
 from fxtrio.develop.report.inside import Inside
 from fxtrio.develop.report.request_logs import Records
-from fxtrio.imports import Imports, imported_anew, resolve, split_name
+from fxtrio.imports import ImportedFiles, Imports, imported_anew, resolve, split_name
 from fxtrio.manifest import FILE_NAME, MODULE_PREFIX, Manifest, manifest_text, read_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.routes.suffixes import MARKDOWN_SUFFIX, PAGE_SUFFIX
@@ -57,7 +57,7 @@ class Swapper:
     """The module that the app comes from; "" when fxtrio makes it."""
 
     _app: Application | None = None
-    _code: Code | None = None
+    _code: ImportedFiles | None = None
     _config: Config | None = None
     _build: Path = Path()
     _manifest: tuple[bytes, Manifest] | None = None
@@ -71,7 +71,7 @@ class Swapper:
             # The HTML of a state is another one after each change of its page.
             ssr=replace(config.ssr, memo=False),
         )
-        code = import_code(Imports(root, build), config, manifest)
+        code = Imports(root, build).all_files(manifest, config)
         plugins = load_plugins(config, root=root, resolve=resolve)
         site = put_together(root, config, manifest, code, plugins)
         app = Application(
@@ -144,17 +144,17 @@ def open_vite_renderer(sockets: Path, config: Config) -> AbstractAsyncContextMan
     )
 
 
-def _failed(error: BaseException, code: Code, sources: Iterable[str]) -> Swapped:
+def _failed(error: BaseException, code: ImportedFiles, sources: Iterable[str]) -> Swapped:
     text = "".join(traceback.format_exception(trimmed(error)))
     message = f"{type(error).__name__}: {error}"
     return Swapped(failed=text, error=message, sources=_affected(code, sources))
 
 
-def _restart(reason: str, code: Code, sources: Iterable[str]) -> Swapped:
+def _restart(reason: str, code: ImportedFiles, sources: Iterable[str]) -> Swapped:
     return Swapped(restart=reason, sources=_affected(code, sources))
 
 
-def _affected(code: Code, sources: Iterable[str]) -> tuple[str, ...]:
+def _affected(code: ImportedFiles, sources: Iterable[str]) -> tuple[str, ...]:
     return tuple(one for one in sources if _has(code, one))
 
 
@@ -169,7 +169,7 @@ def _syntax_error(files: Iterable[str]) -> Exception | None:
     return None
 
 
-def _has(code: Code, source: str) -> bool:
+def _has(code: ImportedFiles, source: str) -> bool:
     return source in code.pages or source in code.endpoints or source in code.actions
 
 
@@ -179,13 +179,13 @@ def _modules_of_hooks(config: Config) -> set[str]:
     return {split_name(name)[0] for names in hooks for name in names}
 
 
-def _sources_with_other_sockets(old: Code, new: Code) -> list[str]:
+def _sources_with_other_sockets(old: ImportedFiles, new: ImportedFiles) -> list[str]:
     """Return the files whose WebSockets are handled in another way now, or by nothing."""
     before, now = _socket_handlers(old), _socket_handlers(new)
     return [source for source, handler in before.items() if not is_same(handler, now.get(source))]
 
 
-def _sources_with_other_streams(old: Code, new: Code) -> list[str]:
+def _sources_with_other_streams(old: ImportedFiles, new: ImportedFiles) -> list[str]:
     """Return the pages of which a stream is another function now, or missing."""
     return [
         source
@@ -201,7 +201,7 @@ def _stream_of(page: PageCode, name: str) -> Any:
     return None if stream is None else stream.function
 
 
-def _socket_handlers(code: Code) -> dict[str, Any]:
+def _socket_handlers(code: ImportedFiles) -> dict[str, Any]:
     return {
         **{source: page.websocket for source, page in code.pages.items()},
         **{source: names.get("websocket") for source, names in code.endpoints.items()},
@@ -220,8 +220,12 @@ def _names_of(files: Iterable[str]) -> list[str]:
 
 
 def _renewed(
-    code: Code, imports: Imports, config: Config, manifest: Manifest, sources: Iterable[str]
-) -> Code:
+    code: ImportedFiles,
+    imports: Imports,
+    config: Config,
+    manifest: Manifest,
+    sources: Iterable[str],
+) -> ImportedFiles:
     """Return the code of ``manifest``: that of ``sources`` and of new files is run."""
     changed = set(sources)
     pages: dict[str, Any] = {}
@@ -243,7 +247,7 @@ def _renewed(
         }
 
     llms = manifest.llms.values() if config.llms.enabled else ()
-    return Code(
+    return ImportedFiles(
         pages,
         files(code.endpoints, [route.source for route in manifest.api]),
         files(code.llms, llms),

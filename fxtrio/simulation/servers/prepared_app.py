@@ -14,7 +14,7 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from fxtrio.app import Application, import_code, put_together
+from fxtrio.app import Application, put_together
 from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, env_files, load_config
 from fxtrio.config.brokers import broker_kind
@@ -137,7 +137,7 @@ class PreparedApp:
             config = replace(config, database=database)
         put_on_path(self.root)  # another project may have been there since
         self._forget_modules()
-        code = import_code(self._imports, config, self.manifest)
+        code = self._imports.all_files(self.manifest, config)
         plugins = load_plugins(config, root=self.root, resolve=resolve)
         app = Application(
             put_together(self.root, config, self.manifest, code, plugins),
