@@ -13,15 +13,18 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from msgspec.structs import replace
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket
 
 import fxtrio.serve
 from fx.testing import Client, SocketRejected, open_app
+from fxtrio.callables import awaitable
 from fxtrio.config import RouteMiddlewareConfig
 from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
 from fxtrio.serve.pages.functions.endpoint_code import METHODS
+from fxtrio.serve.request.hooks import Hook, Hooks
 from tests.serve.test_guard_matrix import mounted
 from tests.trees import page, write_tree
 
@@ -194,6 +197,13 @@ def test_it_is_said_of_every_form_of_every_kind_of_file_who_guards_it() -> None:
     fields = set(RouteMiddlewareConfig.__struct_fields__)
     assert fields == {*LISTS, "open_apis"}
     assert all(guards for guards in GUARDS.values())
+
+
+def test_hooks_with_other_lists_leave_the_first_ones_as_they_are() -> None:
+    guard = Hook("guard", print, awaitable(print))
+    hooks = Hooks(pages=(guard,))
+    assert replace(hooks, pages=()).before("page", "page") == ()
+    assert hooks.before("page", "page") == (guard,)
 
 
 async def test_a_site_knows_the_forms_of_its_files_as_they_are_guarded(tmp_path: Path) -> None:

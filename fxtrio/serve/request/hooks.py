@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import msgspec
+from msgspec.structs import force_setattr
 from starlette.exceptions import HTTPException
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
@@ -90,8 +91,11 @@ class Hooks(msgspec.Struct, frozen=True):
             "apis": self.apis,
             "websockets": self.websockets,
         }
-        for form, guards in GUARDS.items():
-            self._before[form] = tuple(hook for one in guards for hook in lists[one])
+        before = {
+            form: tuple(hook for one in guards for hook in lists[one])
+            for form, guards in GUARDS.items()
+        }
+        force_setattr(self, "_before", before)  # `replace` gives a copy the dict of the original
 
     def before(self, file: FileKind, form: RouteKind) -> tuple[Hook, ...]:
         """Return the hooks that guard one form of one kind of file, outermost first."""
