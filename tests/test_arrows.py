@@ -31,6 +31,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "server/header_fields",
             "limiters",
             "nearest",
+            "opaque",
             "sizes",
             "status",
             "temporary_folders",

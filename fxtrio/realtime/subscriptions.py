@@ -11,6 +11,7 @@ import msgspec
 import trio
 
 from fxtrio.application_errors import application_error
+from fxtrio.opaque import Opaque
 from fxtrio.realtime.broker import Broker, LazyListener, PresenceListeners, Subscriber
 from fxtrio.realtime.frames import Frame
 from fxtrio.realtime.presence import Member, Notice, PresenceEvent
@@ -190,7 +191,7 @@ def _is_lazy(subscriber: Subscriber) -> TypeGuard[LazyListener]:
     return hasattr(subscriber, "register")
 
 
-class Membership(msgspec.Struct, eq=False):
+class Membership(Opaque, msgspec.Struct, eq=False):
     """Ties a subscriber to a channel once, and unties it exactly once."""
 
     name: str

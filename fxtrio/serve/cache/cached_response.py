@@ -16,6 +16,7 @@ import msgspec
 from fxtrio.compression.eligibility import LEAST
 from fxtrio.compression.gzip_splice import STORED, StoredBody, deflate_pieces
 from fxtrio.compression.threads import Threads
+from fxtrio.opaque import Opaque
 from fxtrio.serve.request.client_protocol import PAYLOAD
 from fxtrio.serve.request.response.response import HTML, Header, Reply, ResponseDraft
 
@@ -63,7 +64,7 @@ class Terms(msgspec.Struct, frozen=True, kw_only=True):
     token, to everybody."""
 
 
-class CachedResponse(msgspec.Struct, eq=False, kw_only=True):
+class CachedResponse(Opaque, msgspec.Struct, eq=False, kw_only=True):
     """A response that is the same for everybody."""
 
     terms: Terms

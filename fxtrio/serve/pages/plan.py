@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from fxtrio.encode import RepeatedValue, encode_for_html
 from fxtrio.manifest import HeadNode, View
+from fxtrio.opaque import Opaque
 from fxtrio.serve.pages.functions.server_functions import LoaderCode, PageCode
 
 _TEMPLATE = "data-template"
@@ -18,7 +19,7 @@ DEFAULT_LANG: Final = "en"
 """Default of documents of apps that set none; payloads omit it."""
 
 
-class ViewPlan(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class ViewPlan(Opaque, msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """A view with everything that does not depend on the request."""
 
     view: View

@@ -17,6 +17,7 @@ from fxtrio.config import Config
 from fxtrio.manifest import ApiRoute, Manifest, PageRoute, manifest_below
 from fxtrio.markdown import HtmlConverter
 from fxtrio.markdown.paths import MEDIA_TYPE, llms_link
+from fxtrio.opaque import Opaque
 from fxtrio.policy.routes import Policies, make_policies
 from fxtrio.routes import MatchedRoute, RouteKind, Router, folder_router
 from fxtrio.serve.pages.functions.endpoint_code import EndpointCode, endpoint_code
@@ -44,7 +45,7 @@ from fxtrio.serve.request.response.response import (
 )
 
 
-class Site(msgspec.Struct, frozen=True, eq=False):
+class Site(Opaque, msgspec.Struct, frozen=True, eq=False):
     """One app, as it was built and configured. Its open resources are in `Running`."""
 
     config: Config
