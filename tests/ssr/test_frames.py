@@ -82,6 +82,22 @@ def test_any_split_of_the_bytes_gives_the_same_frames(sent: list[RenderFrame], d
     assert got == sent
 
 
+@given(st.lists(any_frame, max_size=8), st.data())
+def test_a_buffer_that_is_written_to_again_gives_the_same_frames(
+    sent: list[RenderFrame], data: Any
+) -> None:
+    wire = b"".join(map(encode, sent))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(wire)), max_size=12)))
+    buffer, reader = memoryview(bytearray(len(wire))), FrameReader()
+    got: list[RenderFrame] = []
+    for start, end in zip([0, *cuts], [*cuts, len(wire)], strict=True):
+        buffer[: end - start] = wire[start:end]
+        for frame in reader.feed(buffer[: end - start]):
+            got.append(frame._replace(payload=bytes(frame.payload)))
+        buffer[:] = bytes(len(wire))
+    assert got == sent
+
+
 @given(any_frame)
 def test_single_bytes_give_the_same_frame(sent: RenderFrame) -> None:
     reader = FrameReader()
