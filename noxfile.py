@@ -22,6 +22,7 @@ from tests.ci.distributions import check_distributions  # noqa: E402
 from tests.ci.pytest_runs import (  # noqa: E402
     AGAIN,
     LONG,
+    NO_FORKS,
     PARALLEL,
     SHORT,
     files_in_memory,
@@ -155,10 +156,13 @@ def tests(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """Run all tests, the long ones too, with many examples, and then all that runs for minutes."""
+    """Run all tests, the long ones too, with many examples, and then all that runs for minutes.
+
+    Each process that the tests start has an interpreter of its own, whose end is seen as well.
+    """
     session.install("-e", ".[dev]")
     with files_in_memory(session):
-        session.run("pytest", *PARALLEL, *session.posargs, env=LONG)
+        session.run("pytest", *PARALLEL, *session.posargs, env=LONG | NO_FORKS)
     if not session.posargs:
         for program in (*PROGRAMS, *(f"tests-{version}" for version in others_there())):
             session.notify(program)

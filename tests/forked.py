@@ -3,7 +3,9 @@
 The imports take most of the CPU time of a short command and of a start. `install` is for tests of
 what a process does after it has begun, and for what that starts itself; how one begins, what it
 imports, and what the variables of Python change is tested by those with the mark
-``own_interpreter``.
+``own_interpreter``. What only the end of an interpreter shows, such as an error within
+``__del__``, a forked process does not: with ``FXTRIO_TESTS_FORK=no`` in the environment,
+as in the nightly run, none is forked.
 """
 
 from __future__ import annotations
@@ -23,16 +25,17 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from runpy import run_module
-from typing import Any
+from typing import Any, TextIO
 
 FX = (sys.executable, "-m", "fxtrio")
 """How a command line of `fx` begins."""
 
-CAN_FORK = sys.platform == "linux"
+FORKS = sys.platform == "linux" and os.environ.get("FXTRIO_TESTS_FORK") != "no"
+"""Whether `install` does anything."""
 
 STANDBY = "standby"
 """The name of a process that only forks, below each command: it is none of what a test counts."""
@@ -71,6 +74,9 @@ _HIGH = 500
 _SUBREAPER, _NAME = 36, 15
 """Options of prctl: become the parent of orphans; the name of the process."""
 
+_FLUSH_FAILED = 120
+"""The exit code of an interpreter that cannot write what it has left to print."""
+
 _TO_THE_GROUP = (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGUSR1)
 
 _execute = subprocess.Popen._execute_child  # type: ignore[attr-defined] # starts the program
@@ -82,7 +88,7 @@ _servers: list[socket.socket] = []
 
 def install() -> None:
     """Let each `subprocess.Popen` of this process fork what needs no interpreter of its own."""
-    if CAN_FORK:
+    if FORKS:
         subprocess.Popen._execute_child = _fork_or_execute  # type: ignore[attr-defined]
 
 
@@ -367,11 +373,20 @@ def _run_to_its_end(words: Sequence[str]) -> None:
         sys.exit(status)  # type: ignore[arg-type]  # a text, which the interpreter prints
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as an interpreter does
     atexit._run_exitfuncs()
+    flushed = [_flush(stream) for stream in (sys.stdout, sys.stderr)]
+    os._exit(int(status or 0) & 0xFF if all(flushed) else _FLUSH_FAILED)
+
+
+def _flush(stream: TextIO | None) -> bool:
+    """Return whether a standard stream, if there is one, has written all it got."""
     try:
-        sys.stdout.flush()
-        sys.stderr.flush()
-    finally:
-        os._exit(int(status or 0) & 0xFF)
+        if stream is not None and not stream.closed:
+            stream.flush()
+    except (OSError, ValueError) as error:
+        with suppress(OSError):
+            os.write(2, f"Exception ignored in: {stream!r}\n{error!r}\n".encode())
+        return False
+    return True
 
 
 def main() -> None:

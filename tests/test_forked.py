@@ -10,17 +10,23 @@ from pathlib import Path
 import pytest
 
 from tests import forked
+from tests.ci import pytest_runs
 
-pytestmark = pytest.mark.skipif(not forked.CAN_FORK, reason="processes are forked on Linux")
+pytestmark = pytest.mark.skipif(not forked.FORKS, reason="no processes are forked")
 
 
-def test_a_command_needs_no_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+def allow_only_forks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the start of a program be an error from here on."""
     subprocess.run([*forked.FX, "--version"], check=True)  # starts the process that forks
 
     def execute(*_: object) -> None:
         raise AssertionError("a program is started")
 
     monkeypatch.setattr(forked, "_execute", execute)
+
+
+def test_a_command_needs_no_interpreter(monkeypatch: pytest.MonkeyPatch) -> None:
+    allow_only_forks(monkeypatch)
     done = subprocess.run([*forked.FX, "--version"], check=True, stdout=subprocess.PIPE, text=True)
     assert done.stdout.startswith("fx, version")
 
@@ -58,6 +64,29 @@ def test_a_mark_gives_each_process_an_interpreter(monkeypatch: pytest.MonkeyPatc
     subprocess.run([*forked.FX, "--version"], check=True)
 
 
+INSTALLS = """
+import subprocess
+from tests import forked
+
+execute = subprocess.Popen._execute_child
+forked.install()
+print(subprocess.Popen._execute_child is execute)
+"""
+
+
+def test_the_nightly_run_gives_each_process_an_interpreter() -> None:
+    answers = [
+        subprocess.check_output(
+            [sys.executable, "-c", INSTALLS],
+            cwd=Path(__file__).parents[1],
+            env=os.environ | variables,
+            text=True,
+        )
+        for variables in ({}, pytest_runs.NO_FORKS)
+    ]
+    assert answers == ["False\n", "True\n"]
+
+
 ENDS = """
 import atexit
 import threading
@@ -75,15 +104,49 @@ def test_fails():
     assert False, "and so it ends with 1"
 """
 
+CANNOT_FLUSH = """
+import atexit
+import os
 
-@pytest.mark.parametrize("own", [True, False])
-def test_a_process_ends_as_an_interpreter_does(own: bool, tmp_path: Path) -> None:
-    (tmp_path / "test_ends.py").write_text(ENDS)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    if own:
-        command.insert(1, "-s")  # no module alone, and so not forked
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+def print_where_nothing_fits():
+    os.dup2(os.open("/dev/full", os.O_WRONLY), 1)
+    print("late")
+
+
+def test_passes():
+    atexit.register(print_where_nothing_fits)
+"""
+
+
+@pytest.fixture(params=["interpreter", "fork"])
+def command(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return a command line that runs pytest, in an interpreter of its own and in a fork."""
+    monkeypatch.delenv("PYTHONUNBUFFERED", raising=False)
+    pytest_alone = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    if request.param == "interpreter":
+        return [sys.executable, "-s", *pytest_alone[1:]]  # no module alone, and so not forked
+    allow_only_forks(monkeypatch)
+    return pytest_alone
+
+
+def run(command: list[str], folder: Path, test: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest with one test file."""
+    (folder / "test_ends.py").write_text(test)
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+
+
+def test_a_process_ends_as_an_interpreter_does(command: list[str], tmp_path: Path) -> None:
+    done = run(command, tmp_path, ENDS)
     assert done.returncode == 1, done.stderr
     assert "and so it ends with 1" in done.stdout
     assert (tmp_path / "thread").exists()
     assert (tmp_path / "atexit").exists()
+
+
+def test_a_process_that_cannot_write_its_last_output_has_failed(
+    command: list[str], tmp_path: Path
+) -> None:
+    done = run(command, tmp_path, CANNOT_FLUSH)
+    assert done.returncode == 120, done.stderr
+    assert "No space left on device" in done.stderr

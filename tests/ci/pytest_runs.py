@@ -42,6 +42,9 @@ SHORT = {"FXTRIO_TESTS": "short"}
 LONG = {"FXTRIO_TESTS": "long"}
 """How many examples and cases the tests try: `tests/short.py`."""
 
+NO_FORKS = {"FXTRIO_TESTS_FORK": "no"}
+"""Each process of the tests is an interpreter, whose end is seen as well: `tests/forked.py`."""
+
 
 def run_pytest(session: nox.Session, *arguments: str) -> None:
     """Run tests, and those that failed once more."""
