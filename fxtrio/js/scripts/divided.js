@@ -4,44 +4,124 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /** Conditions under which a package does so. */
-const CONDITIONS = /"(browser|node|worker|workerd|edge-light)"\s*:/;
+const CONDITIONS = new Set(['browser', 'node', 'worker', 'workerd', 'edge-light']);
+
+/** Errors of a file that is not there. */
+const MISSING = new Set(['ENOENT', 'ENOTDIR']);
+
+/**
+ * Which fields of a package.json tell servers and browsers apart: `browser`, and conditions in
+ * `exports` and `imports`.
+ *
+ * @typedef {{ browser: boolean, exports: boolean, imports: boolean }} Fields
+ */
+
+/** @type {Fields} */
+const NONE = { browser: false, exports: false, imports: false };
+/** Of a file that cannot be read: nothing is proved of its package. @type {Fields} */
+const UNKNOWN = { browser: true, exports: true, imports: true };
 
 /** What is known of folders. */
 export class Divided {
-  /** By folder. @type {Map<string, boolean>} */
+  /** By folder. @type {Map<string, Fields>} */
   #known = new Map();
 
-  /**
-   * Whether the import of a file by another may lead servers elsewhere. Names that begin with `#` are
-   * those of the package that imports them.
-   *
-   * @param {string} file
-   * @param {string} importer
-   */
-  isBetween(file, importer) {
-    return this.#isIn(path.dirname(file)) || this.#isIn(path.dirname(importer));
+  /** @param {string} root folder of the project */
+  constructor(root) {
+    this.root = root;
   }
 
   /**
-   * Whether a package.json says so, in a folder or above it: that of a package, of a folder in one, or
-   * of a workspace, which a link in `node_modules` leads to.
+   * Whether an import may lead servers elsewhere: `exports` are those of the package that is
+   * imported, `imports` those of the one that imports a name which begins with `#`, and either
+   * may map files with `browser`.
+   *
+   * @param {string} specifier
+   * @param {string} file that it leads browsers to
+   * @param {string} importer
+   */
+  isBetween(specifier, file, importer) {
+    const imported = this.#of(path.dirname(file));
+    const importing = this.#of(path.dirname(importer));
+    return (
+      imported.browser ||
+      imported.exports ||
+      importing.browser ||
+      (specifier.startsWith('#') && importing.imports)
+    );
+  }
+
+  /**
+   * Return the fields of the package that has a folder. Folders in it may have a package.json of
+   * their own, such as one that only has a `type`.
    *
    * @param {string} folder
-   * @returns {boolean}
+   * @returns {Fields}
    */
-  #isIn(folder) {
+  #of(folder) {
+    if (path.basename(folder) === 'node_modules') return NONE;
     let found = this.#known.get(folder);
     if (found === undefined) {
+      const manifest = manifestOf(folder);
+      const own = fieldsOf(manifest);
       const above = path.dirname(folder);
-      const isTop = above === folder || path.basename(folder) === 'node_modules';
-      found = isDividing(path.join(folder, 'package.json')) || (!isTop && this.#isIn(above));
+      found =
+        above === folder || this.#isTop(folder, manifest) ? own : either(own, this.#of(above));
       this.#known.set(folder, found);
     }
     return found;
   }
+
+  /**
+   * Whether a package begins at a folder: the project, or a workspace, which has a name. A package
+   * in `node_modules` begins there, and folders in it may have names, too.
+   *
+   * @param {string} folder
+   * @param {any} manifest its package.json
+   */
+  #isTop(folder, manifest) {
+    if (manifest === undefined || folder.split(path.sep).includes('node_modules')) return false;
+    return folder === this.root || typeof manifest?.name === 'string';
+  }
 }
 
-/** @param {string} file that may not be there */
-function isDividing(file) {
-  return fs.existsSync(file) && CONDITIONS.test(fs.readFileSync(file, 'utf8'));
+/**
+ * Return the package.json of a folder: undefined where there is none, null for one that cannot be
+ * read.
+ *
+ * @param {string} folder
+ * @returns {any}
+ */
+function manifestOf(folder) {
+  try {
+    return JSON.parse(fs.readFileSync(path.join(folder, 'package.json'), 'utf8'));
+  } catch (error) {
+    return MISSING.has(/** @type {any} */ (error).code) ? undefined : null;
+  }
+}
+
+/** @param {any} manifest @returns {Fields} */
+function fieldsOf(manifest) {
+  if (manifest === undefined) return NONE;
+  if (manifest === null) return UNKNOWN;
+  return {
+    browser: Boolean(manifest.browser),
+    exports: hasConditions(manifest.exports),
+    imports: hasConditions(manifest.imports),
+  };
+}
+
+/** @param {unknown} value @returns {boolean} */
+function hasConditions(value) {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some(([key, one]) => CONDITIONS.has(key) || hasConditions(one));
+}
+
+/** @param {Fields} one @param {Fields} other @returns {Fields} */
+function either(one, other) {
+  return {
+    browser: one.browser || other.browser,
+    exports: one.exports || other.exports,
+    imports: one.imports || other.imports,
+  };
 }

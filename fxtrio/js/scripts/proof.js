@@ -63,7 +63,7 @@ const LARGEST_OF_PACKAGES = 64 * 1024;
 export class Proof {
   /** By the path of the file; null for one that cannot be looked at. @type {Map<string, Known | null>} */
   #known = new Map();
-  #divided = new Divided();
+  #divided;
 
   /**
    * @param {Tools} tools
@@ -74,6 +74,7 @@ export class Proof {
     this.tools = tools;
     this.plan = plan;
     this.resolve = resolve;
+    this.#divided = new Divided(plan.root);
   }
 
   /**
@@ -148,7 +149,7 @@ export class Proof {
       }
       known.inIslands.set(specifier, found);
       if (alone.has(specifier)) continue;
-      if (this.#divided.isBetween(found, file)) {
+      if (this.#divided.isBetween(specifier, found, file)) {
         add(`an import of '${specifier}'`);
         continue;
       }

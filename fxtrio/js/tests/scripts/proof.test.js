@@ -109,24 +109,79 @@ const DIVIDED = {
     'node_modules/a/part/s.js': 'export const a = 1;',
     'node_modules/a/part/package.json': '{ "main": "./s.js", "browser": "./b.js" }',
   },
+  'a package whose folder has a package.json': {
+    'node_modules/a/package.json':
+      '{ "exports": { ".": [{ "node": "./n.js" }, "./esm/index.js"] } }',
+    'node_modules/a/index.js': "export * from './esm/index.js';",
+    'node_modules/a/esm/index.js': 'export const a = 1;',
+    'node_modules/a/esm/package.json': '{ "name": "a-esm", "type": "module" }',
+  },
   'a workspace, which a link leads to': {
     'node_modules/a/index.js': "export * from '../../packages/a/index.js';",
     'packages/a/index.js': 'export const a = 1;',
     'packages/a/package.json': '{ "exports": { "browser": "./b.js", "default": "./index.js" } }',
   },
-  'the project itself': {
+  'a name of the project itself': {
     'node_modules/a/index.js': 'export const a = 1;',
-    'package.json': '{ "imports": { "#a": { "browser": "./b.js", "default": "./a.js" } } }',
+    'node_modules/#a/index.js': 'export const a = 1;',
+    'package.json': '{ "imports": { "#a": { "browser": "./b.js", "default": "a" } } }',
+    'pages/index.fxl': "import { a } from '#a';\nexport default () => <p>{a}</p>;",
+  },
+  'modules that the project replaces in browsers': {
+    'node_modules/a/index.js': 'export const a = 1;',
+    'package.json': '{ "browser": { "other": "a" } }',
+  },
+  'a package.json that cannot be read': {
+    'node_modules/a/index.js': 'export const a = 1;',
+    'node_modules/a/package.json': '{ "exports": ',
+  },
+  'a package.json that is a folder': {
+    'node_modules/a/index.js': 'export const a = 1;',
+    'node_modules/a/package.json/b.js': '',
   },
 };
 
+const PAGE_OF_A_PACKAGE = "import { a } from 'a';\nexport default () => <p>{a}</p>;";
+
 for (const [name, files] of Object.entries(DIVIDED)) {
   test(`other code for servers than for browsers is a reason: ${name}`, async () => {
-    const page = "import { a } from 'a';\nexport default () => <p>{a}</p>;";
+    const project = { 'pages/index.fxl': PAGE_OF_A_PACKAGE, ...files };
 
-    const [found] = await prove({ ...files, 'pages/index.fxl': page }, ['pages/index.fxl']);
+    const [found] = await prove(project, ['pages/index.fxl']);
 
     assert.match(found?.join('\n') ?? '', /an import of '/);
+  });
+}
+
+/** What a package.json may have without such code, by its file. */
+const UNDIVIDED = {
+  'versions of programs': {
+    'package.json': '{ "engines": { "node": ">=20" }, "volta": { "node": "20.1.0" } }',
+    'node_modules/a/package.json': '{ "engines": { "node": ">=20" } }',
+  },
+  scripts: { 'package.json': '{ "scripts": { "worker": "node worker.js", "browser": "b" } }' },
+  'names of files': { 'node_modules/a/package.json': '{ "exports": { "./node": "./node.js" } }' },
+  'names that the page does not import': {
+    'package.json': '{ "imports": { "#b": { "node": "./n.js", "default": "./b.js" } } }',
+  },
+  'a stray file above the project': {
+    '../package.json': '{ "browser": "./b.js", "exports": { "node": "./n.js" } }',
+    'package.json': '{}',
+  },
+  'a stray file above a workspace': {
+    'node_modules/a/index.js': "export * from '../../packages/a/index.js';",
+    'packages/package.json': '{ "browser": "./b.js" }',
+    'packages/a/index.js': 'export const a = 1;',
+    'packages/a/package.json': '{ "name": "a" }',
+  },
+};
+
+for (const [name, files] of Object.entries(UNDIVIDED)) {
+  test(`a package.json is no reason because of ${name}`, async () => {
+    const library = { 'node_modules/a/index.js': 'export const a = 1;' };
+    const project = { 'pages/index.fxl': PAGE_OF_A_PACKAGE, ...library, ...files };
+
+    assert.deepEqual(await prove(project, ['pages/index.fxl']), [[]]);
   });
 }
 

@@ -24,7 +24,7 @@ after(() => fs.rmSync(root, { recursive: true }));
  * @param {string[][]} views
  */
 export async function provedOf(files, ...views) {
-  const folder = fs.mkdtempSync(path.join(root, 'project-'));
+  const folder = path.join(fs.mkdtempSync(path.join(root, 'folder-')), 'app');
   const staging = path.join(folder, '.fx');
   const modules = Object.keys(files).filter((name) => name.endsWith('.fxl'));
   for (const [name, text] of Object.entries(files)) {
