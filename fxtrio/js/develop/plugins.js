@@ -6,6 +6,7 @@ import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 import { foreignPlugin } from '../vite/foreign.js';
 import { developedPathsPlugins } from '../vite/stylesheets.js';
 import { bundledPlugin, nativePlugin } from './runtime/react.js';
+import { CLIENT_OF_VITE, extendedClient } from './runtime/runtime.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
 
@@ -58,14 +59,16 @@ function entryPlugin(settings, runtime) {
     `import { develop, start } from ${JSON.stringify(`${runtime}/main.js`)};`,
     `await develop({ base: ${base}, start, below: ${loads('below')}, visits: ${loads('visits')}, hot: import.meta.hot, root: ${JSON.stringify(settings.root)}, editor: ${JSON.stringify(settings.editor)}, covers: ${settings.overlay} });`,
   ].join('\n');
-  const socket = `import { follow, hotSocket } from ${JSON.stringify(`${runtime}/main.js`)};`;
   return {
     name: 'fx:entry',
     enforce: 'pre',
     resolveId: {
       order: 'pre', // before the React plug-in's, which has that order, too
-      filter: { id: /^virtual:fx\/client$|^\/@react-refresh$/ },
-      handler: (id) => (id === CLIENT_ENTRY ? `\0${id}` : `${runtime}/refresh.js`),
+      filter: { id: /^virtual:fx\/client$|^\/@react-refresh$|^(\.\.\/)+@vite\/client$/ },
+      handler(id) {
+        if (id === CLIENT_OF_VITE) return this.resolve('/@vite/client'); // as browsers understand it
+        return id === CLIENT_ENTRY ? `\0${id}` : `${runtime}/refresh.js`;
+      },
     },
     load: {
       filter: { id: /^\0virtual:fx\/client$/ },
@@ -75,9 +78,7 @@ function entryPlugin(settings, runtime) {
       filter: { id: /\/vite\/dist\/client\/client\.mjs$/ },
       // A server process that is started anew must not make pages reload.
       handler: (code) => ({
-        code:
-          `${socket}\nconst WebSocket = hotSocket(${JSON.stringify(settings.base)});\n${code}` +
-          `\nfollow(hmrClient, HMRContext, updateStyle);\n`,
+        code: extendedClient(code, runtime, settings.base),
         map: null,
       }),
     },

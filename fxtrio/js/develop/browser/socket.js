@@ -3,8 +3,6 @@
  * started anew, it is opened anew, and the page stays as it is.
  */
 
-export { follow } from './versions.js';
-
 /** Pause before another attempt (ms): a server process needs some tenths of a second. */
 const PAUSE_MS = 150;
 const LONGEST_PAUSE_MS = 2000;
@@ -22,20 +20,20 @@ export const standing = { problems: [], isReplaced: false };
 
 function tellReplaced() {
   standing.isReplaced = true;
-  window.dispatchEvent(new Event('fx:reconnected'));
+  self.dispatchEvent(new Event('fx:reconnected'));
 }
 
 /**
  * Return what the server says of the response that this document came with; undefined where it,
- * or the browser, says nothing.
+ * or the browser, says nothing, and in workers.
  *
  * @param {string} name
  * @returns {string | undefined}
  */
 export function timingOfDocument(name) {
   const [entry] = performance.getEntriesByType('navigation');
-  const { serverTiming = [] } = /** @type {PerformanceNavigationTiming} */ (entry);
-  return serverTiming.find((timing) => timing.name === name)?.description;
+  const timing = /** @type {PerformanceNavigationTiming | undefined} */ (entry);
+  return timing?.serverTiming?.find((timing) => timing.name === name)?.description;
 }
 
 /** As much of a WebSocket as Vite's client uses. It never closes. */
@@ -90,7 +88,7 @@ class HotSocket extends EventTarget {
   }
 
   #connect() {
-    const socket = new WebSocket(this.#url);
+    const socket = new self.WebSocket(this.#url); // the name alone is this one's in Vite's client
     this.#socket = socket;
     socket.addEventListener('open', () => {
       this.#pause = PAUSE_MS;

@@ -5,4 +5,3 @@ import '../browser/prepare.js'; // before React's renderer, which `start.js` imp
 export { start } from '../../client/start.js';
 export { develop } from '../browser/develop.js';
 export { accept } from '../browser/latest.js';
-export { follow, hotSocket } from '../browser/socket.js';

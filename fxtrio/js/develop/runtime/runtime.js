@@ -21,6 +21,9 @@ const BROWSER = fileURLToPath(new URL('../browser', import.meta.url));
 /** What every document loads. */
 const MAIN = fileURLToPath(new URL('./browser-runtime.js', import.meta.url));
 
+/** What Vite's client gets. */
+const HOT = fileURLToPath(new URL('./hot-runtime.js', import.meta.url));
+
 /** What renders use, in one file. */
 const SERVER = fileURLToPath(new URL('./server-runtime.js', import.meta.url));
 
@@ -52,7 +55,17 @@ const GROUPS = [
 /** The module that does something when it is imported. */
 const EFFECTIVE = /\/browser\/prepare\.js$/;
 
+/** The modules of `hot-runtime.js`: those of a document are in Vite's client. */
+const IN_CLIENT = /^\.\/(socket|versions)\.js$/;
+
+/** What other files import of them. */
+const SHARED_NAMES = ['isUnfetched', 'standing', 'timingOfDocument', 'versions'];
+
+/** Vite's client at `/_fx/@vite/client`, as files at `/_fx/.fx/dev/runtime/STAMP/` name it. */
+export const CLIENT_OF_VITE = '../../../../@vite/client';
+
 const RENDERS = 'renders.cjs';
+const CLIENT_PART = 'client.iife';
 
 /** What the file beside the folder ends with that says what was in the folder. */
 const SEAL = '.sha256';
@@ -99,9 +112,14 @@ export async function bundleRuntime(require, home, parent) {
   await build({
     ...shared,
     treeshake: { moduleSideEffects: [{ test: EFFECTIVE, sideEffects: true }] },
-    plugins: [wrappedPlugin(home, native), refreshPlugin(refresh)],
+    plugins: [wrappedPlugin(home, native), refreshPlugin(refresh), clientPlugin],
     input: { ...INPUT, ...Object.fromEntries(modules) },
     output: { dir: part, format: 'esm', ...names, codeSplitting: { groups: GROUPS } },
+  });
+  await build({
+    ...shared,
+    input: HOT,
+    output: { file: `${part}/${CLIENT_PART}`, format: 'iife', name: 'fx' },
   });
   await build({
     ...shared,
@@ -131,7 +149,7 @@ function stampOf(native, refresh) {
       if (name.endsWith('.js')) digest.update(fs.readFileSync(path.join(folder, name)));
     }
   }
-  for (const file of [MAIN, SERVER, refresh, fileURLToPath(import.meta.url)]) {
+  for (const file of [MAIN, HOT, SERVER, refresh, fileURLToPath(import.meta.url)]) {
     digest.update(fs.readFileSync(file));
   }
   for (const name of LIBRARY.packages) {
@@ -247,6 +265,32 @@ function refreshPlugin(file) {
       handler: (/** @type {string} */ code) => `${code}\nexport { performReactRefresh };`,
     },
   };
+}
+
+/** Files import from Vite's client what it has already. */
+const clientPlugin = {
+  name: 'fx:client',
+  resolveId: {
+    filter: { id: IN_CLIENT },
+    handler: (/** @type {string} */ _id, /** @type {string} */ importer) =>
+      path.dirname(importer) === BROWSER ? { id: CLIENT_OF_VITE, external: true } : null,
+  },
+};
+
+/**
+ * Return the code of Vite's client with our part in it, whose names are its own.
+ *
+ * @param {string} code
+ * @param {string} runtime folder of the bundle
+ * @param {string} base URL prefix of modules
+ */
+export function extendedClient(code, runtime, base) {
+  const part = fs.readFileSync(path.join(runtime, CLIENT_PART), 'utf8');
+  return (
+    `${part}\nexport const { ${SHARED_NAMES.join(', ')} } = fx;\n` +
+    `const WebSocket = fx.hotSocket(${JSON.stringify(base)});\n${code}` +
+    `\nfx.follow(hmrClient, HMRContext, updateStyle);\n`
+  );
 }
 
 /**

@@ -5,7 +5,7 @@ import { hotSocket, standing } from '../../../develop/browser/socket.js';
 
 /** @type {any} */
 const browser = globalThis;
-const plain = { WebSocket: browser.WebSocket };
+const plain = { self: browser.self };
 
 const seen = { sockets: /** @type {any[]} */ ([]), replaced: 0 };
 
@@ -29,10 +29,9 @@ beforeEach(() => {
   seen.replaced = 0;
   standing.isReplaced = false;
   mock.timers.enable({ apis: ['setTimeout'] });
-  browser.window = new EventTarget();
-  browser.window.addEventListener('fx:reconnected', () => (seen.replaced += 1));
+  browser.self = Object.assign(new EventTarget(), { WebSocket: FakeSocket });
+  browser.self.addEventListener('fx:reconnected', () => (seen.replaced += 1));
   browser.location = new URL('http://localhost:8000/');
-  browser.WebSocket = FakeSocket;
   const timing = [{ name: 'fx-process', description: '7' }];
   mock.method(browser.performance, 'getEntriesByType', () => [{ serverTiming: timing }]);
 });
@@ -40,9 +39,8 @@ beforeEach(() => {
 afterEach(() => {
   mock.timers.reset();
   mock.restoreAll();
-  delete browser.window;
   delete browser.location;
-  browser.WebSocket = plain.WebSocket;
+  browser.self = plain.self;
 });
 
 /** @param {string} id of the process */

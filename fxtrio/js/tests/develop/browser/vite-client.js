@@ -7,17 +7,37 @@ import path from 'node:path';
 import { follow } from '../../../develop/browser/versions.js';
 
 const FOLDER = path.dirname(createRequire(import.meta.url).resolve('vite/package.json'));
-const TEXT = fs
-  .readFileSync(path.join(FOLDER, 'dist/client/client.mjs'), 'utf8')
-  .replace(/^import .*$/gm, '')
-  .replace(/^export \{.*$/m, '')
-  .replaceAll('import.meta.url', '"http://localhost/_fx/@vite/client"')
-  .replaceAll(/\bimport\(/g, 'importModule(');
 
-/** What the server puts in. */
-const CONSTANTS = [...new Set(TEXT.match(/\b__[A-Z][A-Z_]*__\b/g))];
+/** The text that Vite's plug-ins change. */
+export const TEXT = fs.readFileSync(path.join(FOLDER, 'dist/client/client.mjs'), 'utf8');
 
 const quiet = { debug() {}, error() {}, log() {}, info() {} };
+
+/**
+ * Evaluate the text of a client as a script.
+ *
+ * @param {string} text
+ * @param {Record<string, unknown>} given what its names mean
+ * @returns {(path: string) => any} makes the `import.meta.hot` of a module
+ */
+export function evaluate(text, given) {
+  const script = text
+    .replace(/^import .*$/gm, '')
+    .replace(/^export \{.*$/m, '')
+    .replaceAll(/^export /gm, '')
+    .replaceAll('import.meta.url', '"http://localhost/_fx/@vite/client"')
+    .replaceAll(/\bimport\(/g, 'importModule(');
+  const constants = [...new Set(script.match(/\b__[A-Z][A-Z_]*__\b/g))]; // the server puts them in
+  const values = {
+    ...Object.fromEntries(constants.map((name) => [name, ''])),
+    __SERVER_FORWARD_CONSOLE__: { enabled: false },
+    console: quiet,
+    setInterval() {},
+    ...given,
+  };
+  const start = new Function(...Object.keys(values), `${script}\nreturn createHotContext;`);
+  return start(...Object.values(values));
+}
 
 /**
  * Start a client that follows `versions`.
@@ -41,14 +61,10 @@ export function startClient(versions, importModule, updateStyle = () => {}) {
     }
     send() {}
   }
-  const body = `${TEXT}\nfollow(hmrClient, HMRContext, updateStyle);\nreturn createHotContext;`;
-  const names = ['WebSocket', 'console', 'setInterval', 'importModule', 'follow', ...CONSTANTS];
-  const start = new Function(...names, body);
-  const given = { __SERVER_FORWARD_CONSOLE__: { enabled: false } };
-  const values = CONSTANTS.map((name) => /** @type {any} */ (given)[name] ?? '');
   const followed = (/** @type {any} */ client, /** @type {any} */ Context) =>
     follow(client, Context, updateStyle, versions);
-  const hotOf = start(Socket, quiet, () => {}, importModule, followed, ...values);
+  const text = `${TEXT}\nfollow(hmrClient, HMRContext, updateStyle);\n`;
+  const hotOf = evaluate(text, { WebSocket: Socket, importModule, follow: followed });
   const hear = (/** @type {object} */ message) =>
     socket?.dispatchEvent(new MessageEvent('message', { data: JSON.stringify(message) }));
   return { hear, hotOf };

@@ -1,0 +1,7 @@
+/**
+ * What is added to Vite's client, in one file: modules of workers import that client too, so that
+ * nothing here needs a document. What every document loads shares it.
+ */
+
+export { hotSocket, standing, timingOfDocument } from '../browser/socket.js';
+export { follow, isUnfetched, versions } from '../browser/versions.js';
