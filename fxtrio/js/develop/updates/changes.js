@@ -11,7 +11,7 @@ import { placeIn } from './frame.js';
 import { invalidateFile, isForgotten } from './graph.js';
 import { outlineOf } from './outline.js';
 import { scanningStyles } from './scanned.js';
-import { withText } from './styles.js';
+import { stylesLast, withText } from './styles.js';
 import { Unloaded } from './unloaded.js';
 import { unresolvedImport } from './unresolved.js';
 
@@ -147,11 +147,12 @@ export class Changes {
     const came = [...ui, ...files].some(({ type }) => type === 'add');
     for (const file of this.#scanning(texts, came)) await this.#emit('change', file, few);
     for (const change of good) await this.#emitPage(change, few);
-    for (const { type, file } of await this.#parsed(files)) {
+    const { isCSSRequest } = this.#vite;
+    for (const { type, file } of stylesLast(await this.#parsed(files), isCSSRequest)) {
       if (type !== 'change' && isForgotten(this.#server, file)) invalidateFile(this.#server, file);
-      else if (type === 'change' && few && this.#vite.isCSSRequest(file)) {
-        const told = () => this.#emit(type, file, false);
-        await withText(file, this.#server.environments.client, this.#browsers, told);
+      else if (type === 'change' && few && isCSSRequest(file)) {
+        const tell = () => this.#emit(type, file, false);
+        await withText(file, this.#server.environments.client, this.#browsers, tell);
       } else await this.#emit(type, file, few);
     }
     this.#unloaded.end(this.#browsers.last);

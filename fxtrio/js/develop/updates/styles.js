@@ -12,6 +12,20 @@ const PLAIN = /^import\.meta\.hot\.accept\(\);?$/m;
 /** The longest text that a message brings (characters). */
 const LONGEST = 100_000;
 
+/** Longest time that messages wait for a text (ms); after it, browsers ask for the stylesheet. */
+const LONGEST_MS = 300;
+
+/**
+ * Return changes of files with those of stylesheets at the end: their plug-ins may take a while.
+ *
+ * @template {{ file: string }} Change
+ * @param {Change[]} changes
+ * @param {(file: string) => boolean} isStyle
+ */
+export function stylesLast(changes, isStyle) {
+  return changes.toSorted((a, b) => Number(isStyle(a.file)) - Number(isStyle(b.file)));
+}
+
 /**
  * Let browsers learn of the change of a stylesheet together with its text.
  *
@@ -22,14 +36,17 @@ const LONGEST = 100_000;
  */
 export async function withText(file, client, browsers, tell) {
   browsers.hold();
-  /** @type {Styles} */
-  let styles = new Map();
-  try {
-    await tell();
-    styles = await stylesOf(client, file);
-  } finally {
-    browsers.release(styles);
-  }
+  /** @type {number | NodeJS.Timeout | undefined} */
+  let timer;
+  /** @type {Promise<Styles>} */
+  const late = new Promise((resolve) => {
+    timer = setTimeout(resolve, LONGEST_MS, new Map());
+  });
+  const told = tell();
+  const styles = told.then(() => stylesOf(client, file)).catch(() => new Map());
+  browsers.release(await Promise.race([styles, late]));
+  clearTimeout(timer);
+  await told;
 }
 
 /**
@@ -46,9 +63,9 @@ export async function stylesOf(client, file) {
   for (const { id, url, type } of client.moduleGraph.getModulesByFile(file) ?? []) {
     if (id === null || type === 'asset') continue; // only others have its text in theirs
     const made = await client.transformRequest(url).catch(() => null); // whoever asks is told why
-    const [, text] = (made !== null && PLAIN.test(made.code) && TEXT.exec(made.code)) || [];
-    if (text === undefined || text.length > LONGEST) continue;
-    styles.set(url, { id, text: JSON.parse(text) });
+    const [, json] = (made !== null && PLAIN.test(made.code) && TEXT.exec(made.code)) || [];
+    const text = json === undefined ? null : JSON.parse(json);
+    if (text !== null && text.length <= LONGEST) styles.set(url, { id, text });
   }
   return styles;
 }

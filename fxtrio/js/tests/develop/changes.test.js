@@ -8,6 +8,7 @@ import { test } from 'node:test';
 
 import { parseSync } from 'vite';
 
+import { Browsers } from '../../develop/browsers.js';
 import { Changes } from '../../develop/updates/changes.js';
 
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-changes-'));
@@ -112,4 +113,48 @@ test('a page is shown as it is told, before it is on the disk, and outlined last
   });
   assert.deepEqual(steps, [text, 'fx:settled', 'made', 'outlined']);
   assert.deepEqual(Object.keys(outlines), ['a.fxl']);
+});
+
+test('a stylesheet comes with its text, after the modules of the same save', async () => {
+  const settled = new EventEmitter();
+  const watcher = new EventEmitter();
+  const browsers = new Browsers();
+  /** @type {any[]} */
+  const sent = [];
+  const socket = Object.assign(new EventEmitter(), {
+    ...{ writable: true, writableLength: 0, resume() {}, pause() {} },
+    write: (/** @type {string} */ line) => void sent.push(JSON.parse(line)),
+  });
+  browsers.add(/** @type {any} */ (socket));
+  watcher.on('change', (file) => {
+    const acceptedPath = `/${path.basename(file)}`;
+    browsers.send({ type: 'update', updates: [{ acceptedPath }] });
+    settled.emit('told');
+  });
+  const code = 'const __vite__css = "p {}"\nimport.meta.hot.accept()';
+  const moduleGraph = {
+    urlToModuleMap: new Map(),
+    idToModuleMap: new Map(),
+    getModulesByFile: (/** @type {string} */ id) =>
+      new Set([{ importers: new Set(), id, type: 'js', url: `/${path.basename(id)}` }]),
+  };
+  const client = { moduleGraph, warmupRequest() {}, transformRequest: async () => ({ code }) };
+  const vite = { parseSync, isCSSRequest: (/** @type {string} */ file) => file.endsWith('.css') };
+  const site = { sourceOf: () => null, forget() {} };
+  const server = { environments: { client }, watcher };
+  const given = /** @type {any[]} */ ([root, server, site, browsers, vite, settled]);
+  const [look, script] = ['look.css', 'script.js'].map((name) => path.join(root, name));
+  fs.writeFileSync(script, 'export {};\n');
+
+  await Reflect.construct(Changes, given).apply({
+    files: [look, script].map((file) => ({ type: 'change', file })),
+    ...{ ui: [], texts: [], data: null, reload: false, problems: {} },
+  });
+
+  const updates = sent.flatMap(({ updates = [] }) => updates);
+  assert.deepEqual(updates, [
+    { acceptedPath: '/script.js' },
+    { acceptedPath: '/look.css', style: { id: look, text: 'p {}' } },
+  ]);
+  assert.equal(sent.at(-1).event, 'fx:settled');
 });
