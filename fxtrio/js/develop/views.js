@@ -34,6 +34,8 @@ export class Views {
   #loaded = new Map();
   /** @type {string[]} by slot: elements for its stylesheets, and the modules that it needs */
   #styles = [];
+  /** @type {Set<number>} slots of views whose modules have been made for browsers */
+  #prepared = new Set();
   #renderers;
   #settings;
   #site;
@@ -113,7 +115,6 @@ export class Views {
   /** @param {View} view */
   async #loadOnce({ module, layouts, loading }) {
     const key = JSON.stringify([module, layouts, loading]);
-    const isNew = !this.#slots.has(key);
     const slot = this.#slots.get(key) ?? this.#slots.size;
     this.#slots.set(key, slot);
     const load = (/** @type {string} */ source) => this.#runner.import(this.#site.idOf(source));
@@ -123,7 +124,10 @@ export class Views {
       loading === null ? null : load(loading),
     ]);
     const sources = [...layouts.map(([source]) => source), module];
-    if (isNew) setImmediate(() => this.#prepareModules(sources)); // the document comes first
+    if (!this.#prepared.has(slot)) {
+      this.#prepared.add(slot);
+      setImmediate(() => this.#prepareModules(sources)); // the document comes first
+    }
     this.#styles[slot] = (await this.#stylesOf(sources)) + this.#linksOf(sources);
     this.#parts[slot] = { page, layouts: around, loading: fallback };
     this.#loaded.delete(slot);

@@ -105,6 +105,19 @@ test('a package that was replaced while a module asked for it is asked for again
   assert.equal(made.rounds, 2);
 });
 
+test('modules for browsers are made as well where the first load has failed', async () => {
+  for (const error of [outdated(), new Error('corrected later')]) {
+    const { views, made } = viewsOf((_bundled, round) => {
+      if (round === 1) throw error;
+      return 'page';
+    });
+
+    await views.load(0, () => null).catch(() => views.load(0, () => null));
+    await setImmediate();
+    assert.deepEqual(made.asked.slice(-1), ['/pages/index.fxl.tsx'], error.message);
+  }
+});
+
 test('an error of the page is its own, also after packages were bundled anew', async () => {
   const { views, made } = viewsOf((bundled, round) => {
     if (round === 1) bundled.hash = 'b';
