@@ -1,10 +1,15 @@
 /** Whether scripts have changed a page: what the server has sent, and what is shown a little later. */
 
+import { whenReplaced } from './socket.js';
+
 /** When effects have run that a page begins with (ms). */
 const SETTLED_MS = 1000;
 
-/** What tells that a file has been saved, after which the page may show something else. */
-const SAVED = ['fx:swapped', 'fx:data', 'vite:beforeUpdate'];
+/**
+ * What tells that a file has been saved, after which the page may show something else; one that
+ * the server process is started anew for is not told.
+ */
+export const SAVED = ['fx:swapped', 'fx:data', 'vite:beforeUpdate'];
 
 /**
  * Call `report` with the first change, if there is one that no save has made.
@@ -19,7 +24,9 @@ export function watchChange(document, hot, report) {
   const before = htmlOf(root);
   const url = document.URL;
   let isSaved = false;
-  for (const event of SAVED) hot.on(event, () => void (isSaved = true));
+  const saved = () => void (isSaved = true);
+  for (const event of SAVED) hot.on(event, saved);
+  whenReplaced(saved);
   return () => {
     setTimeout(() => {
       if (before === '' || document.URL !== url || isSaved) return;

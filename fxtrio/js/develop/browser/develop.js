@@ -8,7 +8,7 @@ import { watchChange } from './changed.js';
 import { latest, listeners } from './latest.js';
 import { Overlay } from './overlay.js';
 import { OwnRequests } from './own-requests.js';
-import { standing, timingOfDocument } from './socket.js';
+import { standing, timingOfDocument, whenReplaced } from './socket.js';
 import { Updates } from './updates.js';
 import { isUnfetched, versions } from './versions.js';
 
@@ -159,17 +159,6 @@ function reloadAtChange(overlay, hot) {
   });
   whenReplaced(reload);
   tellAge(hot);
-}
-
-/**
- * Call a function when another process serves than the one that has sent this document: now, if
- * it does already.
- *
- * @param {() => void} act
- */
-function whenReplaced(act) {
-  window.addEventListener('fx:reconnected', act);
-  if (standing.isReplaced) act();
 }
 
 /**

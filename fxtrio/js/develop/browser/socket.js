@@ -24,6 +24,17 @@ function tellReplaced() {
 }
 
 /**
+ * Call a function when another process serves than the one that has sent this document: now, if
+ * it does already.
+ *
+ * @param {() => void} act
+ */
+export function whenReplaced(act) {
+  self.addEventListener('fx:reconnected', act);
+  if (standing.isReplaced) act();
+}
+
+/**
  * Return what the server says of the response that this document came with; undefined where it,
  * or the browser, says nothing, and in workers.
  *

@@ -3,5 +3,5 @@
  * nothing here needs a document. What every document loads shares it.
  */
 
-export { hotSocket, standing, timingOfDocument } from '../browser/socket.js';
+export { hotSocket, standing, timingOfDocument, whenReplaced } from '../browser/socket.js';
 export { follow, isUnfetched, versions } from '../browser/versions.js';

@@ -59,7 +59,7 @@ const EFFECTIVE = /\/browser\/prepare\.js$/;
 const IN_CLIENT = /^\.\/(socket|versions)\.js$/;
 
 /** What other files import of them. */
-const SHARED_NAMES = ['isUnfetched', 'standing', 'timingOfDocument', 'versions'];
+const SHARED_NAMES = ['isUnfetched', 'standing', 'timingOfDocument', 'versions', 'whenReplaced'];
 
 /** Vite's client at `/_fx/@vite/client`, as files at `/_fx/.fx/dev/runtime/STAMP/` name it. */
 export const CLIENT_OF_VITE = '../../../../@vite/client';

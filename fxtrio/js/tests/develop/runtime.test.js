@@ -104,6 +104,10 @@ test('files of the runtime are sent as they are, and named for pages to load at 
   const texts = {
     'main.js': 'export {};\n',
     'index.js': 'export {};\n',
+    'refresh.js': 'export {};\n',
+    'library-react.js': 'export {};\n',
+    'library-react-dom.js': 'export {};\n',
+    'library-react-jsx-dev-runtime.js': 'export {};\n',
     'renders.cjs': 'module.exports = 1;\n',
     'shared-x.js': 'export const x = 1;\n',
   };
@@ -127,7 +131,13 @@ test('files of the runtime are sent as they are, and named for pages to load at 
     assert.equal(textAt(FOLDER + name), null, name);
   }
   assert.deepEqual(files.preload, [
-    ...['main.js', 'shared-x.js'].map((name) => FOLDER + name),
+    ...[
+      'library-react-jsx-dev-runtime.js',
+      'library-react.js',
+      'main.js',
+      'refresh.js',
+      'shared-x.js',
+    ].map((name) => FOLDER + name),
     ...[
       '@vite/client',
       '@fs/tools/node_modules/vite/dist/client/env.mjs', // which that one imports

@@ -2,15 +2,23 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
 
-import { watchChange } from '../../../develop/browser/changed.js';
+import { SAVED, watchChange } from '../../../develop/browser/changed.js';
+import { standing } from '../../../develop/browser/socket.js';
+
+/** @type {any} */
+const browser = globalThis;
+const { self } = browser;
+test.beforeEach(() => void (browser.self = new EventTarget()));
+test.afterEach(() => void (browser.self = self));
 
 /**
  * Return what is reported of a page that shows other HTML when it has come to life.
  *
  * @param {import('node:test').TestContext} t
- * @param {string[]} events that are heard meanwhile
+ * @param {{ before?: (hot: EventEmitter) => void, after?: (hot: EventEmitter) => void }} [acts]
+ *   what happens before the page has come to life, and after it
  */
-function reported(t, events) {
+function reported(t, { before, after } = {}) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   let innerHTML = '<p>one</p>';
   const copy = () => ({ innerHTML, querySelectorAll: () => [] });
@@ -21,21 +29,36 @@ function reported(t, events) {
   const compare = watchChange(/** @type {any} */ (document), /** @type {any} */ (hot), (change) =>
     changes.push(change),
   );
+  before?.(hot);
   compare();
-  for (const event of events) hot.emit(event);
+  after?.(hot);
   innerHTML = '<p>two</p>';
   t.mock.timers.tick(1000);
   return changes;
 }
 
 test('a page that its scripts change is reported', (t) => {
-  assert.deepEqual(reported(t, []), ['<p>two</p>']);
+  assert.deepEqual(reported(t), ['<p>two</p>']);
 });
 
-test('a page that a save changes meanwhile is not', (t) => {
-  assert.deepEqual(reported(t, ['fx:swapped']), []);
-});
+const SAVES = {
+  ...Object.fromEntries(
+    SAVED.map((event) => [event, (/** @type {EventEmitter} */ hot) => void hot.emit(event)]),
+  ),
+  'another process': () => void browser.self.dispatchEvent(new Event('fx:reconnected')),
+};
 
-test('nor is one whose code a save changes', (t) => {
-  assert.deepEqual(reported(t, ['vite:beforeUpdate']), []);
+for (const [name, act] of Object.entries(SAVES)) {
+  for (const when of ['before', 'after']) {
+    test(`a page is not reported that a save changes: ${name} ${when} it comes to life`, (t) => {
+      assert.deepEqual(reported(t, { [when]: act }), []);
+    });
+  }
+}
+
+test('nor is one that another process has sent than the one that serves', (t) => {
+  standing.isReplaced = true;
+  t.after(() => void (standing.isReplaced = false));
+
+  assert.deepEqual(reported(t), []);
 });
