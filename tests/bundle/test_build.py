@@ -265,12 +265,22 @@ def test_a_page_that_is_a_link_is_a_page_of_its_own(tmp_path: Path) -> None:
     project = Project(tmp_path)
     project.page("pages/index.fxl", "export default () => <p>shown twice</p>;\n")
     project.page("pages/copy.fxl", "export default () => <p>shown twice</p>;\n")
+    project.page("pages/elsewhere.fxl", "export default () => <p>no page where it is</p>;\n")
+    project.page(
+        "pages/both.fxl",
+        "import Copy from './copy.fxl';\nimport Elsewhere from '../pages/elsewhere.fxl';\n"
+        "export default () => <div><Copy /><Elsewhere /></div>;\n",
+    )
     copy = project.root / "pages/copy.fxl"
     copy.unlink()
     copy.symlink_to("index.fxl")
+    elsewhere = project.root / "pages/elsewhere.fxl"
+    elsewhere.rename(project.root / "shown.fxl")
+    elsewhere.symlink_to("../shown.fxl")
     result = project.build()
-    for id in range(2):
-        assert "shown twice" in render(project.staging, result, id)["html"]
+    for id, text in enumerate(["shown twice", "shown twice", "no page where it is"]):
+        assert text in render(project.staging, result, id)["html"]
+        assert text in render(project.staging, result, 3)["html"]
 
 
 async def test_cancelling_ends_the_bundler(tmp_path: Path) -> None:

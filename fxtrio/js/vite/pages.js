@@ -47,7 +47,8 @@ export function pagesPlugin(plan, client) {
       async handler(id, importer, options) {
         if (id.startsWith('virtual:fx/')) return `\0${id}`;
         // A page file that is a link is a page of its own, and not the file that it leads to.
-        if (path.isAbsolute(id) && modules.has(sourceOf(plan, id))) return id;
+        const named = id.startsWith('.') && importer ? path.resolve(importer, '..', id) : id;
+        if (path.isAbsolute(named) && modules.has(sourceOf(plan, named))) return named;
         const found = await this.resolve(id, importer, { ...options, skipSelf: true });
         const cause = found === null || !importer ? '' : refusal(modules, sourceOf(plan, found.id));
         if (cause !== '') throw Object.assign(new Error(cause), { importer, specifier: id });
