@@ -100,7 +100,7 @@ class Visitor(msgspec.Struct, frozen=True):
 def visitor_of(
     request: Iterable[Header], set_cookies: Iterable[bytes], *, common: frozenset[bytes]
 ) -> Visitor:
-    """Find out whether a visitor is identified; cookies named in ``common`` identify nobody."""
+    """Return what a request says of its visitor; cookies named in ``common`` identify nobody."""
     tokens: list[bytes] = []
     for name, value in request:
         if name == b"authorization":

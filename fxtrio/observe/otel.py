@@ -128,7 +128,7 @@ def _name_of(span: Span) -> str:
 
 
 def _first_attributes(span: Span) -> dict[str, str | int]:
-    """Return the attributes of the beginning, on which samplers may decide."""
+    """Return the attributes with which a span starts, on which samplers may decide."""
     found: dict[str, str | int] = {"fx.part": span.kind}
     if span.kind == "query":
         found["db.query.text"] = span.name

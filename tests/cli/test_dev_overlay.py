@@ -242,7 +242,7 @@ def test_an_error_in_the_browser_has_its_place(
     expect(overlay).to_have_count(0)
 
 
-def test_the_overlay_has_a_module_that_throws_until_it_is_corrected(
+def test_the_overlay_displays_a_module_that_throws_until_it_is_corrected(
     browser: Browser, server: Server, project: Path
 ) -> None:
     part, layout = project / "components/note.jsx", project / "pages/layout.fxl"

@@ -98,7 +98,7 @@ KEPT = [
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
 @pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
-def test_damaged_entries_are_not_used_and_written_again(
+def test_damaged_entries_are_replaced_and_not_used(
     tmp_path: Path, kept: Kept, content: bytes
 ) -> None:
     kept.write(tmp_path)

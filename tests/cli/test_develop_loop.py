@@ -228,7 +228,7 @@ async def test_documents_get_the_module_that_takes_updates(project: Project) -> 
     )
 
 
-async def test_the_browser_has_a_failed_build_until_it_is_corrected(
+async def test_the_browser_displays_a_failed_build_until_it_is_corrected(
     project: Project,
 ) -> None:
     project.build_error = "pages/index.fxl:3:5: <oops>"

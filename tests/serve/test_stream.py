@@ -217,7 +217,7 @@ async def test_head_waits_for_the_loader(
         ("data", "the status 202, set-cookie"),
     ],
 )
-async def test_headers_that_a_loader_sets_after_the_shell_are_logged(
+async def test_a_status_redirect_or_cookie_after_the_shell_is_logged(
     quick: Path,
     end: str,
     what: str,

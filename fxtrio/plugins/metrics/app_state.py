@@ -46,7 +46,7 @@ def _counter(name: str, text: str, labels: tuple[str, ...], values: Labelled) ->
 
 
 class LoopDelay(Collector):
-    """How late the event loop runs a task that is due: so long others hold the loop."""
+    """How late the event loop runs a task that is due, which is how long other tasks block it."""
 
     def __init__(self) -> None:
         self._delays: dict[tuple[str, ...], Durations] = {(): Durations()}
@@ -184,7 +184,7 @@ class AppState(Collector):
 
 
 async def shared_families(app: App) -> list[Metric]:
-    """Return the metrics that all processes share, of which one reports them: durable jobs.
+    """Return the metrics of durable jobs; only one process needs to report them.
 
     Nothing while the database does not answer; `/readyz` says so.
     """

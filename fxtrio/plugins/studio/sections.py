@@ -146,7 +146,7 @@ def _members(members: Sequence[Member]) -> str:
 
 
 async def cache(context: PageContext) -> str:
-    """Return the statistics of caches, renders and connections."""
+    """Return HTML with the statistics of caches, renders and connections."""
     app = context.app
     content = "".join(
         html.counts(name.capitalize(), _counts(statistics()))

@@ -131,8 +131,8 @@ class Across extends Values {
     let inside = chain;
     if (node.type === 'JSXElement') {
       const name = this.#elementOf(file, node);
-      const isComponent = name === '' && chain.length > 0;
-      if (isComponent) this.show(node, this.#at(file, chain, node));
+      const isComponentInside = name === '' && chain.length > 0;
+      if (isComponentInside) this.show(node, this.#at(file, chain, node));
       inside = name === '' ? [] : shortened([...chain, name]);
       for (const one of node.openingElement.attributes) {
         this.scan(one, file, []);
