@@ -18,7 +18,7 @@ from fxtrio.observe.observer import open_observer
 from fxtrio.plugins.studio.sections import SECTIONS, PageContext
 from fxtrio.plugins.studio.studio import render_page
 from fxtrio.plugins.studio.timings import Timings
-from tests.cli.in_browser import edit, hydrated, open_home, wait_for
+from tests.cli.in_browser import edit, hydrated, import_note, open_home, wait_for
 from tests.e2e.accessible import assert_accessible
 from tests.e2e.support import Server, nodes_of, visit
 from tests.trees import page as page_file
@@ -179,6 +179,39 @@ def test_an_island_is_a_part_of_its_page_that_takes_updates(
     page_file.write_text(page_file.read_text().replace("<Tally at={new Map()} />", "<b>No</b>"))
     wait_for(server, "<b> in an <Island> is not imported from a file")
     page_file.unlink()
+
+
+_WORKER = """
+self.onmessage = ({ data }) => self.postMessage(`worked on ${data}`);
+import.meta.hot?.accept();
+"""
+_OF_WORKER = """
+import { useEffect, useState } from "react";
+export function Note() {
+  const [text, setText] = useState("");
+  useEffect(() => {
+    const url = new URL("./note-worker.js", import.meta.url);
+    const worker = new Worker(url, { type: "module" });
+    worker.onmessage = ({ data }) => setText(data);
+    worker.postMessage("notes");
+    return () => worker.terminate();
+  }, []);
+  return <b>{text}</b>;
+}
+"""
+
+
+@pytest.mark.shared_dev
+def test_a_worker_may_take_updates(browser: Browser, server: Server, project: Path) -> None:
+    (project / "components/note-worker.js").write_text(_WORKER, "utf-8")
+    (project / "components/note.jsx").write_text(_OF_WORKER, "utf-8")
+    page = open_home(browser, server)
+    hydrated(page)
+
+    import_note(project)
+    edit(project, "<h1>Notes</h1>", "<h1>Notes <Note /></h1>")
+
+    expect(page.locator("h1 b")).to_have_text("worked on notes")
 
 
 @pytest.mark.shared_dev
