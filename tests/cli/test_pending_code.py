@@ -56,6 +56,13 @@ async def test_what_needs_no_code_does_not_wait_for_a_prevented_restart(tmp_path
     assert not code  # so a save of a stylesheet asks for no swap
 
 
+async def test_a_mistake_that_prevents_a_restart_and_a_swap_is_one_problem(tmp_path: Path) -> None:
+    serving, code = Serving(prevented="NameError: n"), PendingCode(tmp_path)
+    serving.broken = {str(tmp_path / "a.py")}
+    _, problems = await code.swap(serving.swap, files=["a.py"], restart="settings")
+    assert [one["message"] for one in problems] == ["NameError: n"]
+
+
 async def test_pages_that_come_or_go_are_swapped_without_any_file(tmp_path: Path) -> None:
     serving, code = Serving(), PendingCode(tmp_path)
     assert await code.swap(serving.swap) == (Swapped(modules=1), [])

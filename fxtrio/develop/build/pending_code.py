@@ -66,5 +66,8 @@ class PendingCode:
         swapped = await swap(order)  # also without files: pages may have come or gone
         self.order = attrs.evolve(order, at_once=False) if swapped.failed else Swap()
         if swapped.failed:
-            problems.append(overlay_failure(swapped, order, self.root))
+            problem = overlay_failure(swapped, order, self.root)
+            # What also prevents the restart is one mistake, not two.
+            problems = [one for one in problems if one["message"] != problem["message"]]
+            problems.append(problem)
         return swapped, problems
