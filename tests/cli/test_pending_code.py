@@ -6,9 +6,10 @@ from pathlib import Path
 
 import attrs
 import pytest
+from trio.testing import memory_stream_one_way_pair
 
 from fxtrio.develop.build.pending_code import PendingCode
-from fxtrio.develop.processes.import_attempt import is_held
+from fxtrio.develop.processes.import_attempt import _MOST_WRITTEN, _read, is_held
 from fxtrio.develop.processes.messages import Swap, Swapped
 
 
@@ -94,3 +95,13 @@ async def test_a_prevented_restart_is_made_with_the_change_that_allows_it(tmp_pa
 )
 def test_a_port_that_the_serving_process_holds_prevents_no_restart(failed: str, held: bool) -> None:
     assert is_held(failed) is held
+
+
+async def test_an_import_that_writes_without_end_takes_no_more_memory() -> None:
+    sending, receiving = memory_stream_one_way_pair()
+    await sending.send_all(b"x" * (2 * _MOST_WRITTEN) + b"the cause")
+    await sending.aclose()
+    written = bytearray()
+    await _read(receiving, written)
+    assert len(written) == _MOST_WRITTEN
+    assert written.endswith(b"xthe cause")

@@ -72,6 +72,7 @@ APART: dict[str, tuple[str, ...]] = {
         "develop.reload.file_snapshot:_walk",
         "develop.report.overlay_errors:_line_of",
         "develop.reload.classify_changes:sort_changes",
+        "develop.processes.import_attempt:_read",
         "develop.processes.import_attempt:last_message",
         "develop.loop:_decides_imports",
         "develop.reload.hot_reload:_affected",

@@ -26,6 +26,9 @@ _LONGEST = 20.0
 _REST = 1.0
 """How long the last lines of a process that has ended may take (seconds)."""
 
+_MOST_WRITTEN = 1 << 20
+"""How much is kept of what an import writes, from its end (bytes)."""
+
 _HELD = (errno.EADDRINUSE, errno.EAGAIN)
 """Errors of a second process that binds the same port, or takes the same lock."""
 
@@ -90,3 +93,4 @@ def _copy(descriptor: int) -> trio.lowlevel.FdStream:
 async def _read(stream: trio.abc.ReceiveStream, written: bytearray) -> None:
     async for part in stream:
         written += part
+        del written[:-_MOST_WRITTEN]
