@@ -15,7 +15,6 @@ import reprlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import date, datetime, timedelta
 from functools import lru_cache
-from itertools import islice
 from typing import Any
 
 import msgspec
@@ -67,7 +66,7 @@ class NotSerializable(ValueInvalid):
         self.value = value
 
 
-def _fallback(value: object) -> object:
+def fallback(value: object) -> object:
     """Dump what msgspec does not know, without importing what apps may not use."""
     dump = getattr(type(value), "model_dump", None)
     if dump is not None:
@@ -77,38 +76,11 @@ def _fallback(value: object) -> object:
     return own_value(value)
 
 
-_REFUSED = (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError)
+REJECTED = (TypeError, NotImplementedError, ValueError, OverflowError, RecursionError)
 """What the encoder raises for values that it cannot encode."""
 
-_REPEATED = 32 * 1024
-"""Longest value of a place that is kept (bytes)."""
-
-_CONTAINERS = (dict, list, tuple)
-
-_encoder = msgspec.json.Encoder(enc_hook=_fallback)
-_encode = _encoder.encode
-
-_PACKED = 1024
-"""Shortest JSON of which MessagePack is worth a call (bytes)."""
-
-PATIENCE = 64
-"""Repetitions before a value is compared in MessagePack (count): to begin takes what 40 save."""
-
-_MOST_DOUBTFUL = 64
-"""Places to look at in each value that is compared in MessagePack: each takes 0.2 µs (count)."""
-
-_STARTS = frozenset(b'\t\n\r "-0123456789[fnt{')
-"""What texts of JSON begin with. In MessagePack, each of these bytes is an int."""
-
-_packer = msgspec.msgpack.Encoder(enc_hook=_fallback)
-
-
-def _pack(value: object) -> bytes:
-    """Return ``value`` as MessagePack; nothing where only JSON can hold it."""
-    try:
-        return _packer.encode(value)
-    except _REFUSED:  # such as an int of more than 64 bits
-        return b""
+encode_plainly = msgspec.json.Encoder(enc_hook=fallback).encode
+"""Returns a value as JSON, with NaN and infinities as null. Raises what is in `REJECTED`."""
 
 
 def encode(value: object, *, place: str) -> bytes:
@@ -120,16 +92,16 @@ def encode(value: object, *, place: str) -> bytes:
     pair, is sent as U+FFFD, and logged once for each place.
     """
     try:
-        encoded = _encode(value)
-    except _REFUSED as error:
-        return _encode_refused(value, place, error)
-    if _has_null(encoded):
-        _require_finite(value, place)
+        encoded = encode_plainly(value)
+    except REJECTED as error:
+        return encode_rejected(value, place, error)
+    if has_null(encoded):
+        require_finite(value, place)
     return encoded
 
 
-def _encode_refused(value: object, place: str, error: Exception) -> bytes:
-    """Return a value that the encoder has refused with text that is valid, or raise."""
+def encode_rejected(value: object, place: str, error: Exception) -> bytes:
+    """Return a value that the encoder has rejected, with text that is valid, or raise."""
     if isinstance(error, UnicodeEncodeError):
         return encode(_with_valid_text(value, place), place=place)
     culprits = _culprits(value, "", frozenset())
@@ -140,13 +112,14 @@ def _encode_refused(value: object, place: str, error: Exception) -> bytes:
     raise NotSerializable(place, path, culprit) from error
 
 
-def _has_null(encoded: bytes) -> bool:
+def has_null(encoded: bytes) -> bool:
     """Whether a value needs a second look, since msgspec writes NaN and infinities as null."""
     # From the end is twice as fast: 4 against 9 µs in 15 kB.
     return encoded.rfind(b"null") >= 0
 
 
-def _require_finite(value: object, place: str) -> None:
+def require_finite(value: object, place: str) -> None:
+    """Raise NotSerializable if NaN or an infinity is in ``value``."""
     for path, culprit in _not_finite(value, ""):
         raise NotSerializable(place, path, culprit)
 
@@ -163,8 +136,8 @@ def valid_text(text: str, *, place: str) -> str:
 def _with_valid_text(value: object, place: str) -> object:
     """Return what ``value`` is in JSON, in valid Unicode. Raises NotSerializable."""
     try:
-        plain = msgspec.to_builtins(value, enc_hook=_fallback, str_keys=True)
-    except _REFUSED as error:
+        plain = msgspec.to_builtins(value, enc_hook=fallback, str_keys=True)
+    except REJECTED as error:
         path, culprit = next(_culprits(value, "", frozenset()), ("", value))
         raise NotSerializable(place, path, culprit) from error
     found: list[str] = []
@@ -218,127 +191,6 @@ def encode_for_html(value: object, place: str) -> bytes:
     return encoded
 
 
-class _PackedValue:
-    """A value as MessagePack, by which one with the same JSON is known sooner than by that.
-
-    Floats and long texts take half as long as in JSON, 200 rows with a float each 16 µs instead
-    of 31, and nothing takes longer.
-
-    Two things have other JSON where the MessagePack is equal: a time with a zone, of which that
-    has the moment alone, and `msgspec.Raw`, which both formats write as it is, so that the ``1``
-    of JSON is the int 49 in MessagePack. The latter is found without a look at every part of a
-    value: up to its first one it is read as the plain value with equal MessagePack, and there
-    that has an int that is one of `_STARTS`. With these ints, the 200 rows take 20 µs.
-    """
-
-    __slots__ = ("_ints", "_packed")
-
-    def __init__(self, packed: bytes, ints: tuple[tuple[object, ...], ...]) -> None:
-        self._packed = packed
-        self._ints = ints
-        """The paths of what has to be an int, and nothing else with its MessagePack."""
-
-    def is_equal(self, value: object) -> bool:
-        """Return whether ``value`` has the same JSON; False also where that is not sure."""
-        return _pack(value) == self._packed and self._has_ints(value)
-
-    def _has_ints(self, value: object) -> bool:
-        try:
-            for path in self._ints:
-                item: Any = value
-                for step in path:
-                    if type(item) not in _CONTAINERS:  # others may run code, or be no container
-                        return False
-                    item = item[step]
-                if type(item) is not int:
-                    return False
-        except LookupError:  # of a key that is a text only in JSON, such as a UUID
-            return False
-        return True
-
-
-def _doubtful(plain: object, path: tuple[object, ...] = ()) -> Iterator[tuple[object, ...]]:
-    """Yield the paths of what may have other JSON in a value with equal MessagePack, in order."""
-    items: Iterable[tuple[object, object]] = ()
-    if isinstance(plain, dict):
-        items = plain.items()
-    elif isinstance(plain, list):
-        items = enumerate(plain)
-    for key, item in items:
-        if isinstance(item, (dict, list)):
-            yield from _doubtful(item, (*path, key))
-        elif isinstance(item, datetime) or (type(item) is int and item in _STARTS):
-            yield (*path, key)
-        if isinstance(key, datetime):
-            yield path
-
-
-def _pack_repeated(value: object, encoded: bytes) -> _PackedValue | None:
-    """Return a value whose JSON is ``encoded`` as MessagePack; None if others may have that."""
-    packed = _pack(value)
-    try:
-        plain = msgspec.msgpack.decode(packed)
-        if _encode(plain) != encoded:  # such as with two keys of one text
-            return None
-    except (*_REFUSED, msgspec.DecodeError):
-        return None
-    doubtful = tuple(islice(_doubtful(plain), _MOST_DOUBTFUL + 1))
-    found = _PackedValue(packed, doubtful)
-    return found if len(doubtful) <= _MOST_DOUBTFUL and found.is_equal(value) else None
-
-
-class RepeatedValue:
-    """Encodes the values of one place, which are often equal to the one before.
-
-    What was found of that one, and what it became, is then true of this one, too.
-    """
-
-    __slots__ = ("_last", "_packed", "_patience", "_place", "_repetitions")
-
-    def __init__(self, place: str) -> None:
-        self._place = place
-        self._last = (b"", b"")
-        """JSON, and the same as it is safe inside HTML."""
-        self._packed: _PackedValue | None = None
-        """The same value, once it has repeated often, if that can be compared."""
-        self._repetitions = 0
-        """Since it was last tried to compare in MessagePack (count)."""
-        self._patience = PATIENCE
-        """Repetitions before the next attempt, twice as many after each that was in vain."""
-
-    def encode_for_html(self, value: object) -> bytes:
-        """Return ``value`` as `encode_for_html` does. Equal values may have one result."""
-        if self._packed is not None:
-            if self._packed.is_equal(value):
-                return self._last[1]
-            self._packed = None
-        try:
-            encoded = _encode(value)
-        except _REFUSED as error:
-            return escape_for_html(_encode_refused(value, self._place, error))
-        last = self._last
-        if encoded == last[0]:
-            if len(encoded) >= _PACKED:
-                self._repeat(value, encoded)
-            return last[1]
-        if _has_null(encoded):  # which may stand for other things in an equal one
-            _require_finite(value, self._place)
-            return escape_for_html(encoded)
-        safe = escape_for_html(encoded)
-        if len(safe) <= _REPEATED:
-            self._last = encoded, safe
-        return safe
-
-    def _repeat(self, value: object, encoded: bytes) -> None:
-        """Begin to compare in MessagePack when that is worth it."""
-        self._repetitions += 1
-        if self._repetitions >= self._patience:
-            self._repetitions = 0
-            self._packed = _pack_repeated(value, encoded)
-            if self._packed is None:
-                self._patience *= 2
-
-
 def escape_for_html(encoded: bytes) -> bytes:
     """Return the same JSON with nothing that HTML or old JavaScript would act on.
 
@@ -385,10 +237,10 @@ def _culprits(value: object, path: str, above: frozenset[int]) -> Iterator[tuple
             yield culprit
     if not found:
         try:
-            _encode(value)
+            encode_plainly(value)
         except UnicodeEncodeError:  # `encode` knows what to send instead
             return
-        except _REFUSED:
+        except REJECTED:
             yield path, value
 
 

@@ -8,10 +8,11 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from fxtrio.encode import RepeatedValue, encode_for_html
+from fxtrio.encode import encode_for_html
 from fxtrio.manifest import HeadNode, View
 from fxtrio.opaque import Opaque
 from fxtrio.serve.pages.functions.server_functions import LoaderCode, PageCode
+from fxtrio.serve.pages.repeated_value import RepeatedValue
 
 _TEMPLATE = "data-template"
 
