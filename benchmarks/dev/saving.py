@@ -72,13 +72,17 @@ class Saving:
 
     def save(self, kind: str) -> Iterator[float]:
         """Yield the time of each save of ``kind``, once."""
-        self._numbers[kind] += 1
-        number = self._numbers[kind]
+        number = self._numbers[kind] + 1
         for edit in self.server.edits[kind]:
             time.sleep(PAUSE)
             with self._window(edit, number) as page:
-                save = partial(edit.save, self.server.project, number)
+                save = partial(self._write, kind, edit, number)
                 yield measure(page, edit.check(number), save)
+
+    def _write(self, kind: str, edit: Edit, number: int) -> None:
+        # Not before: a window that reloads at this moment cannot be watched, and nothing is saved.
+        self._numbers[kind] = number
+        edit.save(self.server.project, number)
 
     def last(self, kind: str) -> int:
         """Return the number of the last save of ``kind``."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
+from playwright.sync_api import Error
 
 from benchmarks.dev.figures import p95, per_save, shown
-from benchmarks.dev.fxtrio import fxtrio
+from benchmarks.dev.fxtrio import bare, fxtrio
 from benchmarks.dev.model import Project
+from benchmarks.dev.saving import Saving
+from benchmarks.dev.server import Running
 
 
 @pytest.mark.parametrize(
@@ -21,6 +25,33 @@ def test_the_95th_percentile_is_one_of_the_times(count: int, expected: float) ->
 def test_times_are_reported_with_their_minimum() -> None:
     assert shown([40.0, 30.4, 90.0]) == "40 (90) min 30"
     assert per_save([0.05, 0.02, 0.9], 0.01) == "50, without a save 10"
+
+
+class _Reloading:
+    """A window that reloads when the first save is to be watched, and shows all others."""
+
+    def __init__(self) -> None:
+        self.watched: list[str] = []
+
+    def evaluate_handle(self, _: str, watched: list[Any]) -> _Reloading:
+        self.watched.append(watched[0])
+        if len(self.watched) == 1:
+            raise Error("Execution context was destroyed")
+        return self
+
+    def evaluate(self, _: str) -> float:
+        return 0.0
+
+
+def test_a_save_that_could_not_be_watched_is_made_with_the_next(tmp_path: Path) -> None:
+    server = bare(tmp_path)
+    page: Any = _Reloading()
+    saving = Saving(server, cast("Running", None), page)
+    with pytest.raises(Error):
+        list(saving.save("component"))
+    list(saving.save("component"))
+    assert page.watched[0] == page.watched[1]
+    assert "badge 1<" in (tmp_path / "pages/bench/_badge.jsx").read_text()
 
 
 def test_every_save_changes_the_project_and_errors_are_taken_back(tmp_path: Path) -> None:
