@@ -11,11 +11,11 @@ import pytest
 import trio
 from msgspec.structs import replace
 
-from fxtrio.compile.project import CheckedProject, check_project
+from fxtrio.compile.project import CheckedProject, CheckedTexts, check_project
 from fxtrio.config import Config
 from fxtrio.node import tool_environment
 from fxtrio.tools.types.gather.gatherer_process import project_types
-from fxtrio.tools.types.gather.page_types import ProjectTypes
+from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
 from fxtrio.tools.types.report.compiler import compiler_program, ensure_compiler
 from fxtrio.tools.types.ui.client_types import Tier
 from fxtrio.tools.types.ui.virtual_project import TypesFolder
@@ -111,3 +111,33 @@ async def test_twice_as_many_pages_are_twice_the_work(
 
     assert later < 1.02 * for_each
     assert for_each < 2000
+
+
+async def test_a_save_is_read_and_the_other_pages_stay_as_they_were_read(tmp_path: Path) -> None:
+    """What a check asks of each half is found once, as long as nothing changes it."""
+    page = """import { Badge } from "./_badge";
+const Title = ({ text }) => <h1>{text}</h1>;
+export default () => <Title text="a" />;
+export const Other = () => <Badge />;
+"""
+    files = {f"pages/{name}.fxl": page for name in ("one", "two")}
+    write_tree(tmp_path, {**files, "pages/_badge.jsx": "export const Badge = () => <b />;\n"})
+    texts = CheckedTexts()
+    project = check_project(tmp_path, Config(), texts)
+    types = ProjectTypes(tuple(PageTypes(one.module.source, "page") for one in project.pages))
+    folder = TypesFolder(tmp_path, tmp_path)
+
+    def read(project: CheckedProject) -> dict[str, tuple[object, object]]:
+        return {
+            half.source: (half.components, half.imported_tags.of("Badge"))
+            for half in folder.halves(project, types)
+        }
+
+    before = read(project)
+    (tmp_path / "pages/one.fxl").write_text(page.replace('"a"', '"b"'))
+    after = read(check_project(tmp_path, Config(), texts, {"pages/one.fxl"}))
+
+    assert before["pages/two.fxl"][0] and before["pages/two.fxl"][1]
+    for number in (0, 1):
+        assert after["pages/two.fxl"][number] is before["pages/two.fxl"][number]
+        assert after["pages/one.fxl"][number] is not before["pages/one.fxl"][number]

@@ -16,9 +16,7 @@ from fxtrio.tools.types.ui.source.component_props import (
     OwnComponent,
     Use,
     answer_of,
-    own_components,
     props_of,
-    uses_of_imports,
     written,
 )
 from fxtrio.tools.types.ui.typescript import Printer
@@ -76,9 +74,9 @@ def own_types(
     found: dict[str, dict[str, str]] = {}
     for source, half in by_source.items():
         known = before.get(source, {})
-        for component in components_of(half, files):
+        for component in half.components:
             uses = [(one, answers.get(source, {})) for one in component.uses]
-            if half.is_component and _is_exported(component, files.files[source].exports):
+            if half.exports is not None and _is_exported(component, half.exports):
                 outside = passed.get((source, component.name))
                 if outside is None:
                     continue
@@ -87,12 +85,6 @@ def own_types(
             if text:
                 found.setdefault(source, {})[component.name] = text
     return found
-
-
-def components_of(half: UiHalf, files: FoundFiles) -> tuple[OwnComponent, ...]:
-    """Return the components of a half whose tags are all known."""
-    exports = files.files[half.source].exports if half.is_component else None
-    return own_components(half.page.ui, half.places, exports)
 
 
 def _is_exported(component: OwnComponent, exports: Mapping[str, str]) -> bool:
@@ -106,10 +98,9 @@ def _passed_to_files(
     passed: dict[tuple[str, str], list[tuple[Use, Answers]] | None] = {}
     for importer in files.importers.values():
         half = halves.get(importer.source)
-        uses = {} if half is None else uses_of_imports(half.page.ui, half.places, importer.names)
         for name, (target, outside) in importer.names.items():
             inner = files.files[target].exports.get(outside, outside) or "default"
-            known = uses.get(name)
+            known = None if half is None else half.imported_tags.of(name)
             earlier = passed.setdefault((target, inner), [])
             if known is None or earlier is None or target in files.opaque:
                 passed[target, inner] = None
@@ -128,8 +119,10 @@ def _names_of(halves: Iterable[UiHalf]) -> _Names:
     for half in halves:
         if half.is_component:
             continue
-        printed = Printer.of(half.types.definitions).names
         own = by_source[half.source] = {}
+        if not half.types.definitions:
+            continue
+        printed = Printer.of(half.types.definitions).names
         for one in half.types.definitions:
             name = printed.get(one.name, one.name)
             text = first.setdefault(one, f'import("{half.module}").{name}')

@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from functools import cached_property
 from pathlib import Path
 
 import attrs
@@ -36,7 +37,13 @@ from fxtrio.tools.types.ui.source.component_files import (
     FoundFiles,
     tags_of_imports,
 )
-from fxtrio.tools.types.ui.source.component_props import REFUTED, Use
+from fxtrio.tools.types.ui.source.component_props import (
+    REFUTED,
+    ImportedTags,
+    OwnComponent,
+    Use,
+    own_components,
+)
 from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces, read_places
 from fxtrio.tools.types.ui.text_files import TextFiles, write_text
 from fxtrio.tools.types.ui.types_by_path import elsewhere_module, loaded_module
@@ -67,6 +74,8 @@ class UiHalf:
     """In its project; `COMPONENT` for a file that is no page."""
 
     places: UiPlaces
+    exports: Mapping[str, str] | None = None
+    """Of a file that is no page; see `exported_names`."""
 
     def is_of(self, page: CheckedPage, types: PageTypes, number: int) -> bool:
         """Return whether it was made of these objects."""
@@ -86,6 +95,16 @@ class UiHalf:
     def source(self) -> str:
         """The `.fxl` file."""
         return self.page.module.source
+
+    @cached_property
+    def components(self) -> tuple[OwnComponent, ...]:
+        """Its components whose tags are all known."""
+        return own_components(self.page.ui, self.places, self.exports)
+
+    @cached_property
+    def imported_tags(self) -> ImportedTags:
+        """The tags of what it imports."""
+        return ImportedTags(self.page.ui, self.places)
 
 
 _Output = tuple[str, VirtualUi]
@@ -233,14 +252,24 @@ class TypesFolder:
         """Return the files of components that the pages import, read as halves."""
         pages = [page for page in project.pages if page.whole and not page.markdown]
         self.components = self._component_files.find(pages)
-        return [self.half(one.page, one.types, COMPONENT) for one in self.components.files.values()]
+        return [
+            self.half(one.page, one.types, COMPONENT, one.exports)
+            for one in self.components.files.values()
+        ]
 
-    def half(self, page: CheckedPage, types: PageTypes, number: int) -> UiHalf:
+    def half(
+        self,
+        page: CheckedPage,
+        types: PageTypes,
+        number: int,
+        exports: Mapping[str, str] | None = None,
+    ) -> UiHalf:
         """Return the half of the page file that has a ``number`` in its project."""
         source = page.module.source
         known = self._halves.get(source)
         if known is None or not known.is_of(page, types, number):
-            known = self._halves[source] = UiHalf(page, types, number, self._places(page))
+            known = UiHalf(page, types, number, self._places(page), exports)
+            self._halves[source] = known
         return known
 
     def _places(self, page: CheckedPage) -> UiPlaces:
@@ -376,9 +405,9 @@ class TypesFolder:
     def _half_files(self, tier: Tier, half: UiHalf, places: list[str] | None) -> _Output:
         """Return what declares a half's module, and the half as the compiler reads it."""
         own = self.own.get(half.source, {}) if tier == "loose" else None
-        exports = self.components.files[half.source].exports if half.is_component else None
-        has_own = own is not None
-        passed = tags_of_imports(half.page, half.places, self.components) if has_own else ()
+        passed: tuple[Use, ...] = ()
+        if own is not None:
+            passed = tags_of_imports(half.source, half.imported_tags, self.components)
         now = _Input(half.page.ui, half.types, half.number, places, own, passed)
         cached = self._virtual.get((tier, half.source))
         if cached is not None and cached[0].is_same(now):
@@ -389,7 +418,7 @@ class TypesFolder:
         typed = tier == "strict"
         text, at = half.page.ui, half.places
         virtual = virtual_ui(
-            text, at, half.module, typed=typed, own=own, exports=exports, passed=passed
+            text, at, half.module, typed=typed, own=own, exports=half.exports, passed=passed
         )
         self._virtual[tier, half.source] = now, (declaration, virtual)
         return declaration, virtual

@@ -7,6 +7,7 @@ A file without types gets the types of what all its importers pass, as the compo
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache, partial
 from pathlib import Path
 
 import attrs
@@ -20,8 +21,7 @@ from fxtrio.tools.types.ui.source.component_imports import (
     imported_files,
     source_of,
 )
-from fxtrio.tools.types.ui.source.component_props import Use, uses_of_imports
-from fxtrio.tools.types.ui.source.jsx_positions import UiPlaces
+from fxtrio.tools.types.ui.source.component_props import ImportedTags, Use
 
 TYPED_SUFFIXES = (".tsx", ".ts")
 _SUFFIXES = (".jsx", *TYPED_SUFFIXES)
@@ -64,13 +64,12 @@ class FoundFiles:
     """The texts of JavaScript files, which are not checked but may say what they take."""
 
 
-def tags_of_imports(page: CheckedPage, places: UiPlaces, files: FoundFiles) -> tuple[Use, ...]:
-    """Return the tags of components without types that a half imports."""
-    importer = files.importers.get(page.module.source)
+def tags_of_imports(source: str, tags: ImportedTags, files: FoundFiles) -> tuple[Use, ...]:
+    """Return the ``tags`` of components without types that the half ``source`` imports."""
+    importer = files.importers.get(source)
     names = () if importer is None else importer.names.items()
     untyped = [name for name, (file, _) in names if not file.endswith(TYPED_SUFFIXES)]
-    uses = uses_of_imports(page.ui, places, untyped) if untyped else {}
-    return tuple(one for found in uses.values() for one in found or ())
+    return tuple(one for name in untyped for one in tags.of(name) or ())
 
 
 @attrs.define(eq=False)
@@ -87,13 +86,14 @@ class ComponentFiles:
         importers: dict[str, Importer] = {}
         opaque: set[str] = set()
         plain: dict[str, str] = {}
+        target_of = cache(partial(source_of, exists=cache(self._exists)))  # many import the same
         waiting = list(pages)
         while waiting:
             page = waiting.pop()
             source = page.module.source
-            names: dict[str, tuple[str, str]] = {}
+            folder, names = source.rpartition("/")[0], dict[str, tuple[str, str]]()
             for one in self._imports_of(source, page.ui):
-                target = source_of(source, one.file, self._exists)
+                target = target_of(folder, one.file)
                 if target.endswith(_PLAIN_SUFFIXES) and target not in plain:
                     read = self._file(target)
                     if read is not None:

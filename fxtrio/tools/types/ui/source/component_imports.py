@@ -60,12 +60,12 @@ def _imported(text: str) -> Mapping[str, str] | None:
     return names
 
 
-def source_of(importer: str, file: str, exists: Callable[[str], bool]) -> str:
-    """Return the file that ``importer`` names, relative to the project folder; "" for none."""
+def source_of(folder: str, file: str, exists: Callable[[str], bool]) -> str:
+    """Return the file that one in ``folder`` names, relative to the project folder; "" for none."""
     if file.startswith("@/"):
         path = posixpath.normpath(file[2:])
     else:
-        path = posixpath.normpath(posixpath.join(posixpath.dirname(importer), file))
+        path = posixpath.normpath(posixpath.join(folder, file))
     if path.startswith(".."):
         return ""
     return next((path + one for one in _SUFFIXES if exists(path + one)), "")

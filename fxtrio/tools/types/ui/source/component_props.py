@@ -12,6 +12,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 
 import attrs
 
@@ -126,20 +127,35 @@ def _component(
     return OwnComponent(name, parameter, uses, _taken_names(text, parameter), end)
 
 
-def uses_of_imports(
-    text: str, places: UiPlaces, imported: Iterable[str]
-) -> dict[str, tuple[Use, ...] | None]:
-    """Return the tags of components that a half imports; None for one that it uses otherwise."""
-    tags, rest = _tags(places), without_imports(text)
-    found: dict[str, tuple[Use, ...] | None] = {}
-    for name in imported:
-        if not name[:1].isupper() or _is_used_otherwise(rest, name, declared=0):
-            found[name] = None
-            continue
-        found[name] = tuple(
-            Use(one.offset, tuple(_passed(text, places, one))) for one in tags.get(name, ())
+@attrs.frozen(eq=False)
+class ImportedTags:
+    """The tags of components that a half imports; each is looked for once."""
+
+    text: str
+    places: UiPlaces
+    _known: dict[str, tuple[Use, ...] | None] = attrs.field(factory=dict)
+
+    def of(self, name: str) -> tuple[Use, ...] | None:
+        """Return the tags of a component; None when the half uses it otherwise."""
+        if name not in self._known:
+            self._known[name] = self._find(name)
+        return self._known[name]
+
+    def _find(self, name: str) -> tuple[Use, ...] | None:
+        if not name[:1].isupper() or _is_used_otherwise(self._rest, name, declared=0):
+            return None
+        return tuple(
+            Use(one.offset, tuple(_passed(self.text, self.places, one)))
+            for one in self._tags.get(name, ())
         )
-    return found
+
+    @cached_property
+    def _rest(self) -> str:
+        return without_imports(self.text)
+
+    @cached_property
+    def _tags(self) -> dict[str, list[Element]]:
+        return _tags(self.places)
 
 
 def _taken_names(text: str, parameter: PropsParameter) -> Mapping[str, bool] | None:
