@@ -185,6 +185,7 @@ class Loop:
             if applied is None or applied.used:
                 self.report.changed(changes.files)
             if applied is None:
+                self.project.miss(changes)  # perhaps not all of them have reached Node
                 return self._failed(errors, "")
             if applied.used and (applied.restart or not served.ended.is_set()):
                 self.report.applied(applied, trio.current_time() - started)

@@ -103,6 +103,7 @@ class Project:
     report: Recorder
     pending: PendingChanges | None = None
     build_error: str = ""
+    apply_error: str = ""
     renews: bool = False
     missed: list[tuple[str, ...]] = attrs.field(factory=list)
     seen_at_preparing: list[int] = attrs.field(factory=list)
@@ -134,6 +135,8 @@ class Project:
     async def apply(self, changes: Changes, swap: SwapCode, restart: str = "") -> Applied:
         if self.renews:
             return Applied(restart="packages have changed")
+        if self.apply_error:
+            raise BuildBroken(self.apply_error)
         if restart:
             swapped = await swap(Swap(restart=restart))
             return Applied(restart=swapped.restart, problems=tuple(filter(None, [swapped.error])))
@@ -528,3 +531,12 @@ async def test_a_process_that_has_begun_with_another_build_does_not_serve(projec
             served = await project.get()
 
     assert served.text.startswith("new ")
+
+
+async def test_changes_that_cannot_be_applied_are_not_forgotten(project: Project) -> None:
+    async with running(project):
+        await project.report.wait_for("started")
+        project.apply_error = "two pages of one URL"
+        project.change("pages/look.css", "pages/a/index.fxl")
+        await project.report.wait_for("failed The build has failed: two pages of one URL")
+    assert project.missed == [("pages/look.css", "pages/a/index.fxl")]

@@ -150,3 +150,86 @@ async def test_a_restart_that_a_break_has_prevented_comes_when_it_is_put_right(
 
     assert (broken.restart, broken.problems) == ("", ("SyntaxError: (",))
     assert mended.restart
+
+
+@pytest.mark.parametrize("page", ["pages/index.fxl", "pages/new.fxl"])
+async def test_a_page_that_cannot_be_imported_prevents_the_restart_that_is_due_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    write_tree(tmp_path, {"fx.config.json": "{}", "pages/index.fxl": SERVER % 1 + PAGE})
+    write_tree(tmp_path, {"pages/look.css": ""})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sockets").mkdir()
+    orders: list[Swap] = []
+
+    async def swap(order: Swap) -> Swapped:
+        orders.append(order)
+        return Swapped(failed="NameError: n", error="NameError: n")
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            workshop = in_folder(tmp_path, nursery)
+            await workshop.prepare()
+            settings = {"fx.config.json": '{"csrf": true}'}
+            write_tree(tmp_path, {**settings, page: SERVER % 2 + PAGE})
+            applied = await workshop.apply(Changes((page, "fx.config.json")), swap)
+            nursery.cancel_scope.cancel()
+
+    assert (applied.restart, applied.problems) == ("", ("NameError: n",))
+    assert [(bool(order.restart), order.sources) for order in orders] == [
+        (True, ()),
+        (False, (page,)),
+    ]
+
+
+async def test_another_folder_of_pages_is_compiled_before_a_process_imports_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"fx.config.json": "{}", "pages/index.fxl": PAGE, "pages/look.css": ""})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sockets").mkdir()
+
+    async def swap(order: Swap) -> Swapped:
+        raise AssertionError(order)
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            workshop = in_folder(tmp_path, nursery)
+            await workshop.prepare()
+            (tmp_path / "pages").rename(tmp_path / "views")
+            write_tree(tmp_path, {"fx.config.json": '{"pagesDir": "views"}'})
+            moved = ("pages", "pages/index.fxl", "views", "views/index.fxl")
+            assert (await workshop.apply(Changes((*moved, "fx.config.json")), swap)).restart
+            await workshop.prepare()
+            nursery.cancel_scope.cancel()
+    assert workshop.config.pages_dir == "views"
+
+
+async def test_a_mistake_of_the_process_before_is_not_shown_after_a_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"fx.config.json": "{}", "pages/index.fxl": PAGE, "pages/look.css": ""})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sockets").mkdir()
+
+    async def swap(order: Swap) -> Swapped:
+        return Swapped(failed="NameError: n", error="NameError: n")
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            workshop = in_folder(tmp_path, nursery)
+            await workshop.prepare()
+            assert (await workshop.apply(Changes(("rules.py",)), swap)).problems
+            told: list[dict[str, Any]] = []
+            ask = ViteSupervisor.ask
+
+            async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
+                if op == "problems":
+                    told.append(fields)
+                return await ask(vite, op, fields)
+
+            monkeypatch.setattr(ViteSupervisor, "ask", asking)
+            workshop.miss(Changes(("rules.py",)))  # as when the developer asks for another process
+            await workshop.prepare()
+            nursery.cancel_scope.cancel()
+    assert {"key": "python", "problems": []} in told

@@ -84,11 +84,31 @@ async def test_a_prevented_restart_is_made_with_the_change_that_allows_it(tmp_pa
     assert not code.restart
 
 
+async def test_a_restart_that_is_made_after_all_leaves_no_problem(tmp_path: Path) -> None:
+    outcomes = [Swapped(failed="NameError: n", error="NameError: n"), Swapped(restart="a job")]
+
+    async def swap(order: Swap) -> Swapped:
+        return outcomes.pop(0)
+
+    found = await PendingCode(tmp_path).swap(swap, files=["a.py"], restart="settings")
+    assert found == (Swapped(restart="a job"), [])
+
+
 @pytest.mark.parametrize(
     ("failed", "held"),
     [
         ("OSError: [Errno 98] Address already in use", True),
         ("BlockingIOError: [Errno 11] Resource temporarily unavailable", True),
+        ('_duckdb.IOException: IO Error: Could not set lock on file "a.duckdb": Conflict', True),
+        (
+            "plyvel._plyvel.IOError: b'IO error: lock a/LOCK: Resource temporarily unavailable'",
+            True,
+        ),
+        ("sqlite3.OperationalError: database is locked", True),
+        ("filelock.Timeout: The file lock 'a.lock' could not be acquired.", True),
+        ("NameError: name 'lock' is not defined", False),
+        ("ModuleNotFoundError: No module named 'lock'", False),
+        ("KeyError: 'blocked'", False),
         ("Traceback …\nOSError: [Errno 98] …\nNameError: name 'x' is not defined", False),
         ("FileNotFoundError: [Errno 2] No such file or directory: 'x'", False),
     ],

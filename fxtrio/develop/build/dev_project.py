@@ -152,6 +152,7 @@ class DevProject:
         if before:
             await self._catch_up(before)
         await self._tell_problems()
+        await self._tell_wrong("python", [])  # of the process before
         for problem in self._files.news():
             self.found(problem)
         self.nursery.start_soon(self._start_checks)
@@ -184,21 +185,12 @@ class DevProject:
             restart = f"{found.packages[0]} has changed"
         elif found.migrations and self.config.database.url:
             restart = f"{found.migrations[0]} is to be run"
-        if restart:
-            if found.pages or found.structure:
-                # A new process could only try the former build, which is not what it will serve.
-                self.miss(changes)
-                return Applied(restart=restart)
+        if not restart:
+            return await self._take_over(found, good, swap)
+        if found.structure and await self._has_other_folder():
             self.miss(changes)
-            return await self._start_anew(found, swap, restart)
-        if found.structure:
-            return await self._restructure(found, swap)
-        known = self._by_source()
-        if good is None:
-            good = await self._files.read(found.pages)
-            await trio.to_thread.run_sync(self._build.write_changed, good, known)
-        replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
-        return await self._pass_on(found, good, swap, replan=replan)
+            return Applied(restart=restart)
+        return await self._start_anew(found, swap, restart)
 
     def _look_at(
         self, files: Iterable[str], *, pages: bool
@@ -220,6 +212,14 @@ class DevProject:
         self._build.write_changed(good, known)
         return found, good
 
+    async def _has_other_folder(self) -> bool:
+        """Return whether the settings name another folder of pages than before."""
+        try:
+            config = await trio.to_thread.run_sync(load_config, self.root)
+        except FxtrioError:  # a restart will be prevented
+            return False
+        return config.pages_dir != self.config.pages_dir
+
     async def _start_anew(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
         """Restart everything; if that is prevented, apply what needs no restart."""
         rest = attrs.evolve(found, settings=(), packages=(), migrations=())
@@ -228,10 +228,27 @@ class DevProject:
             self.variables = await trio.to_thread.run_sync(renew)
         except FxtrioError as error:
             wrong = Swapped(failed=str(error), error=str(error))
-            applied = await self._pass_on(rest, {}, swap)
+            applied = await self._take_over(rest, None, swap)
             await self._tell_wrong("python", [overlay_failure(wrong, Swap(), self.root)])
             return attrs.evolve(applied, problems=(*applied.problems, str(error)), used=True)
-        return attrs.evolve(await self._pass_on(rest, {}, swap, restart=restart), used=True)
+        return attrs.evolve(await self._take_over(rest, None, swap, restart), used=True)
+
+    async def _take_over(
+        self,
+        found: Sorted,
+        good: dict[str, CheckedPage] | None,
+        swap: SwapCode,
+        restart: str = "",
+    ) -> Applied:
+        """Act on changes of pages, modules and other files; ``good`` are pages that were read."""
+        if found.structure:
+            return await self._restructure(found, swap, restart)
+        known = self._by_source()
+        if good is None:
+            good = await self._files.read(found.pages)
+            await trio.to_thread.run_sync(self._build.write_changed, good, known)
+        replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
+        return await self._pass_on(found, good, swap, replan=replan, restart=restart)
 
     def miss(self, changes: Changes) -> None:
         """Remember changes that come while nothing can be served."""
@@ -248,7 +265,7 @@ class DevProject:
         changed = {one: page for one, page in now.items() if before.get(one) != page}
         await self._tell(found, changed, before, before.keys() - now.keys(), None, {})
 
-    async def _restructure(self, found: Sorted, swap: SwapCode) -> Applied:
+    async def _restructure(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
         """Act on files that came or went."""
         before, site = self._by_source(), self._site
 
@@ -269,7 +286,13 @@ class DevProject:
             pages_beside(project, site, self._site, came) if came >= {*found.structure} else None
         )
         return await self._pass_on(
-            found, changed, swap, before=before, deleted=deleted, affected=affected
+            found,
+            changed,
+            swap,
+            before=before,
+            deleted=deleted,
+            affected=affected,
+            restart=restart,
         )
 
     async def _pass_on(

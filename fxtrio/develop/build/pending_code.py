@@ -65,6 +65,8 @@ class PendingCode:
             problems.append(overlay_failure(swapped, prevented, self.root))
         swapped = await swap(order)  # also without files: pages may have come or gone
         self.order = attrs.evolve(order, at_once=False) if swapped.failed else Swap()
+        if swapped.restart:  # it is made after all: what has prevented it was just put right
+            return swapped, []
         if swapped.failed:
             problem = overlay_failure(swapped, order, self.root)
             # What also prevents the restart is one mistake, not two.

@@ -29,8 +29,14 @@ _REST = 1.0
 _MOST_WRITTEN = 1 << 20
 """How much is kept of what an import writes, from its end (bytes)."""
 
-_HELD = (errno.EADDRINUSE, errno.EAGAIN)
+_HELD = tuple(f"[Errno {code}]" for code in (errno.EADDRINUSE, errno.EAGAIN))
 """Errors of a second process that binds the same port, or takes the same lock."""
+
+_HELD_WORDS = re.compile(r"\b(?:lock|locked|temporarily unavailable)\b", re.IGNORECASE)
+"""What errors of databases and of libraries for locks say, which have no such number."""
+
+_MISTAKES = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "TypeError")
+"""Classes of errors of code, which may be about a name with such a word."""
 
 _RAISED = re.compile(r"[A-Za-z_][\w.]*: .*")
 """The line of a traceback with the class and the message."""
@@ -77,7 +83,10 @@ async def try_import(server: Server, ahead: Ahead, echo: Callable[[str], None]) 
 
 def is_held(failed: str) -> bool:
     """Whether an import has failed for what the process that serves holds, as a port or a lock."""
-    return any(f"[Errno {code}]" in last_message(failed) for code in _HELD)
+    message = last_message(failed)
+    if any(number in message for number in _HELD):
+        return True
+    return message.partition(":")[0] not in _MISTAKES and bool(_HELD_WORDS.search(message))
 
 
 def last_message(text: str) -> str:
