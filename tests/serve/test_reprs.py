@@ -22,6 +22,7 @@ async def test_the_repr_of_a_site_has_nothing_of_what_it_holds(tmp_path: Path) -
     assert site.nonce
     assert site.nonce.decode() not in repr(site)
     assert len(repr(site)) < 100
+    assert [*site.__rich_repr__()] == []
     assert len(repr(site.plans)) < 100
 
 
