@@ -166,9 +166,9 @@ function unknownNames(node, exported) {
  * @param {string} folder of the importing file
  */
 function resolves(specifier, root, folder) {
+  if (/^([/#]|\w[\w+.-]*:)/.test(specifier)) return true; // told by a build
   const plain = specifier.split(/[?#]/, 1)[0];
   if (/^(\.|@\/)/.test(plain)) return moduleFile(plain, root, folder) !== undefined;
-  if (/^(\/|\w[\w+.-]*:|virtual:|#)/.test(plain)) return true; // told by a build
   const name = packageOf(plain);
   if (LIBRARY.packages.includes(name)) return true;
   return isInstalled(name, folder);
@@ -205,6 +205,7 @@ function packageOf(specifier) {
  */
 export function packageRemedy(specifier) {
   if (/^pyxle(\/|$)/.test(specifier)) return `Write '${CLIENT}'`;
+  if (specifier.startsWith('#')) return `Add it to "imports" in package.json`;
   const foreign = nextRemedy(specifier);
   if (foreign !== undefined) return foreign;
   if (specifier.startsWith('~/')) {

@@ -147,6 +147,12 @@ test('imports that lead nowhere are reported, unless only types come from them',
   ]);
 });
 
+test("names that the project's own package.json gives to files are left to a build", () => {
+  fs.rmSync(path.join(root, 'node_modules'), { recursive: true, force: true });
+  const text = "import Card from '#parts/Card';\nexport default () => <Card />;";
+  assert.deepEqual(check(text), []);
+});
+
 test('a name is looked for where the statement that has it needs more than its type', () => {
   write('lib/made.ts', 'export const made = 1;');
   write('lib/wide.ts', "export * from 'kit'; export * from 'react';");
