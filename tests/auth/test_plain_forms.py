@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fx.testing import Client, open_app
+from tests.built import build, open_built
 from tests.trees import page, write_tree
 
 FORM = """
@@ -32,14 +34,21 @@ SETTINGS = {"argon2": {"timeCost": 1, "memoryKib": 8, "parallelism": 1}}
 HTML = {"accept": "text/html"}
 
 
+GUARDED: dict[str, Any] = {
+    "plugins": [{"name": "auth", "settings": SETTINGS}],
+    "route_middleware": {"pages": ["fxtrio.plugins.auth.require_user"]},
+}
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = {f"pages/{name}.fxl": page(LOAD, FORM) for name in ("login", "register")}
+    return build(write_tree(tmp_path_factory.mktemp("forms"), files), **GUARDED)
+
+
 @pytest.fixture
-async def client(tmp_path: Path) -> AsyncIterator[Client]:
-    write_tree(tmp_path, {f"pages/{name}.fxl": page(LOAD, FORM) for name in ("login", "register")})
-    hooks = {"pages": ["fxtrio.plugins.auth.require_user"]}
-    plugins = [{"name": "auth", "settings": SETTINGS}]
-    async with open_app(
-        tmp_path, render=True, mode="production", plugins=plugins, route_middleware=hooks
-    ) as opened:
+async def client(project: Path) -> AsyncIterator[Client]:
+    async with open_built(project, **GUARDED) as opened:
         yield opened
 
 

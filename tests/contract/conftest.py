@@ -7,9 +7,7 @@ import pytest
 import trio
 
 from fx.testing import TestResponse
-from fxtrio.compile.build import build_project
-from fxtrio.config import load_config
-from tests.contract.projects import open_built
+from tests.built import build, open_built
 from tests.contract.servers import Observed, observe_workers
 from tests.made_once import made_once
 
@@ -36,13 +34,9 @@ PATHS = (
 def tour(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The project in `tour`, built once for all tests that render."""
 
-    async def build(project: Path) -> None:
-        config = load_config(project)
-        await build_project(project, config, mode="production", report=lambda line: None)
-
     def make(project: Path) -> None:
         shutil.copytree(TOUR, project)
-        trio.run(build, project)
+        build(project)
 
     return made_once(pytestconfig, "tour", tmp_path_factory.mktemp("contract") / "tour", make)
 

@@ -11,7 +11,8 @@ import attrs
 
 from fx.testing import Client, open_app
 from fxtrio.ssr.frames import Rendered
-from tests.contract.projects import KEY, write_pages
+from tests.built import KEY
+from tests.contract.projects import write_pages
 
 HTML = "<p>rendered</p>"
 

@@ -11,12 +11,10 @@ import trio
 from starlette.types import Message, Scope
 
 from fx.testing import Client, open_app
-from fxtrio.app import create_app
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
+from tests.built import KEY
 from tests.trees import page, write_tree
-
-KEY = "the secret key of these tests"
 
 _AS_IT_IS = (".fxl", ".json", ".md", ".py", ".txt")
 
@@ -47,14 +45,6 @@ async def open_pages(
     write_pages(root, {"index": files} if isinstance(files, str) else files)
     async with open_app(root, mode=mode, **{"secret_keys": (KEY,), **settings}) as client:
         yield client
-
-
-@asynccontextmanager
-async def open_built(root: Path, **settings: Any) -> AsyncIterator[Client]:
-    """Run a project that was built, with rendering."""
-    app = create_app(root, secret_keys=(KEY,), **settings)
-    async with app.router.lifespan_context(app):
-        yield Client(app)
 
 
 def problems_of(root: Path, files: Mapping[str, str] | str) -> list[str]:

@@ -20,7 +20,7 @@ from hypercorn.trio import serve
 from trio_websocket import ConnectionClosed, WebSocketConnection, wrap_client_stream
 
 from fxtrio.app import create_app
-from tests.contract.projects import KEY
+from tests.built import KEY
 from tests.ports import free_port
 
 PATIENCE = 60.0

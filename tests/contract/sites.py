@@ -21,7 +21,7 @@ import attrs
 import httpx
 from websockets.sync.client import ClientConnection, connect
 
-from tests.contract.projects import KEY
+from tests.built import KEY
 from tests.ports import free_port
 
 PROBE = Path(__file__).parent / "probe"

@@ -16,7 +16,8 @@ import pytest
 from fx.runtime import ActionError, LoaderError, ValidationActionError, redirect
 from fx.tasks import TaskQueueFull
 from fxtrio.errors import BodyTooLarge, ExtraMissing
-from tests.contract.projects import open_built, open_pages
+from tests.built import open_built
+from tests.contract.projects import open_pages
 from tests.contract.rules import rule
 
 Fields = dict[str, list[str]]

@@ -14,7 +14,8 @@ from trio.testing import wait_all_tasks_blocked
 
 from fx.realtime import Broker, MemoryBroker, Subscriber, channel
 from fx.testing import Client, SocketClosed, open_app
-from tests.contract.projects import KEY, open_pages, problems_of, write_pages
+from tests.built import KEY
+from tests.contract.projects import open_pages, problems_of, write_pages
 from tests.contract.rules import rule
 from tests.contract.servers import Observed
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from fx.testing import Client, TestResponse, open_app
 from fxtrio.serve.request.bodies.body import MAX_REFILL, is_private, refill_values
+from tests.built import build, open_built
 from tests.trees import page, write_tree
 
 PAGE = """
@@ -123,11 +124,16 @@ export default function Page() {
 """
 
 
+@pytest.fixture(scope="module")
+def rendered(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    files = {"pages/index.fxl": page(PAGE, UI)}
+    return build(write_tree(tmp_path_factory.mktemp("rendered"), files))
+
+
 @pytest.mark.parametrize("memo", [True, False])
-async def test_password_fields_are_not_refilled(tmp_path: Path, memo: bool) -> None:
-    write_tree(tmp_path, {"pages/index.fxl": page(PAGE, UI)})
+async def test_password_fields_are_not_refilled(rendered: Path, memo: bool) -> None:
     typed = {"name": "Ada", "magic": "hunter2", 'wor"d': "hunter3"}
-    async with open_app(tmp_path, render=True, ssr={"memo": memo}) as client:
+    async with open_built(rendered, ssr={"memo": memo}) as client:
         headers = {"accept": "text/html"}
         answer = await client.post("/api/__actions/index/sign", data=typed, headers=headers)
     assert answer.status == 409

@@ -11,6 +11,7 @@ from starlette.types import Message
 from trio.testing import MockClock
 
 from fx.testing import Client, open_app
+from tests.built import build, open_built
 from tests.trees import page, write_tree
 
 pytestmark = pytest.mark.node
@@ -92,9 +93,8 @@ HTML = {"accept": "text/html,application/xhtml+xml", "content-type": "text/plain
 FORM = {**HTML, "content-type": "application/x-www-form-urlencoded"}
 
 
-@pytest.fixture
-def project(tmp_path: Path) -> Path:
-    name = f"refusing_{abs(hash(tmp_path))}"
+def write(root: Path) -> Path:
+    name = f"refusing_{abs(hash(root))}"
     files = {
         f"{name}.py": HOOKS,
         "pages/login.fxl": page(LOGIN),
@@ -105,12 +105,23 @@ def project(tmp_path: Path) -> Path:
         "pages/notes/error.fxl": ERROR,
         "pages/notes/[id].fxl": page(PAGE, UI),
     }
-    return write_tree(tmp_path, files)
+    return write_tree(root, files)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return write(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write(tmp_path_factory.mktemp("built"))
+    return build(root, **settings(root))
 
 
 def settings(project: Path, **more: Any) -> dict[str, Any]:
     name = next(path.stem for path in project.glob("refusing_*.py"))
-    return {"mode": "production", "route_middleware": {"pages": [f"{name}.keep"]}, **more}
+    return {"route_middleware": {"pages": [f"{name}.keep"]}, **more}
 
 
 URL = "/api/__actions/notes/5/save"
@@ -149,10 +160,10 @@ async def test_who_is_rejected_sees_an_error_page_without_the_guarded_data(
 
 
 async def test_a_body_that_is_rejected_is_reported_on_an_error_page_of_the_page(
-    project: Path,
+    built: Path,
 ) -> None:
     limits = {"limits": {"body": 100}}
-    async with open_app(project, render=True, **settings(project, **limits)) as client:
+    async with open_built(built, **settings(built, **limits)) as client:
         for content, more, message in (
             (b"x" * 200, {}, "The body is larger than 100 bytes."),
             (b"x", {"content-length": "9" * 9}, "The body is larger"),
@@ -162,8 +173,8 @@ async def test_a_body_that_is_rejected_is_reported_on_an_error_page_of_the_page(
             assert f"oops 413: {message}" in answer.text
 
 
-async def test_a_body_that_cannot_be_read_is_reported_on_the_page_itself(project: Path) -> None:
-    async with open_app(project, render=True, **settings(project)) as client:
+async def test_a_body_that_cannot_be_read_is_reported_on_the_page_itself(built: Path) -> None:
+    async with open_built(built, **settings(built)) as client:
         for content, kind, status in (
             (b"--b\r\nbroken", "multipart/form-data; boundary=b", 422),
             (b"name=A", f"{FORM['content-type']}; charset=utf-7", 415),
@@ -180,7 +191,7 @@ async def test_a_body_that_cannot_be_read_is_reported_on_the_page_itself(project
 async def test_a_body_that_comes_too_slowly_is_reported_on_an_error_page(
     project: Path, autojump_clock: MockClock
 ) -> None:
-    async with open_app(project, **settings(project)) as client:
+    async with open_app(project, mode="production", **settings(project)) as client:
         sent: list[Any] = []
 
         async def receive() -> Message:
@@ -198,8 +209,8 @@ async def test_a_body_that_comes_too_slowly_is_reported_on_an_error_page(
     assert b"<html" in sent[1]["body"]
 
 
-async def test_the_query_of_a_page_survives_its_form(project: Path) -> None:
-    async with open_app(project, render=True, **settings(project)) as client:
+async def test_the_query_of_a_page_survives_its_form(built: Path) -> None:
+    async with open_built(built, **settings(built)) as client:
         shown = await client.get("/notes/5?q=a%26b&p=2")
         assert 'action="/api/__actions/notes/5/save?q=a%26b&amp;p=2"' in shown.text
         url = f"{URL}?q=a%26b&p=2"
