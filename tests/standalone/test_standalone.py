@@ -39,6 +39,13 @@ def few_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fxtrio.standalone.packages._OF_SERVERS", ("pydantic",))
 
 
+@pytest.fixture
+def app_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let only the folder of the app be written: its packages are as much work as all the rest."""
+    monkeypatch.setattr("fxtrio.standalone.write.needed_packages", lambda *_, **__: [])
+    monkeypatch.setattr("fxtrio.standalone.write._check", lambda folder: None)
+
+
 def write(
     root: Path, files: dict[str, str], *include: str, settings: dict[str, Any] | None = None
 ) -> Standalone:
@@ -97,6 +104,7 @@ def test_each_module_that_a_setting_names_is_copied(tmp_path: Path) -> None:
     assert names == {f"{one}.py" for one in [*modules, "own_plugin", "mail/sending"]}
 
 
+@pytest.mark.usefixtures("app_alone")
 def test_the_module_that_translates_is_in_the_folder(tmp_path: Path) -> None:
     lang = "def translate(request, message):\n    return message\n"
 
@@ -129,6 +137,7 @@ def test_the_folder_runs_the_app_without_any_other_package(tmp_path: Path) -> No
     assert done.stdout.startswith("fx, version")
 
 
+@pytest.mark.usefixtures("app_alone")
 def test_the_files_of_collections_are_in_the_folder(tmp_path: Path) -> None:
     reading = """
         FOLDER = "recipes"
@@ -155,6 +164,7 @@ def test_the_files_of_collections_are_in_the_folder(tmp_path: Path) -> None:
     assert not (app / "guides/fr").exists()
 
 
+@pytest.mark.usefixtures("app_alone")
 def test_only_calls_of_load_name_collections(tmp_path: Path) -> None:
     reading = f"""
         import json
@@ -180,6 +190,7 @@ def test_only_calls_of_load_name_collections(tmp_path: Path) -> None:
     assert not (app / "guides").exists()
 
 
+@pytest.mark.usefixtures("app_alone")
 @pytest.mark.parametrize("name", ["../secret.py", "examples/link.py"])
 def test_collections_include_no_file_from_outside(tmp_path: Path, name: str) -> None:
     reading = "async def posts():\n    from fx import content\n    await content.load('posts')\n"
@@ -195,6 +206,7 @@ def test_collections_include_no_file_from_outside(tmp_path: Path, name: str) -> 
     assert not (out / "secret.py").exists() and not (out / "app/examples").exists()
 
 
+@pytest.mark.usefixtures("app_alone")
 def test_a_block_that_documents_blocks_includes_nothing(tmp_path: Path) -> None:
     reading = "async def posts():\n    from fx import content\n    await content.load('posts')\n"
     inner = '```python file="examples/load.py"\n```\n'
