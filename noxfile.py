@@ -67,6 +67,26 @@ ON_THOSE_BETWEEN = ("tests/compile", "tests/routes", "tests/test_tasks.py")
 What differs in the oldest and the newest alike is the same between them; `nightly` runs it all.
 """
 
+_OF_THE_INTERPRETER = (
+    *("actions", "anything_raised", "apis", "bodies", "compression", "no_cycles", "own_threads"),
+    *("plain_functions", "recursive_bodies", "requests", "streams", "third_party_bodies"),
+    *("uploads", "whose_code"),
+)
+ON_THE_NEWEST = (
+    *ON_THOSE_BETWEEN,
+    *("tests/http1", "tests/realtime"),
+    *(f"tests/serve/test_{name}.py" for name in _OF_THE_INTERPRETER),
+    "tests/simulation/test_engine.py::test_a_seed_means_the_same_on_each_python",
+    "tests/simulation/test_trio_internals.py",
+    "tests/test_task_threads.py",
+)
+"""What `ci` runs on the newest Python: what meets more of the interpreter than its syntax.
+
+That is sockets, threads, TLS and trio; and of requests, what reads annotations and signatures,
+tracebacks, generators, garbage, compressed bodies and files. The rest of `ON_EACH` is rules of
+the framework in code that these run as well: `nightly` runs it on each Python.
+"""
+
 APART = "not browser and not node", "not redis and not postgres"
 """Marks and names of the tests that need no other program: those are alike on each Python."""
 
@@ -385,7 +405,7 @@ def _on_others_first(versions: list[str], session: nox.Session) -> None:
     """Run the tests that `ci` has for each of the other Pythons, the newest one last."""
     forget_passed(f"tests-{version}" for version in versions)
     found = [_passes(partial(_on_others, versions[:-1], ON_THOSE_BETWEEN), session)]
-    found.append(_passes(partial(_on_others, versions[-1:], ()), session))
+    found.append(_passes(partial(_on_others, versions[-1:], ON_THE_NEWEST), session))
     if not all(found):
         raise CommandFailed("tests failed on other Pythons")
 

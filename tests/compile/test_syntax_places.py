@@ -124,6 +124,7 @@ def test_broken_python_comes_with_its_lines(python: str, place: str) -> None:
     assert problem.frame == frame(text, line, column)
 
 
+@pytest.mark.node
 async def test_a_broken_module_comes_with_its_lines(tmp_path: Path) -> None:
     files = {
         "store.py": "x = 1\ny = (1\nz = 2\n",
