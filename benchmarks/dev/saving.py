@@ -9,10 +9,10 @@ from contextlib import contextmanager
 from functools import partial
 
 import attrs
-from playwright.sync_api import Error, Page
+from playwright.sync_api import Page
 
 from benchmarks.dev.model import DevServer, Edit
-from benchmarks.dev.server import Running
+from benchmarks.dev.server import Running, watch
 
 LONGEST = 10.0
 """Seconds for what takes some milliseconds: then the save is not shown."""
@@ -23,34 +23,16 @@ PAUSE = 0.15
 AFTERWARDS = 3.0
 """What is counted of the CPU time after a save (seconds): servers look for mistakes later."""
 
-_WATCH = """([check, longest]) => ({ shown: new Promise((resolve, reject) => {
-  const test = new Function('return ' + check);
-  setTimeout(() => reject(new Error(`not within ${longest} ms: ${check}`)), longest);
-  const look = () => {
-    if (!test()) return requestAnimationFrame(look);
-    resolve(performance.timeOrigin + performance.now());  // this frame paints it
-  };
-  look();
-}) })"""
-
 
 def measure(page: Page, check: str, save: Callable[[], None]) -> float:
     """Return the time from before ``save`` until ``check`` holds on the screen (ms).
 
     Other servers reload the page for some saves: the new document is watched, too.
     """
-    longest = LONGEST * 1000
-    seen = page.evaluate_handle(_WATCH, [check, longest])
+    shown = watch(page, check, LONGEST)
     began = time.time() * 1000
     save()
-    try:
-        shown: float = seen.evaluate("(box) => box.shown")
-    except Error as error:
-        if "Execution context was destroyed" not in str(error):
-            raise
-        there = f"({check}) && performance.timeOrigin + performance.now()"
-        shown = page.wait_for_function(there, timeout=longest).json_value()
-    return shown - began
+    return shown() - began
 
 
 @attrs.frozen

@@ -7,12 +7,12 @@ import queue
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterator
-from contextlib import contextmanager
-from time import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from time import monotonic, time
 
 import attrs
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Error, Page
 
 from benchmarks import processes
 from benchmarks.dev.model import DevServer
@@ -24,11 +24,18 @@ LONGEST = 60.0
 LIVE = "performance.getEntriesByName('bench:live').length > 0"
 """Whether the page of a project reacts: its first effect has run."""
 
-_PAINTED = """() => {
-  const paint = performance.getEntriesByName('first-contentful-paint')[0];
-  const live = performance.getEntriesByName('bench:live')[0];
-  return paint && [paint, live].map((entry) => performance.timeOrigin + entry.startTime);
-}"""
+_PAINTED = "performance.getEntriesByName('first-contentful-paint').length > 0"
+_TIMES = """() => ['first-contentful-paint', 'bench:live'].map((name) =>
+  performance.timeOrigin + performance.getEntriesByName(name)[0].startTime)"""
+
+_WATCH = """(longest) => ({ reached: new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error(`not within ${longest} ms`)), longest);
+  const look = () => {
+    if (!(CHECK)) return requestAnimationFrame(look);
+    resolve(performance.timeOrigin + performance.now());  // this frame paints it
+  };
+  look();
+}) })"""
 
 
 @attrs.frozen
@@ -111,13 +118,41 @@ def window(browser: Browser) -> Iterator[Page]:
 def show(page: Page, server: DevServer, run: Running) -> None:
     """Show the page that is edited, until it reacts."""
     page.goto(f"{run.url}{server.path}", wait_until="commit")
-    page.wait_for_function(LIVE)
+    watch(page, LIVE)()
+
+
+def watch(page: Page, check: str, longest: float = LONGEST) -> Callable[[], float]:
+    """Look from now on at each frame whether the expression ``check`` holds.
+
+    Return what waits until it does, and returns when that was (ms since the epoch); the document
+    may be loaded anew meanwhile. It raises Error after ``longest`` seconds.
+    """
+    # The code has the expression in it: a text that is evaluated in the page, as
+    # `wait_for_function` does at each frame, is reported to a server that has a policy for scripts.
+    code = _WATCH.replace("CHECK", check)
+    seen = page.evaluate_handle(code, longest * 1000)
+    give_up = monotonic() + longest
+
+    def wait() -> float:
+        document = seen
+        while True:
+            try:
+                reached: float = document.evaluate("(box) => box.reached")
+                return reached
+            except Error as error:
+                if "Execution context was destroyed" not in str(error) or monotonic() > give_up:
+                    raise
+            with suppress(Error):  # this one may be left, too
+                document = page.evaluate_handle(code, longest * 1000)
+
+    return wait
 
 
 def first_page(browser: Browser, server: DevServer) -> tuple[float, float]:
     """Start a server; return the time until its page is painted, and until it reacts (ms)."""
     with window(browser) as page, running(server) as run:
         show(page, server, run)
-        painted, live = page.wait_for_function(_PAINTED).json_value()
+        watch(page, _PAINTED)()
+        painted, live = page.evaluate(_TIMES)
         began = run.began * 1000
         return painted - began, live - began

@@ -33,8 +33,8 @@ class _Reloading:
     def __init__(self) -> None:
         self.watched: list[str] = []
 
-    def evaluate_handle(self, _: str, watched: list[Any]) -> _Reloading:
-        self.watched.append(watched[0])
+    def evaluate_handle(self, code: str, _: float) -> _Reloading:
+        self.watched.append(code)
         if len(self.watched) == 1:
             raise Error("Execution context was destroyed")
         return self
