@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from trio.testing import MockClock
 
 from fxtrio.develop.report.request_logs import Records
 from fxtrio.develop.vite.runtime_files import RuntimeFiles
@@ -69,13 +70,17 @@ async def test_a_file_of_the_runtime_is_sent_without_node_and_for_ever(modules: 
         f"/_fx/{FOLDER}/main.js",
     ],
 )
-async def test_everything_else_is_asked_of_node(modules: Modules, path: str) -> None:
+async def test_everything_else_is_asked_of_node(
+    modules: Modules, path: str, autojump_clock: MockClock
+) -> None:
     status, _, _ = await answer(modules, path)
 
     assert status == 502
 
 
-async def test_a_file_with_a_query_is_asked_of_node(modules: Modules) -> None:
+async def test_a_file_with_a_query_is_asked_of_node(
+    modules: Modules, autojump_clock: MockClock
+) -> None:
     status, _, _ = await answer(modules, f"/app/_fx/{FOLDER}/main.js", query=b"t=1")
 
     assert status == 502
