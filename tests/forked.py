@@ -54,11 +54,18 @@ _MODULES = _COMMANDS | {
 
 _HEAVY = (
     *("fxtrio.app", "fxtrio.asgi_entry", "fxtrio.cli.default_app", "fxtrio.compile.build"),
-    *("fxtrio.cli.import_check.child", "fxtrio.develop.loop", "fxtrio.develop.serving.child"),
+    *("fxtrio.cli.import_check.child", "fxtrio.cli.import_check.process"),
+    *("fxtrio.compile.bundling.editor_types", "fxtrio.compile.check.project_checks"),
+    *("fxtrio.db.migrations.runner", "fxtrio.develop.build.dev_project", "fxtrio.develop.loop"),
+    *("fxtrio.develop.listener", "fxtrio.develop.mcp.endpoint", "fxtrio.develop.report.terminal"),
+    *("fxtrio.develop.reload.inotify", "fxtrio.develop.serving.child"),
+    *("fxtrio.plugins.auth.plugin", "fxtrio.plugins.jobs.plugin"),
+    *("fxtrio.serve.request.model.validate", "fxtrio.tools.lsp.session", "lsprotocol.converters"),
     *("fxtrio.server.supervise.server_process", "fxtrio.server.supervise.start"),
-    *("fxtrio.tools.openapi.describing_child", "fxtrio.tools.project_process.process"),
-    "fxtrio.tools.types.gather.gatherer_child",
+    *("fxtrio.tools.openapi.describing_child", "fxtrio.tools.project_checks.outer_middleware"),
+    *("fxtrio.tools.project_process.process", "fxtrio.tools.types.gather.gatherer_child"),
     *("fxtrio.testing", "pytest_trio.plugin", "_pytest.terminal", "_pytest.assertion.rewrite"),
+    *("encodings.idna", "encodings.utf_8_sig"),
 )
 """What those import once they have begun."""
 
