@@ -8,9 +8,16 @@ import path from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { listed, loadTools, lookAtAll } from '../../check/checker.js';
 import { similar } from '../../check/similar.js';
 
+/**
+ * @typedef {import('../../check/checker.js').File} File
+ * @typedef {import('../../check/checker.js').Problem} Problem
+ */
+
 const toolchain = fileURLToPath(new URL('../..', import.meta.url));
+const tools = await loadTools(toolchain);
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'names-'));
 after(() => fs.rmSync(root, { recursive: true }));
 
@@ -19,14 +26,14 @@ function check(text, python = [], actions = null) {
   return checkFiles([{ path: 'pages/index.fxl', text, python, actions }]);
 }
 
-/** @param {object[]} files @param {string} [pages] */
+/** @param {File[]} files @param {string} [pages] */
 function checkFiles(files, pages = 'no-pages') {
   fs.mkdirSync(path.join(root, pages), { recursive: true });
-  const script = path.join(toolchain, 'check', 'check.js');
-  const input = JSON.stringify({ toolchain, root, pages, files });
-  const lines = execFileSync(process.execPath, [script], { input, encoding: 'utf8' }).split('\n');
-  /** @type {{ problems: import('../../check/checker.js').Problem[] }} */
-  const { problems } = JSON.parse(lines[lines.length - 2]);
+  return shown(listed(lookAtAll(tools, { toolchain, root, pages, files })));
+}
+
+/** @param {Problem[]} problems */
+function shown(problems) {
   return problems.map(({ path: source, line, column, message, remedy }) => {
     const file = source === 'pages/index.fxl' ? '' : `${source}:`;
     return `${file}${line}:${column} ${message}. ${remedy}`;
@@ -78,6 +85,17 @@ test('what TypeScript, JSX, the browser and hoisting define is not undefined', (
   write('pages/a.module.css', '');
 
   assert.deepEqual(check(FINE), []);
+});
+
+test('the command prints the problems on its last line', () => {
+  const script = path.join(toolchain, 'check', 'check.js');
+  const files = [{ path: 'pages/index.fxl', text: 'absent();', python: [], actions: null }];
+  const input = JSON.stringify({ toolchain, root, pages: 'no-pages', files });
+  const lines = execFileSync(process.execPath, [script], { input, encoding: 'utf8' }).split('\n');
+  /** @type {{ problems: Problem[] }} */
+  const { problems } = JSON.parse(lines[lines.length - 2]);
+
+  assert.match(shown(problems).join('\n'), /^1:1 undefined name 'absent' in client code/);
 });
 
 test('names of declaration files are known everywhere', () => {
