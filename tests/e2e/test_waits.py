@@ -13,7 +13,11 @@ from playwright.sync_api import Browser, Route, expect
 from tests.e2e.support import Server, fx, served, visit
 from tests.e2e.test_guestbook import HYDRATED, hydrated
 from tests.e2e.waits_site import SITE
+from tests.short import amount
 from tests.trees import write_tree
+
+ROWS = amount(8_000, long=30_000)
+"""Of a deferred value that browsers take some time to show (count)."""
 
 LOST = "The connection was lost. Reload the page."
 REVIEW = "Review 1 </script><!--<script> \u2028 &amp;"
@@ -168,7 +172,7 @@ def test_view_transitions_animate_fresh_data_and_navigations(
 def test_a_page_is_interactive_before_its_deferred_values(site: Server, browser: Browser) -> None:
     visitor = visit(browser)
     page = visitor.page
-    page.goto(f"{site.url}/books/first?count=30000", wait_until="commit")
+    page.goto(f"{site.url}/books/first?count={ROWS}", wait_until="commit")
     expect(page.locator("#price")).to_have_text("3")
     expect(page.locator("#wait")).to_be_visible()
     page.wait_for_function(HYDRATED)
@@ -176,7 +180,7 @@ def test_a_page_is_interactive_before_its_deferred_values(site: Server, browser:
     expect(page.locator("#clicks")).to_have_text("1")
     page.locator("#publish").click()
     expect(page.locator("#reviews li").nth(1)).to_have_text(REVIEW)
-    expect(page.locator("#reviews li")).to_have_count(30000)
+    expect(page.locator("#reviews li")).to_have_count(ROWS)
     expect(page.locator("#clicks")).to_have_text("1")
 
     page.locator("#refresh").click()

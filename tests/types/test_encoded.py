@@ -21,7 +21,7 @@ from fxtrio.tools.types.ui.typescript import Printer
 from tests.short import amount
 from tests.types.models import changed, fits, models
 
-MODELS = amount(250, long=1000)
+MODELS = amount(100, long=1000)
 
 
 def collected() -> list[str]:
