@@ -1,7 +1,7 @@
-"""The program `fx` of a reader's terminal: asks the process of pytest to fork it (`fx_server.py`).
+"""A program of a reader's terminal: asks the process of pytest to fork it (`fx_server.py`).
 
-``python -IS fx_client.py SOCKET ARGUMENTS…``. It imports nothing that is slow, passes its standard
-streams on, and ends as `fx` does; signals that it gets go to `fx`.
+``python -IS fx_client.py SOCKET -m fxtrio ARGUMENTS…``. It imports nothing that is slow, passes its
+standard streams on, and ends as `fx` does; signals that it gets go to `fx`.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import sys
 
 
 def main(path: str, *arguments: str) -> int:
-    """Return the exit code of `fx`."""
+    """Return the exit code of the program."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
         server.connect(path)
         here = os.getcwd()  # noqa: PTH109 # pathlib takes longer to import than all of this

@@ -1,4 +1,4 @@
-"""Runs `fx` for the shells of readers: forked, so that its imports are paid for once.
+"""Runs `fx` and `pytest` for the shells of readers: forked, so their imports are paid for once.
 
 A shell runs the program `fx_client.py`, whose connection is served by a thread here. The process
 is the one that the command line would start (`tests/forked.py`), with the streams, the folder and
@@ -12,13 +12,12 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
-
-from tests.forked import FX
 
 _LONGEST = 100_000
 """A request, with all variables of a shell (bytes)."""
@@ -26,7 +25,7 @@ _LONGEST = 100_000
 
 @contextmanager
 def running(path: Path) -> Iterator[None]:
-    """Serve the socket ``path`` for the length of the block, one thread for each `fx`."""
+    """Serve the socket ``path`` for the length of the block, one thread for each program."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listening:
         listening.bind(str(path))
         listening.listen()
@@ -53,7 +52,7 @@ def _accept(listening: socket.socket) -> None:
 
 
 def _serve(connection: socket.socket) -> None:
-    """Run one `fx` to its end, which comes at the latest when the shell has gone."""
+    """Run one program to its end, which comes at the latest when the shell has gone."""
     with connection:
         request, streams, _, _ = socket.recv_fds(connection, _LONGEST, 3)
         process = _start(json.loads(request), streams)
@@ -69,11 +68,11 @@ def _serve(connection: socket.socket) -> None:
 
 
 def _start(request: dict[str, Any], streams: list[int]) -> subprocess.Popen[bytes]:
-    """Start `fx` with the variables of Python that this process has: only so it is forked."""
+    """Start it with the variables of Python that this process has: only so it is forked."""
     own = {key: value for key, value in os.environ.items() if key.startswith("PYTHON")}
     others = {key: value for key, value in request["env"].items() if not key.startswith("PYTHON")}
     return subprocess.Popen(
-        [*FX, *request["arguments"]],
+        [sys.executable, *request["arguments"]],
         cwd=request["cwd"],
         env={**others, **own},
         stdin=streams[0],
