@@ -29,6 +29,7 @@ from fxtrio.realtime.stores.redis_client import (
 from tests.realtime.redis_server import RedisServer as Running
 from tests.realtime.redis_server import running_redis
 from tests.serve.test_own_threads import all_threads_held
+from tests.short import amount
 from tests.tcp_proxy import Proxy, open_tcp_proxy
 
 
@@ -117,7 +118,7 @@ async def test_connections_that_break_under_way_are_replaced(redis: Running) -> 
 
     with trio.fail_after(120):
         async with commands_through_proxy(redis) as (commands, proxy):
-            for number in range(60):
+            for number in range(0, 60, amount(2, long=1)):
                 async with trio.open_nursery() as nursery:
                     for _ in range(20):
                         nursery.start_soon(ask, commands)

@@ -116,7 +116,7 @@ async def asked_everything(root: Path, paths: list[str], base: str) -> list[tupl
 
 
 @given(trees, st.lists(urls, min_size=1, max_size=8), st.sampled_from(["", "/app"]))
-@settings(max_examples=amount(40, short=10, long=300))
+@settings(max_examples=amount(20, short=10, long=300))
 def test_hooks_get_the_route_whose_code_runs(
     tree: list[tuple[tuple[str, ...], str]], paths: list[str], base: str
 ) -> None:

@@ -19,6 +19,7 @@ from fxtrio.realtime.stores.store_presence import HEARTBEAT
 from ..http1.frames import CLOSE, TEXT, WebSocket, frame, upgrade
 from ..realtime.redis_server import RedisServer, running_redis
 from ..realtime.test_replay import Recorder
+from ..short import amount
 from .support import Running, serve_project
 
 
@@ -70,7 +71,7 @@ async def hear(client: WebSocket, until: int) -> list[str]:
 
 
 async def test_no_message_is_lost_between_two_workers(project: Path, redis: RedisServer) -> None:
-    total = 500
+    total = amount(200, long=1000)
     heard: dict[int, list[str]] = {}
     async with serve_rooms(project, redis) as running, members(running, 10) as room:
         one, two = room.values()

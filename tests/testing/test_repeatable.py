@@ -19,7 +19,7 @@ from tests.short import amount
 from .schedules import WORKS, burn, write
 
 ROOT = Path(__file__).parents[2]
-TIMES = amount(6, short=2, long=17)
+TIMES = amount(3, short=2, long=17)
 """In each of three processes."""
 
 BUSY = "while True: pass"
