@@ -262,10 +262,16 @@ def manifest_below(manifest: Manifest, root: str, *, base_url: str) -> Manifest:
     )
 
 
-def dump_manifest(manifest: Manifest) -> bytes:
-    """Return the manifest as UTF-8 JSON, keys sorted, so that equal builds have equal bytes."""
+def dump_manifest(manifest: Manifest, *, compact: bool = False) -> bytes:
+    """Return the manifest as UTF-8 JSON, keys sorted, so that equal builds have equal bytes.
+
+    A ``compact`` one is not for people: without white space, and in half the time to read.
+    """
     try:  # in a hundredth of the time that `json` takes
-        text = msgspec.json.format(msgspec.json.encode(manifest, order="sorted"), indent=1)
+        text = msgspec.json.encode(manifest, order="sorted")
+        if compact:
+            return text
+        text = msgspec.json.format(text, indent=1)
     except UnicodeEncodeError:  # of half of a surrogate pair
         text = json.dumps(msgspec.to_builtins(manifest), indent=1, sort_keys=True).encode()
     return text + b"\n"

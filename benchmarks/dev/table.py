@@ -24,7 +24,7 @@ from benchmarks.dev.server import first_page, running, show, window
 _MOST_MISSED = 2  # saves of one kind: each takes `LONGEST`
 _SETTLES = 6.0  # seconds after the visits: memory is released when nothing is requested
 _CHECKED = 20.0  # seconds after the last save: until then checks run in the background
-_IDLE = 20.0  # seconds
+_IDLE = 120.0  # seconds: programs in Go collect garbage that often when nothing is done
 _CPU_SAVES = ("UI text", "UI code", "component", "CSS", "loader data")
 _TITLES = {
     "UI error shown / gone": ("UI error shown", "UI error gone"),

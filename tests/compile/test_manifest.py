@@ -41,16 +41,18 @@ MANIFEST = Manifest(
 )
 
 
-def test_a_written_manifest_reads_back_equal(tmp_path: Path) -> None:
-    (tmp_path / FILE_NAME).write_bytes(dump_manifest(MANIFEST))
+@pytest.mark.parametrize("compact", [False, True])
+def test_a_written_manifest_reads_back_equal(tmp_path: Path, compact: bool) -> None:
+    (tmp_path / FILE_NAME).write_bytes(dump_manifest(MANIFEST, compact=compact))
     assert load_manifest(tmp_path) == MANIFEST
 
 
+@pytest.mark.parametrize("compact", [False, True])
 @pytest.mark.parametrize("text", ["größe \U0001f600", "\ud800", 'a"\\/\n\x00\x7f'])
-def test_every_text_reads_back_equal(tmp_path: Path, text: str) -> None:
+def test_every_text_reads_back_equal(tmp_path: Path, text: str, compact: bool) -> None:
     manifest = replace(MANIFEST, build_id=text)
 
-    (tmp_path / FILE_NAME).write_bytes(dump_manifest(manifest))
+    (tmp_path / FILE_NAME).write_bytes(dump_manifest(manifest, compact=compact))
 
     assert load_manifest(tmp_path) == manifest
 

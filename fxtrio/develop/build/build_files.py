@@ -99,6 +99,6 @@ class BuildFiles:
         file = self.folder / FILE_NAME
         if manifest != self.manifest or not file.exists():
             self.manifest = manifest
-            if write_whole(file, dump_manifest(manifest), lasting=False):
+            if write_whole(file, dump_manifest(manifest, compact=True), lasting=False):
                 self.ahead.end_begun()
         self._written_from = project, result
