@@ -1,12 +1,12 @@
 """The project as `fx dev` keeps it: compiled file by file, and handed to whoever needs it.
 
-A change goes to the process that serves (Python), and then to Node, which tells the browsers.
+A change goes to the process that serves (Python), and then to Node, which updates browsers.
 A file that has become invalid changes nothing but its problems.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -23,13 +23,12 @@ from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.views import PlannedSite
 from fxtrio.config import Config, load_config, renew_env_files
 from fxtrio.develop.build.applied import Applied, SwapCode
-from fxtrio.develop.build.background_lint import BackgroundLint
-from fxtrio.develop.build.background_typecheck import BackgroundTypecheck
+from fxtrio.develop.build.background_checks import BackgroundChecks
 from fxtrio.develop.build.build_files import BuildFiles
 from fxtrio.develop.build.node_answer import find_answer, store_answer
 from fxtrio.develop.build.openapi_refresh import DescribedLater
-from fxtrio.develop.build.outlines import Outlines
 from fxtrio.develop.build.page_cache import PageFiles, other_servers
+from fxtrio.develop.build.page_changes import PageChanges, changes_since
 from fxtrio.develop.build.pending_code import PendingCode
 from fxtrio.develop.build.site_order import added_views, joined_result, pages_beside
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
@@ -37,7 +36,6 @@ from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
 from fxtrio.develop.reload.ignored import BUILT
 from fxtrio.develop.reload.watcher import Changes, has_inotify
-from fxtrio.develop.report.diagnostic_dedup import NewProblems
 from fxtrio.develop.report.overlay_errors import OverlayProblem, overlay_failure
 from fxtrio.develop.vite.node_messages import UpdateResult, change_order
 from fxtrio.develop.vite.vite import OrderVoid
@@ -50,81 +48,58 @@ _FEW = 8
 """Files that are read without a thread: on a busy machine that gets its turn some milliseconds
 later, which is longer than it reads."""
 
+_NONE_WRONG: Mapping[str, list[OverlayProblem]] = {}
 
-@attrs.define(eq=False)
+
 class DevProject:
     """One project. `prepare` comes first; its tasks run in ``nursery``."""
 
-    root: Path
-    sockets: Path
-    """Folder for the sockets of Node; nobody else may look into it."""
-    nursery: trio.Nursery
-    report: Callable[[str], None]
-    found: Callable[[Problem], None]
-    """Shows in the terminal what checks find."""
+    def __init__(
+        self,
+        *,
+        root: Path,
+        sockets: Path,
+        nursery: trio.Nursery,
+        report: Callable[[str], None],
+        found: Callable[[Problem], None],
+        ahead: Ahead | None = None,
+        variables: dict[str, str] | None = None,
+    ) -> None:
+        """Compile nothing yet.
 
-    ahead: Ahead = attrs.field(factory=Ahead)
-    variables: dict[str, str] = attrs.field(factory=dict)
-    """What the `.env` files have set in the environment."""
-
-    config: Config = attrs.field(factory=Config)
-    _project: CheckedProject | None = None
-    _files: PageFiles = attrs.field(
-        default=attrs.Factory(lambda self: PageFiles(self.root), takes_self=True)
-    )
-    _result: BundleResult | None = None
-    _site: PlannedSite | None = None
-    _build: BuildFiles = attrs.field(
-        default=attrs.Factory(lambda self: BuildFiles(self.root, self.ahead), takes_self=True)
-    )
-    _toolchain: Path = Path()
-    _vite: ViteSupervisor = attrs.field(
-        default=attrs.Factory(
-            lambda self: ViteSupervisor(
-                self.root, self.nursery, self.ahead, self.report, self._begin_vite
-            ),
-            takes_self=True,
+        ``sockets`` is a folder for the sockets of Node, into which nobody else may look;
+        ``found`` shows in the terminal what checks find; ``variables`` are what the `.env` files
+        have set in the environment.
+        """
+        self.root = root
+        self.config = Config()
+        self._sockets = sockets
+        self._nursery = nursery
+        self._report = report
+        self._found = found
+        self._variables = variables or {}
+        self._ahead = ahead or Ahead()
+        self._project: CheckedProject | None = None
+        self._site: PlannedSite | None = None
+        self._result: BundleResult | None = None
+        self._toolchain = Path()
+        self._files = PageFiles(root)
+        self._build = BuildFiles(root, self._ahead)
+        self._code = PendingCode(root)
+        self._vite = ViteSupervisor(root, nursery, self._ahead, report, self._begin_vite)
+        self._checks = BackgroundChecks(
+            root, nursery, report, found, look=self._look, show=self._show
         )
-    )
-    _code: PendingCode = attrs.field(
-        default=attrs.Factory(lambda self: PendingCode(self.root), takes_self=True)
-    )
+        self._described = DescribedLater()
 
-    _untold: Callable[[], Awaitable[UpdateResult]] | None = None
-    """Tells Node what was taken over already, when nothing of before is served any more."""
+        self._pending_update: Callable[[], Awaitable[UpdateResult]] | None = None
+        """Sends Node what was taken over already, when nothing of before is served any more."""
 
-    _deleted: set[str] = attrs.field(factory=set)
-    """Sources of pages that have been deleted."""
+        self._deleted: set[str] = set()
+        """Sources of pages that have been deleted."""
 
-    _missed: set[str] = attrs.field(factory=set)
-    """Changed files that Node does not know of: everything restarts."""
-    _news: NewProblems = attrs.field(
-        default=attrs.Factory(lambda self: NewProblems(self.found), takes_self=True)
-    )
-    _mistakes: BackgroundLint = attrs.field(
-        default=attrs.Factory(
-            lambda self: BackgroundLint(
-                self.root,
-                self.nursery,
-                self.report,
-                self._news,
-                self._look,
-                partial(self._show, "mistakes"),
-            ),
-            takes_self=True,
-        )
-    )
-
-    _outlines: Outlines = attrs.field(factory=Outlines)
-    _described: DescribedLater = attrs.field(factory=DescribedLater)
-    _types: BackgroundTypecheck = attrs.field(
-        default=attrs.Factory(
-            lambda self: BackgroundTypecheck(
-                self.root, self.nursery, self.report, self._news, partial(self._show, "types")
-            ),
-            takes_self=True,
-        )
-    )
+        self._missed: set[str] = set()
+        """Changed files that Node does not know of: everything restarts."""
 
     @property
     def folder(self) -> Path:
@@ -133,39 +108,37 @@ class DevProject:
 
     async def prepare(self) -> None:
         """Compile the whole project. Raises FxtrioError for what keeps all of it from working."""
-        self.variables = await trio.to_thread.run_sync(renew_env_files, self.root, self.variables)
+        self._variables = await trio.to_thread.run_sync(renew_env_files, self.root, self._variables)
         self.config = await trio.to_thread.run_sync(load_config, self.root)
-        self._mistakes.stop()
-        self._toolchain = await ensure_toolchain(self.report)
+        self._checks.stop()
+        self._toolchain = await ensure_toolchain(self._report)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._start_vite)
             project = await self._files.read_all(self.config, self._by_source())
             await trio.to_thread.run_sync(self._write_all, project)
         before = self._by_source()
         await self._take(project, replan=True)
-        if self._untold is not None:
-            tell, self._untold = self._untold, None
-            await tell()
+        if self._pending_update is not None:
+            update, self._pending_update = self._pending_update, None
+            await update()
         # What serves next may have imported what was there before.
         others = other_servers(self._by_source(), before, markdown=True) if before else ()
-        self._code.begin(Swap(sources=tuple(others)) if self.ahead.has_begun else Swap())
+        self._code.begin(Swap(sources=tuple(others)) if self._ahead.has_begun else Swap())
         if before:
             await self._catch_up(before)
-        await self._tell_problems()
-        await self._tell_wrong("python", [])  # of the process before
+        await self._report_page_problems()
+        await self._report_problems("python", [])  # of the process before
         for problem in self._files.news():
-            self.found(problem)
-        self.nursery.start_soon(self._start_checks)
-        self._described.look_later(self.root, self.config, self.nursery, self.report)
+            self._found(problem)
+        self._nursery.start_soon(self._start_checks)
+        self._described.look_later(self.root, self.config, self._nursery, self._report)
 
     async def _start_checks(self) -> None:
         """Check the project after the first page, which needs all cores."""
         assert self._project is not None and self._build.manifest is not None
         by_likelihood = sorted(self._build.manifest.routes, key=lambda route: route.pattern != "/")
         await self._ask_later("warm", {"pages": [route.view for route in by_likelihood[:_WARM]]})
-        looked_at = self._outlines.check_input(self._project, self.config)
-        self._mistakes.look_later(looked_at, self._toolchain, after=0)
-        self._types.look_later(looked_at, after=0)
+        self._checks.begin(self._project, self.config, self._toolchain)
 
     async def apply(self, changes: Changes, swap: SwapCode, restart: str = "") -> Applied:
         """Act on changes of files. Raises FxtrioError when the project cannot be served at all.
@@ -223,13 +196,13 @@ class DevProject:
     async def _start_anew(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
         """Restart everything; if that is prevented, apply what needs no restart."""
         rest = attrs.evolve(found, settings=(), packages=(), migrations=())
-        renew = partial(renew_env_files, self.root, self.variables)
+        renew = partial(renew_env_files, self.root, self._variables)
         try:
-            self.variables = await trio.to_thread.run_sync(renew)
+            self._variables = await trio.to_thread.run_sync(renew)
         except FxtrioError as error:
             wrong = Swapped(failed=str(error), error=str(error))
             applied = await self._take_over(rest, None, swap)
-            await self._tell_wrong("python", [overlay_failure(wrong, Swap(), self.root)])
+            await self._report_problems("python", [overlay_failure(wrong, Swap(), self.root)])
             return attrs.evolve(applied, problems=(*applied.problems, str(error)), used=True)
         return attrs.evolve(await self._take_over(rest, None, swap, restart), used=True)
 
@@ -248,7 +221,8 @@ class DevProject:
             good = await self._files.read(found.pages)
             await trio.to_thread.run_sync(self._build.write_changed, good, known)
         replan = any(good[one].module.standalone != known[one].module.standalone for one in good)
-        return await self._pass_on(found, good, swap, replan=replan, restart=restart)
+        changes = changes_since(known, good)
+        return await self._pass_on(found, changes, swap, replan=replan, restart=restart)
 
     def miss(self, changes: Changes) -> None:
         """Remember changes that come while nothing can be served."""
@@ -261,63 +235,47 @@ class DevProject:
         missed = [file for file in self._missed if file not in seen_below]
         self._missed.clear()
         found = sort_changes(self.root, self.config, self._project, missed)
-        now = self._by_source()
-        changed = {one: page for one, page in now.items() if before.get(one) != page}
-        await self._tell(found, changed, before, before.keys() - now.keys(), None, {})
+        await self._notify_node(found, changes_since(before, self._by_source(), structure=True))
 
     async def _restructure(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
         """Act on files that came or went."""
         before, site = self._by_source(), self._site
 
-        def renew() -> tuple[CheckedProject, dict[str, CheckedPage], list[str]]:
+        def renew() -> tuple[CheckedProject, PageChanges]:
             changed_files = {*found.structure, *found.pages}
             project = self._files.read_all_now(self.config, before, changed_files)
             now = {page.module.source: page for page in project.pages}
-            changed = {one: page for one, page in now.items() if before.get(one) != page}
-            deleted = [one for one in before if one not in now]
-            self._build.write(changed.values(), deleted)
-            self._files.forget(deleted)
-            return project, changed, deleted
+            changes = changes_since(before, now, structure=True)
+            self._build.write(changes.changed.values(), changes.deleted)
+            self._files.forget(changes.deleted)
+            return project, changes
 
-        project, changed, deleted = await trio.to_thread.run_sync(renew)
+        project, changes = await trio.to_thread.run_sync(renew)
         await self._take(project, replan=True)
-        came = changed.keys() - before.keys()
+        came = changes.changed.keys() - before.keys()
         affected = (
             pages_beside(project, site, self._site, came) if came >= {*found.structure} else None
         )
-        return await self._pass_on(
-            found,
-            changed,
-            swap,
-            before=before,
-            deleted=deleted,
-            affected=affected,
-            restart=restart,
-        )
+        changes = attrs.evolve(changes, affected=affected)
+        return await self._pass_on(found, changes, swap, restart=restart)
 
     async def _pass_on(
         self,
         found: Sorted,
-        good: dict[str, CheckedPage],
+        changes: PageChanges,
         swap: SwapCode,
         *,
         replan: bool = False,
-        before: dict[str, CheckedPage] | None = None,
-        deleted: Sequence[str] = (),
-        affected: Collection[str] | None = None,
         restart: str = "",
     ) -> Applied:
         """Hand pages and modules that have changed to whoever runs them.
 
-        ``before`` are the pages before files came or went; ``affected`` may show others for that;
         ``restart`` is why a restart is due.
         """
         assert self._project is not None
-        known = self._by_source() if before is None else before
+        changed, structure = changes.changed, changes.structure
         wrong = {"pages": self._files.overlay_problems()}
-        changed = {one: page for one, page in good.items() if known.get(one) != page}
-        facts = other_servers(changed, known, markdown=self.config.llms.enabled)
-        structure = before is not None
+        facts = other_servers(changed, changes.before, markdown=self.config.llms.enabled)
         # Nothing else depends on a UI half: browsers get it first.
         runs = bool(facts or found.modules or structure or self._code or restart)
         ui_alone = not (runs or replan)
@@ -325,34 +283,38 @@ class DevProject:
         if not structure and changed:
             pages = tuple(changed.get(page.module.source, page) for page in self._project.pages)
             if ui_alone:
-                update = await self._tell(found, changed, known, deleted, None, wrong)
+                update = await self._notify_node(found, changes, wrong=wrong)
             await self._take(attrs.evolve(self._project, pages=pages), replan=replan)
         swapped = Swapped()
         if runs:
-            self._described.look_later(self.root, self.config, self.nursery, self.report)
-            at_once = self._is_data_alone(found, changed, known)
+            self._described.look_later(self.root, self.config, self._nursery, self._report)
             swapped, wrong["python"] = await self._code.swap(
-                swap, facts, found.modules, restart=restart, at_once=at_once
+                swap,
+                facts,
+                found.modules,
+                restart=restart,
+                at_once=self._is_data_alone(found, changes),
             )
             if swapped.restart:
-                await self._tell_wrong("python", wrong["python"])
-                self._untold = partial(self._tell, found, changed, known, deleted, None, {})
+                await self._report_problems("python", wrong["python"])
+                self._pending_update = partial(self._notify_node, found, changes)
                 return Applied(restart=swapped.restart)
-        sources = (*swapped.sources, *facts, *(affected or ()))
-        failed = [problem["trace"] for problem in wrong.get("python", ())]
-        # Loaders read Markdown (`fx.content`), and which of them is not known.
-        every = (structure and affected is None) or any(
-            file.endswith(MARKDOWN_SUFFIX) for file in found.files
-        )
-        is_new = (sources or every) and not swapped.failed
-        data = {"sources": None if every else sources} if is_new else None
         if not (ui_alone and changed):
-            update = await self._tell(found, changed, known, deleted, data, wrong)
-        self._outlines.note(changed, update.outlines)
-        self._check_later(found, update.outlines, pages_changed=bool(changed or deleted))
+            data = None if swapped.failed else _new_data(found, changes, facts, swapped)
+            update = await self._notify_node(found, changes, data=data, wrong=wrong)
+        self._checks.note(changed, update.outlines)
+        self._checks.check_later(
+            self._project,
+            self.config,
+            self._toolchain,
+            found,
+            update.outlines,
+            pages_changed=bool(changed or changes.deleted),
+        )
         paths = map(PurePosixPath, found.files)
         beside = any(path.is_relative_to(self.config.pages_dir) for path in paths)
         used = update.used or bool(changed or found.modules or found.pages or structure) or beside
+        failed = [problem["trace"] for problem in wrong.get("python", ())]
         problems = (*self._wrong_files(update), *failed)
         return Applied(problems=problems, modules=swapped.modules, used=used)
 
@@ -362,43 +324,28 @@ class DevProject:
             path = display_path(Path(one["file"]))
             yield f"{path}:{one['line']}:{one['column']}: {one['message']}"
 
-    def _check_later(
-        self, found: Sorted, outlines: Mapping[str, str | None], *, pages_changed: bool
-    ) -> None:
-        """Look for mistakes when what was saved is on the screen."""
-        assert self._project is not None
-        looked_at = self._outlines.check_input(self._project, self.config)
-        files = self._outlines.seen_otherwise(found.files, outlines, self.root)
-        files = tuple(one for one in found.files if one in files or one in self._mistakes.exact)
-        if found.modules:
-            self._mistakes.forget_beside()
-        if pages_changed or files:
-            self._mistakes.look_later(looked_at, self._toolchain, files)
-        if pages_changed or files or found.modules:
-            self._types.look_later(looked_at, (*files, *found.modules))
-
-    def _is_data_alone(
-        self,
-        found: Sorted,
-        changed: Mapping[str, CheckedPage],
-        known: Mapping[str, CheckedPage],
-    ) -> bool:
+    def _is_data_alone(self, found: Sorted, changes: PageChanges) -> bool:
         """Return whether browsers show nothing else of what has changed than new data."""
+        known, changed = changes.before, changes.changed
         others = {one for one, page in changed.items() if one in known and page.ui != known[one].ui}
         # What a page was that is there again may be in browsers still.
         others |= changed.keys() & self._deleted
         return not (others or found.files or found.public)
 
-    async def _tell(
+    async def _notify_node(
         self,
         found: Sorted,
-        changed: dict[str, CheckedPage],
-        known: dict[str, CheckedPage],
-        deleted: Iterable[str],
-        data: Any,
-        wrong: Mapping[str, list[OverlayProblem]],
+        changes: PageChanges,
+        *,
+        data: Any = None,
+        wrong: Mapping[str, list[OverlayProblem]] = _NONE_WRONG,
     ) -> UpdateResult:
-        """Tell Node, and through it the browsers; also of what is ``wrong``, where that is news."""
+        """Send Node what has changed, and through it the browsers.
+
+        ``data`` is what browsers load again, as in `_new_data`. Of what is ``wrong``, by who has
+        found it, Node gets what is other than before.
+        """
+        changed, known, deleted = changes.changed, changes.before, changes.deleted
         self._deleted.update(deleted)
         news = {key: one for key, one in wrong.items() if self._vite.is_news(key, one)}
         texts = {one: page.ui for one, page in self._build.postponed.items()}
@@ -406,26 +353,26 @@ class DevProject:
         try:
             answer = None if order is None else await self._ask("change", **order)
         finally:
-            self._build.write_postponed()  # whoever is told later reads them
+            self._build.write_postponed()  # whoever is notified later reads them
         if answer is None:
             return UpdateResult()
         return UpdateResult(answer["problems"], answer["used"], answer["outlines"])
 
     async def _take(self, project: CheckedProject, *, replan: bool) -> None:
-        """Use ``project`` from now on. With ``replan`` Node learns of it, too."""
+        """Use ``project`` from now on. With ``replan``, Node gets its views, too."""
         self._project = project
         if not replan and self._build.has_manifest_of(project, self._result):
             return
         before, self._site = self._site, planned_site(project, self._site)
         site = self._site
         if replan or self._result is None:
-            self._result = await self._tell_site(project, site, before)
+            self._result = await self._send_site(project, site, before)
         self._build.write_manifest(project, site, self.config, self._result)
 
-    async def _tell_site(
+    async def _send_site(
         self, project: CheckedProject, site: PlannedSite, before: PlannedSite | None
     ) -> BundleResult:
-        """Tell Node what the app consists of, or what has come to ``before``, which it knows."""
+        """Send Node the views of the app, or those that have come to ``before``, which it has."""
         known = self._result
         more = None if known is None else added_views(project, site, before)
         if known is not None and more is not None:
@@ -452,16 +399,16 @@ class DevProject:
         answer = find_answer(self.folder, self._plan(project, site))
         if answer is not None:
             self._build.write_manifest(project, site, self.config, answer)
-            self.ahead.begin_server()
+            self._ahead.begin_server()
 
     def _by_source(self) -> dict[str, CheckedPage]:
         pages = self._project.pages if self._project is not None else ()
         return {page.module.source: page for page in pages}
 
-    async def _tell_problems(self) -> None:
-        await self._tell_wrong("pages", self._files.overlay_problems())
+    async def _report_page_problems(self) -> None:
+        await self._report_problems("pages", self._files.overlay_problems())
 
-    async def _tell_wrong(self, key: str, problems: list[OverlayProblem]) -> None:
+    async def _report_problems(self, key: str, problems: list[OverlayProblem]) -> None:
         if self._vite.is_news(key, problems):
             await self._ask("problems", key=key, problems=problems)
 
@@ -473,15 +420,15 @@ class DevProject:
         return found
 
     async def _start_vite(self) -> None:
-        """See to it that Node runs with the settings of the project."""
+        """Make Node run with the settings of the project."""
         settings = ViteSettings.of(
-            self.root, self.config, toolchain=self._toolchain, sockets=self.sockets
+            self.root, self.config, toolchain=self._toolchain, sockets=self._sockets
         )
         if await self._vite.start(settings):
             self._result = None
 
     async def _begin_vite(self) -> None:
-        """Start Node, and tell it what the app consists of."""
+        """Start Node, and send it the views of the app."""
         await self._start_vite()
         if self._project is not None:
             site = self._site or planned_site(self._project)
@@ -497,4 +444,18 @@ class DevProject:
         except OrderVoid:
             pass  # `prepare` requests everything again
         except FxtrioError as error:
-            self.report(str(error))
+            self._report(str(error))
+
+
+def _new_data(
+    found: Sorted, changes: PageChanges, facts: Iterable[str], swapped: Swapped
+) -> dict[str, Any] | None:
+    """Return the pages whose data is to be loaded again, by ``sources``, which is None for all.
+
+    None where there is none of these.
+    """
+    # Loaders read Markdown (`fx.content`), and which of them is not known.
+    if changes.affected is None or any(file.endswith(MARKDOWN_SUFFIX) for file in found.files):
+        return {"sources": None}
+    sources = (*swapped.sources, *facts, *changes.affected)
+    return {"sources": sources} if sources else None
