@@ -158,7 +158,7 @@ def test_texts_that_always_differ_are_limited_by_where_they_are_written(
     assert caplog.messages[-1] == "4900 more within 60 s like this: other messages of fx.serve"
 
 
-def test_no_more_is_remembered_than_there_is_room_for() -> None:
+def test_the_log_limit_has_a_capacity() -> None:
     seen: Repeats[int] = Repeats(60, CAPACITY)
     added = sum(seen.add(key, 0) for key in range(5000))
     assert added == CAPACITY

@@ -48,7 +48,7 @@ TREE = {
 
 
 @pytest.mark.parametrize("workers", [True, False])
-def test_all_processes_have_copies_of_what_was_made_once(workers: bool, tmp_path: Path) -> None:
+def test_all_processes_have_copies_of_what_was_built_once(workers: bool, tmp_path: Path) -> None:
     tree = TREE if workers else {**TREE, "test_other.py": ""}
     write_tree(tmp_path, tree)
     variables = {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}

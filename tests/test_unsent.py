@@ -429,7 +429,7 @@ async def hold_again(client: Unread) -> None:
         client.hold(bytes(LIGHT + 1))
 
 
-def test_as_many_paths_are_remembered_as_there_is_room_for() -> None:
+def test_the_sizes_of_paths_have_a_capacity() -> None:
     paths = LargePaths()
     for number in range(3000):
         paths.note(b"/%d" % number)

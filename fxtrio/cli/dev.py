@@ -178,7 +178,7 @@ def _develop(
     development = partial(
         Loop, server=server, report=terminal, ahead=ahead, watch=watch, find_app=find
     )
-    workshop = partial(
+    dev_project = partial(
         DevProject,
         root=server.root,
         sockets=server.vite,
@@ -188,7 +188,7 @@ def _develop(
         variables=variables,
     )
     begun()
-    trio.run(_run, development, workshop, url if typing else "")
+    trio.run(_run, development, dev_project, url if typing else "")
 
 
 async def _run(

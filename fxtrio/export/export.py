@@ -329,8 +329,8 @@ class _Export:
         found = self.app.site.not_found.match(path)
         assert found is not None  # the folder itself, or one around it
         sources = self._sources(found[0])
-        asked = self._path_of_no_page(folder, found[0])
-        answer = await capture(self.app, self.place, asked, "html", source=sources[0])
+        unmatched = self._path_of_no_page(folder, found[0])
+        answer = await capture(self.app, self.place, unmatched, "html", source=sources[0])
         if answer.status != 404:  # a page has all URLs of the folder
             return
         self.left_out += answer.findings

@@ -193,12 +193,12 @@ async def test_the_log_tells_it_once_and_without_a_traceback(
 async def test_what_could_not_be_written_is_written_later(auth: Auth) -> None:
     await log_in(auth.client())
     (key,) = await sessions(auth)
-    auth.service.unwritten.add(key, AuthStorageUnavailable("disk full"))
+    auth.service.pending_revocations.add(key, AuthStorageUnavailable("disk full"))
     async with read_only(auth):
-        await auth.service.unwritten._write_once()
-        assert key in auth.service.unwritten
-    await auth.service.unwritten._write_once()
-    assert key not in auth.service.unwritten
+        await auth.service.pending_revocations._write_once()
+        assert key in auth.service.pending_revocations
+    await auth.service.pending_revocations._write_once()
+    assert key not in auth.service.pending_revocations
     assert await sessions(auth) == []
 
 

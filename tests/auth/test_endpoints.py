@@ -71,7 +71,7 @@ async def test_a_form_with_a_wrong_password_leads_back_with_the_reason(auth: Aut
     assert "ada" not in response.headers["location"]
 
 
-async def test_a_form_may_ask_to_be_remembered(auth: Auth) -> None:
+async def test_a_form_may_ask_for_a_lasting_session(auth: Auth) -> None:
     response = await submit(auth.client(), "login", **FORM, remember="on")
     assert "Max-Age=604800" in response.headers["set-cookie"]
 

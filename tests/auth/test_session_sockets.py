@@ -32,7 +32,7 @@ class Storage:
             raise AuthStorageUnavailable("disk I/O error")
         return self.number
 
-    async def living_sessions(self, keys: Sequence[bytes], now: float) -> dict[bytes, float]:
+    async def live_sessions(self, keys: Sequence[bytes], now: float) -> dict[bytes, float]:
         self.queries += 1
         return {key: self.living[key] for key in keys if self.living.get(key, 0.0) > now}
 

@@ -46,7 +46,7 @@ async def test_the_cookie_over_https_is_bound_to_the_host_and_closed_to_scripts(
     assert cookie["domain"] == ""
 
 
-async def test_the_cookie_ends_with_the_browser_unless_it_shall_be_remembered(auth: Auth) -> None:
+async def test_the_cookie_ends_with_the_browser_unless_its_session_is_to_last(auth: Auth) -> None:
     plain = cookie_of(await log_in(auth.client()))
     session_cache = cookie_of(await log_in(auth.client(), remember=True))
     assert (plain["max-age"], plain["expires"]) == ("", "")
@@ -185,9 +185,9 @@ async def test_requests_at_about_the_same_time_ask_the_storage_once(
     assert auth.queries == before + 1
 
 
-async def test_a_session_that_ends_during_a_look_is_not_remembered(auth: Auth) -> None:
+async def test_a_session_that_ends_during_a_query_is_not_cached(auth: Auth) -> None:
     token = cookie_of(await log_in(auth.client())).value.partition(".")[0]
-    key, sessions = key_of(token), auth.service.remembered
+    key, sessions = key_of(token), auth.service.session_cache
 
     class Slow:
         async def find_session(self, key: bytes, now: float) -> object:
@@ -283,12 +283,12 @@ async def test_the_new_end_is_written_only_when_it_has_moved_far_enough(auth: Au
     await user_of(client)
     assert auth.queries == before + 1
     auth.clock.advance(0.02 * 7 * DAY)
-    auth.service.remembered.forget()
+    auth.service.session_cache.forget()
     await user_of(client)
     assert auth.queries == before + 3
 
 
-async def test_a_remembered_cookie_is_renewed_with_its_session_and_never_cached(
+async def test_a_lasting_cookie_is_renewed_with_its_session_and_never_cached(
     auth: Auth,
 ) -> None:
     client = auth.client()

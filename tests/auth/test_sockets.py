@@ -179,7 +179,7 @@ async def test_sockets_of_other_sessions_and_of_nobody_stay_open(client: Client)
         assert waited.cancelled_caught
 
 
-async def test_a_socket_that_is_over_is_remembered_no_longer(client: Client) -> None:
+async def test_a_closed_socket_is_no_longer_tracked(client: Client) -> None:
     await log_in(client)
     async with client.websocket("/receive") as socket:
         assert await socket.receive() == EMAIL

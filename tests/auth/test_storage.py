@@ -167,15 +167,15 @@ async def test_who_watches_the_number_learns_of_every_end_elsewhere(root: Path) 
             number = await two.version()
             assert number != known
             known = number
-        assert await two.living_sessions([b"a", b"b"], 50.0) == {}
+        assert await two.live_sessions([b"a", b"b"], 50.0) == {}
 
 
 async def test_many_sessions_are_requested_in_parts(storage: DatabaseStorage) -> None:
     await storage.add_user(ADA, "hash")
     await storage.add_session(session(b"k"), proof="hash", replaces=None, most=5)
     keys = [b"%d" % number for number in range(1200)]
-    assert await storage.living_sessions([*keys, b"k"], 50.0) == {b"k": 100.0}
-    assert await storage.living_sessions([], 50.0) == {}
+    assert await storage.live_sessions([*keys, b"k"], 50.0) == {b"k": 100.0}
+    assert await storage.live_sessions([], 50.0) == {}
 
 
 @asynccontextmanager

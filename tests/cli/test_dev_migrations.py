@@ -35,7 +35,7 @@ async def shown(port: int, *parts: bytes) -> bytes:
 
 
 @pytest.mark.node
-async def test_a_migration_that_fails_is_shown_until_it_is_put_right(tmp_path: Path) -> None:
+async def test_the_overlay_shows_a_failed_migration_until_it_is_corrected(tmp_path: Path) -> None:
     write_tree(tmp_path, FILES)
     with trio.fail_after(120):
         async with developing(tmp_path) as port:

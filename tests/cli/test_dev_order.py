@@ -82,7 +82,7 @@ def test_a_page_that_changes_during_its_navigation_appears_in_its_new_version(
     expect(page.locator("fx-overlay")).to_have_count(0)
 
 
-def test_a_page_whose_part_is_right_before_its_failure_is_reported_is_shown(
+def test_a_page_renders_if_its_part_is_corrected_before_the_failure_is_reported(
     browser: Browser, server: Server, project: Path
 ) -> None:
     part = project / "components/note.jsx"
@@ -129,7 +129,7 @@ def test_saves_at_once_of_a_page_and_of_its_part_that_fails_show_both_when_it_is
         expect(page.locator("fx-overlay")).to_have_count(0)
 
 
-def test_a_lazy_part_that_throws_when_it_is_first_loaded_is_shown_when_it_is_right(
+def test_a_lazy_part_that_throws_at_its_first_load_renders_once_it_is_corrected(
     browser: Browser, server: Server, project: Path
 ) -> None:
     part = project / "components/late.jsx"

@@ -126,7 +126,7 @@ def test_the_overlay_has_errors_of_renders_and_actions_until_they_are_corrected(
     expect(overlay).to_have_count(0)
 
 
-def test_an_error_page_that_connects_late_learns_of_what_was_put_right_before(
+def test_an_error_page_that_connects_after_the_correction_reloads(
     browser: Browser, server: Server, project: Path
 ) -> None:
     line = HeldLine()

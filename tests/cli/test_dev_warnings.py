@@ -38,22 +38,22 @@ async def test_mistakes_of_pages_and_components_are_printed_once(
 
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = DevProject(
+            project = DevProject(
                 root=tmp_path,
                 sockets=tmp_path / "sockets",
                 nursery=nursery,
                 report=lambda line: None,
                 found=lambda problem: send.send_nowait(str(problem)),
             )
-            await workshop.prepare()
+            await project.prepare()
             shown = [await receive.receive() for _ in range(3)]
             for name in ("Crud", "Card2"):  # after each save
                 card = f"export const Card = () => <{name} />;\n"
                 write_tree(tmp_path, {"card.jsx": card})
-                assert (await workshop.apply(Changes(("card.jsx",)), swap)).used
+                assert (await project.apply(Changes(("card.jsx",)), swap)).used
                 shown.append(await receive.receive())
             write_tree(tmp_path, {"notes.txt": "nothing is made of it\n"})
-            assert not (await workshop.apply(Changes(("notes.txt",)), swap)).used
+            assert not (await project.apply(Changes(("notes.txt",)), swap)).used
             nursery.cancel_scope.cancel()
 
     # Two checks know of the mistakes in the page: the first to come tells them.

@@ -20,7 +20,7 @@ from fxtrio.cli.dev import run_until_interrupted
 from fxtrio.config import Config
 from fxtrio.develop.build.applied import Applied, SwapCode
 from fxtrio.develop.loop import Loop
-from fxtrio.develop.processes.attached_process import adopt
+from fxtrio.develop.processes.attached_process import attach
 from fxtrio.develop.processes.launch import Ahead, Server, launch_server, starting_ahead
 from fxtrio.develop.processes.messages import BEGIN, SERVE, Swap
 from fxtrio.develop.processes.server_child import Failure
@@ -460,7 +460,7 @@ async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project
 async def test_the_child_ends_when_its_parent_has_ended(project: Project, begun: bool) -> None:
     with trio.fail_after(30):
         launched = launch_server(project.server)
-        child = adopt(launched.process)
+        child = attach(launched.process)
         async with trio.lowlevel.FdStream(launched.replies) as ready:
             if begun:
                 await child.stdin.send_all(BEGIN + SERVE)

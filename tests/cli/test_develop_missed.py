@@ -52,8 +52,8 @@ async def test_node_learns_of_what_was_saved_with_it(
     (tmp_path / "sockets").mkdir()
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = in_folder(tmp_path, nursery)
-            await workshop.prepare()
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
             told: list[dict[str, Any]] = []
             ask = ViteSupervisor.ask
 
@@ -75,12 +75,12 @@ async def test_node_learns_of_what_was_saved_with_it(
             (tmp_path / "pages/old.fxl").unlink()
             files = ["pages/index.fxl", "pages/look.css", "pages/old.fxl", "rules.py"]
             if cause == "failure":
-                workshop.miss(Changes(tuple(files)))
+                project.miss(Changes(tuple(files)))
             else:
                 files += ["fx.config.json"] if cause == "settings" else []
-                applied = await workshop.apply(Changes(tuple(files)), needs_restart)
+                applied = await project.apply(Changes(tuple(files)), needs_restart)
                 assert applied.restart
-            await workshop.prepare()
+            await project.prepare()
             nursery.cancel_scope.cancel()
 
     ui = [(one["type"], one["file"]) for fields in told for one in fields["ui"]]
@@ -108,14 +108,14 @@ async def test_a_page_that_is_saved_during_a_restart_is_swapped_in_what_has_impo
 
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = in_folder(tmp_path, nursery)
-            await workshop.prepare()
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
             write_tree(tmp_path, {"fx.config.json": '{"csrf": true}'})
-            assert (await workshop.apply(Changes(("fx.config.json",)), swap)).restart
+            assert (await project.apply(Changes(("fx.config.json",)), swap)).restart
             monkeypatch.setattr(Ahead, "has_begun", has_imported)
             write_tree(tmp_path, {"pages/index.fxl": SERVER % 2 + PAGE})
-            await workshop.prepare()
-            await workshop.apply(Changes(("pages/index.fxl",)), swap)
+            await project.prepare()
+            await project.apply(Changes(("pages/index.fxl",)), swap)
             nursery.cancel_scope.cancel()
 
     swapped = [order.sources for order in orders[1:]]
@@ -139,13 +139,13 @@ async def test_a_restart_that_a_break_has_prevented_comes_when_it_is_put_right(
 
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = in_folder(tmp_path, nursery)
-            await workshop.prepare()
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
             texts = {file: settings if file == "fx.config.json" else "{}"}
             write_tree(tmp_path, {**texts, "rules.py": "A = (\n"})
-            broken = await workshop.apply(Changes((file, "rules.py")), swap)
+            broken = await project.apply(Changes((file, "rules.py")), swap)
             write_tree(tmp_path, {"rules.py": "A = 2\n"})
-            mended = await workshop.apply(Changes(("rules.py",)), swap)
+            mended = await project.apply(Changes(("rules.py",)), swap)
             nursery.cancel_scope.cancel()
 
     assert (broken.restart, broken.problems) == ("", ("SyntaxError: (",))
@@ -168,11 +168,11 @@ async def test_a_page_that_cannot_be_imported_prevents_the_restart_that_is_due_w
 
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = in_folder(tmp_path, nursery)
-            await workshop.prepare()
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
             settings = {"fx.config.json": '{"csrf": true}'}
             write_tree(tmp_path, {**settings, page: SERVER % 2 + PAGE})
-            applied = await workshop.apply(Changes((page, "fx.config.json")), swap)
+            applied = await project.apply(Changes((page, "fx.config.json")), swap)
             nursery.cancel_scope.cancel()
 
     assert (applied.restart, applied.problems) == ("", ("NameError: n",))
@@ -194,15 +194,15 @@ async def test_another_folder_of_pages_is_compiled_before_a_process_imports_it(
 
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = in_folder(tmp_path, nursery)
-            await workshop.prepare()
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
             (tmp_path / "pages").rename(tmp_path / "views")
             write_tree(tmp_path, {"fx.config.json": '{"pagesDir": "views"}'})
             moved = ("pages", "pages/index.fxl", "views", "views/index.fxl")
-            assert (await workshop.apply(Changes((*moved, "fx.config.json")), swap)).restart
-            await workshop.prepare()
+            assert (await project.apply(Changes((*moved, "fx.config.json")), swap)).restart
+            await project.prepare()
             nursery.cancel_scope.cancel()
-    assert workshop.config.pages_dir == "views"
+    assert project.config.pages_dir == "views"
 
 
 async def test_a_mistake_of_the_process_before_is_not_shown_after_a_restart(
@@ -217,9 +217,9 @@ async def test_a_mistake_of_the_process_before_is_not_shown_after_a_restart(
 
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = in_folder(tmp_path, nursery)
-            await workshop.prepare()
-            assert (await workshop.apply(Changes(("rules.py",)), swap)).problems
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
+            assert (await project.apply(Changes(("rules.py",)), swap)).problems
             told: list[dict[str, Any]] = []
             ask = ViteSupervisor.ask
 
@@ -229,7 +229,7 @@ async def test_a_mistake_of_the_process_before_is_not_shown_after_a_restart(
                 return await ask(vite, op, fields)
 
             monkeypatch.setattr(ViteSupervisor, "ask", asking)
-            workshop.miss(Changes(("rules.py",)))  # as when the developer asks for another process
-            await workshop.prepare()
+            project.miss(Changes(("rules.py",)))  # as when the developer asks for another process
+            await project.prepare()
             nursery.cancel_scope.cancel()
     assert {"key": "python", "problems": []} in told

@@ -70,7 +70,7 @@ async def test_a_file_of_the_runtime_is_sent_without_node_and_for_ever(modules: 
         f"/_fx/{FOLDER}/main.js",
     ],
 )
-async def test_everything_else_is_asked_of_node(
+async def test_all_other_files_are_requested_from_node(
     modules: Modules, path: str, autojump_clock: MockClock
 ) -> None:
     status, _, _ = await answer(modules, path)
@@ -78,7 +78,7 @@ async def test_everything_else_is_asked_of_node(
     assert status == 502
 
 
-async def test_a_file_with_a_query_is_asked_of_node(
+async def test_a_file_with_a_query_is_requested_from_node(
     modules: Modules, autojump_clock: MockClock
 ) -> None:
     status, _, _ = await answer(modules, f"/app/_fx/{FOLDER}/main.js", query=b"t=1")

@@ -201,7 +201,7 @@ async def test_a_package_that_is_run_again_still_has_its_modules(root: Path) -> 
         assert (await data(client, "/"))["title"] == []
 
 
-async def test_a_text_that_does_not_parse_is_shown_without_who_has_read_it(root: Path) -> None:
+async def test_a_text_that_does_not_parse_is_reported_without_its_caller(root: Path) -> None:
     async with developed(root) as (project, _):
         done = project.swapper.swap(project.edit("shop_swap/units.py", "UNIT = 1", "UNIT = ("))
 

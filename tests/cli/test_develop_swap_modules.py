@@ -157,7 +157,7 @@ async def test_a_page_that_keeps_instances_is_named_as_its_file(root: Path) -> N
 
 
 @pytest.mark.parametrize("name", ["shop_swap.guards:mark", "shop_swap.guards.mark"])
-async def test_pages_are_shown_again_when_a_hook_is_new(root: Path, name: str) -> None:
+async def test_pages_are_rendered_again_when_a_hook_is_new(root: Path, name: str) -> None:
     hook = "async def mark(request):\n    request.state.mark = 'one'\n"
     settings = json.dumps({"routeMiddleware": {"pages": [name]}})
     write_tree(root, {"fx.config.json": settings, "shop_swap/guards.py": hook})

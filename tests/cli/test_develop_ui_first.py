@@ -68,19 +68,19 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
     monkeypatch.setattr(build_files, "make_manifest", making)
     with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
-            workshop = DevProject(
+            project = DevProject(
                 root=tmp_path,
                 sockets=tmp_path / "sockets",
                 nursery=nursery,
                 report=lambda line: None,
                 found=lambda problem: None,
             )
-            await workshop.prepare()
+            await project.prepare()
 
             async def saved(before: str, after: str) -> list[str]:
                 steps.clear()
                 write_tree(tmp_path, {"pages/index.fxl": PAGE.replace(before, after)})
-                await workshop.apply(Changes(("pages/index.fxl",)), swap)
+                await project.apply(Changes(("pages/index.fxl",)), swap)
                 return list(steps)
 
             plain = trio.to_thread.run_sync
@@ -105,11 +105,11 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
             at_once.clear()
             for files in ([new], [both], [data], [again, ("pages/_part.jsx", "export {};\n")]):
                 write_tree(tmp_path, dict(files))
-                await workshop.apply(Changes(tuple(name for name, _ in files)), swap)
+                await project.apply(Changes(tuple(name for name, _ in files)), swap)
             (tmp_path / "pages/new.fxl").unlink()
-            await workshop.apply(Changes(("pages/new.fxl",)), swap)
+            await project.apply(Changes(("pages/new.fxl",)), swap)
             write_tree(tmp_path, dict([new]))  # browsers may have its UI half of before
-            await workshop.apply(Changes(("pages/new.fxl",)), swap)
+            await project.apply(Changes(("pages/new.fxl",)), swap)
             assert at_once == [True, False, True, False, True, False]
 
             async def asked(before: str, after: str) -> list[tuple[str, dict[str, int]]]:

@@ -132,7 +132,7 @@ def test_a_server_prints_the_same(
     assert capsys.readouterr().err == f"{message}\n"
 
 
-async def test_a_server_starts_no_app_whose_middleware_cannot_be_made(tmp_path: Path) -> None:
+async def test_a_server_starts_no_app_whose_middleware_cannot_be_created(tmp_path: Path) -> None:
     made = "class Own:\n    def __init__(self, app):\n        {}['key']\n"
     settings = json.dumps({"middleware": ["unmade:Own"]})
     files = {"fx.config.json": settings, "unmade.py": made, "pages/index.fxl": page("x = 1")}

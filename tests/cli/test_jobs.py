@@ -48,7 +48,7 @@ def states(root: Path) -> list[str]:
     return [row["state"] for row in json.loads(run(root, "list", "--json").output)]
 
 
-def test_jobs_are_listed_shown_retried_and_discarded(root: Path) -> None:
+def test_jobs_are_listed_inspected_retried_and_discarded(root: Path) -> None:
     assert states(root) == ["waiting", "failed", "done"]
     assert "KeyError: 'no such order'" in run(root, "show", "2").output
     assert json.loads(run(root, "show", "2", "--json").output)["attempts"] == 1

@@ -70,7 +70,7 @@ async def test_pages_that_come_or_go_are_swapped_without_any_file(tmp_path: Path
     assert serving.orders == [Swap()]
 
 
-async def test_a_prevented_restart_is_made_with_the_change_that_allows_it(tmp_path: Path) -> None:
+async def test_a_prevented_restart_follows_the_change_that_allows_it(tmp_path: Path) -> None:
     serving, code = Serving(), PendingCode(tmp_path)
     serving.broken = {str(tmp_path / "a.py")}
     swapped, problems = await code.swap(serving.swap, files=["a.py"], restart="settings")

@@ -79,7 +79,7 @@ def test_the_task_tree_is_imported_for_apps_that_show_it_alone() -> None:
     assert modules & {"fxtrio.observe.observer", "fxtrio.observe.tree"} == set()
 
 
-def test_few_classes_of_attrs_are_made_at_the_start_of_a_server() -> None:
+def test_a_server_creates_few_classes_of_attrs_at_its_start() -> None:
     """Each takes half a millisecond: records that only fxtrio reads are of msgspec."""
     code = (
         f"import gc, {', '.join((*BEFORE_NODE, *BESIDE_NODE))}\n"

@@ -197,7 +197,7 @@ async def test_a_file_of_two_folders_has_the_links_of_each(tmp_path: Path) -> No
     assert 'href="/two"' in inner["one"].html
 
 
-async def test_no_more_forms_of_a_file_are_remembered_than_a_few(
+async def test_only_a_few_versions_of_a_file_are_cached(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loading = importlib.import_module("fxtrio.collections.load")  # the function hides its module

@@ -55,7 +55,7 @@ def test_halves_of_removed_pages_are_removed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [make_folder, lambda folder: write_whole(folder / "file", b"")])
-def test_a_late_write_does_not_recreate_a_project_that_was_moved_away(
+def test_a_write_after_a_move_does_not_recreate_the_project(
     tmp_path: Path, make: Callable[[Path], object]
 ) -> None:
     project = tmp_path / "shop"

@@ -65,7 +65,7 @@ def test_loader_error_constructor_takes_message_status_and_data() -> None:
 
 @pytest.mark.node
 @rule("loader_error.message")
-async def test_loader_error_message_is_shown_in_the_error_boundary(tour: Path) -> None:
+async def test_loader_error_message_reaches_the_error_boundary(tour: Path) -> None:
     async with open_built(tour) as client:
         response = await client.get("/broken/sold%20out%20%3Cb%3E")
     heading = re.search("<h1>(.*?)</h1>", response.text)

@@ -81,7 +81,7 @@ async def test_errors_1_boundaries_are_found_by_folder_and_the_status_is_500(
 
 
 @rule("errors.1")
-async def test_errors_1_a_layout_that_fails_is_shown_by_a_boundary_outside_of_it(
+async def test_errors_1_a_boundary_outside_a_layout_shows_its_failure(
     tmp_path: Path,
 ) -> None:
     raises = RAISES.format(error='LoaderError("no shop", 503)')

@@ -48,7 +48,7 @@ async def test_a_client_that_greets_and_then_sends_garbage_is_closed_at_once(
 
 
 @pytest.mark.parametrize("kind", ["fx", "stock"])
-async def test_a_greeting_may_come_byte_by_byte(kind: Kind) -> None:
+async def test_a_preface_may_come_byte_by_byte(kind: Kind) -> None:
     async with target(kind) as server:
         async with await server.http2() as client:
             client.h2.initiate_connection()

@@ -162,7 +162,7 @@ async def test_workers_live_through_what_ends_all_of_them_without_the_guard() ->
             assert _workers(server) == before, kill
 
 
-async def test_one_late_frame_ends_all_workers_without_the_guard() -> None:
+async def test_one_frame_after_the_end_of_its_stream_ends_all_workers_without_the_patch() -> None:
     async with target("stock", workers=2, guarded=False) as server:
         await _wait_until(lambda: server.log.count("Running on") >= 2)
         await _strike(server, _late_bytes)

@@ -248,7 +248,7 @@ APART: dict[str, tuple[str, ...]] = {
     "names of rows, workers and channels, looked up and not read": (
         "jobs.decorators:_is_storable",
         "jobs.store:JobStore.release_dead",
-        "plugins.auth.storage.sql_storage:DatabaseStorage.living_sessions",
+        "plugins.auth.storage.sql_storage:DatabaseStorage.live_sessions",
         "plugins.auth.storage.sqlite_migration:_parts",
         "realtime.stores.memory:MemoryBroker.members",
         "realtime.stores.postgres:PostgresBackend._key",

@@ -10,7 +10,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import check_project
 from fxtrio.config import Config
 from fxtrio.tools.lsp.answers.features import LONGEST_HOVER, Answers
-from fxtrio.tools.lsp.answers.hover import LATE, STARTING
+from fxtrio.tools.lsp.answers.hover import SERVER_STARTING, STARTING
 from fxtrio.tools.lsp.documents.documents import Documents
 from fxtrio.tools.lsp.documents.page_cache import PageCache
 from fxtrio.tools.lsp.processes.delegated_servers import DelegatedServers
@@ -68,7 +68,7 @@ async def test_a_hover_says_that_a_server_for_python_does_not_answer_yet(
 
     found = await answers.hover(document, {"line": 1, "character": 12})
 
-    assert found == {"contents": {"kind": "markdown", "value": LATE}}
+    assert found == {"contents": {"kind": "markdown", "value": SERVER_STARTING}}
 
 
 @pytest.mark.node

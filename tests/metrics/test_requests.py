@@ -162,7 +162,7 @@ async def test_sockets_are_counted_while_they_are_open_and_when_they_end(client:
     assert counts(text, "fx_websockets_total") == {("/book/[id]", "101"): 1}
 
 
-async def test_made_up_paths_and_methods_are_one_label_each_and_take_no_memory(
+async def test_invented_paths_and_methods_are_one_label_each_and_take_no_memory(
     client: Client,
 ) -> None:
     async def ask(number: int) -> None:

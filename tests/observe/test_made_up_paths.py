@@ -36,7 +36,7 @@ async def ask(client: Client, first: int, last: int) -> None:
         assert (await client.request(method, path, headers=headers)).status == 404
 
 
-async def test_made_up_requests_leave_nothing_behind(
+async def test_invented_requests_leave_nothing_behind(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spans = InMemorySpanExporter()

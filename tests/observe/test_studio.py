@@ -161,7 +161,7 @@ LIVE = """
     """
 
 
-async def test_jobs_and_members_are_shown_without_their_values(
+async def test_the_tree_has_jobs_and_members_without_their_values(
     root: Path, autojump_clock: MockClock
 ) -> None:
     write_tree(root, {"pages/live.fxl": page(LIVE)})

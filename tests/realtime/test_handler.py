@@ -491,7 +491,7 @@ async def test_a_handler_that_receives_slowly_makes_its_client_wait_and_loses_no
     assert received == [str(number) for number in range(3 * CAPACITY)]
 
 
-async def test_a_handler_that_receives_late_loses_nothing(autojump_clock: MockClock):
+async def test_a_handler_that_begins_to_receive_later_loses_nothing(autojump_clock: MockClock):
     received: list[str] = []
 
     async def late(ws: WebSocket) -> None:

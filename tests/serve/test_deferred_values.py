@@ -345,7 +345,7 @@ async def test_cached_pages_have_settled_values(tmp_path: Path, autojump_clock: 
     assert navigation.json()["props"]["data"]["others"][0] == "others"
 
 
-async def test_with_a_loading_file_a_late_loader_has_its_values_settled(
+async def test_with_a_loading_file_a_slow_loader_has_its_values_settled(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     root = project(tmp_path, {"pages/loading.fxl": page("")})

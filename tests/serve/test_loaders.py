@@ -187,7 +187,7 @@ async def test_a_loader_error_shows_the_nearest_boundary_with_its_layout_s_data(
     assert '"error":"sold out"' in document.text
 
 
-async def test_a_failing_layout_is_shown_by_a_boundary_outside_of_it(tmp_path: Path) -> None:
+async def test_a_boundary_outside_a_layout_shows_its_failure(tmp_path: Path) -> None:
     write_tree(
         tmp_path,
         {

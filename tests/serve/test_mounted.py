@@ -293,7 +293,7 @@ async def test_cached_pages_are_evicted_below_each_path(tmp_path: Path) -> None:
         assert await made(client) != before
 
 
-async def test_more_paths_than_are_remembered_are_served(tmp_path: Path) -> None:
+async def test_more_paths_than_are_cached_are_served(tmp_path: Path) -> None:
     async with opened(tmp_path, "", carries=True) as inner:
         for number in range(100):
             client = Mounted(inner.app, root_path=f"/t/{number}")

@@ -268,7 +268,7 @@ async def test_background_tasks_run_after_the_stream(
     assert await log_of(client) == ["added", "given"]
 
 
-async def test_a_silent_stream_is_kept_open_by_comments(
+async def test_comments_keep_a_silent_stream_open(
     client: Client, autojump_clock: MockClock
 ) -> None:
     async with stream(client, "ask", {"every": 25, "count": 2}) as response:

@@ -183,7 +183,7 @@ def test_calls_happen_between_two_steps() -> None:
     assert len(steps) == 1
 
 
-def test_a_late_task_begins_after_its_turns_or_when_nothing_else_can_run() -> None:
+def test_a_delayed_task_begins_after_its_turns_or_when_nothing_else_can_run() -> None:
     scheduler = Scheduler(InOrder())
     begun: list[tuple[str, int, float]] = []
 
@@ -232,7 +232,9 @@ def test_a_thread_runs_in_turn_with_the_event_loop_and_calls_into_it() -> None:
 
 
 @pytest.mark.parametrize(("late", "found"), [(False, ["changed"]), (True, ["before"])])
-def test_what_the_framework_reads_is_late_or_was_read_before(late: bool, found: list[str]) -> None:
+def test_reads_of_the_framework_are_delayed_or_were_done_before(
+    late: bool, found: list[str]
+) -> None:
     values = ["before"]
 
     def read() -> list[str]:

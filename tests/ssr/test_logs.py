@@ -99,7 +99,7 @@ async def test_a_flood_is_reported_once_and_read_to_its_end(
     assert len(caplog.records) == 3  # each is cut; the fourth is one too many
 
 
-async def test_the_last_lines_are_remembered(caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_last_lines_are_stored(caplog: pytest.LogCaptureFixture) -> None:
     tail: deque[str] = deque(maxlen=2)
     send, receive = trio.testing.memory_stream_one_way_pair()
     await send.send_all(b"one\n<3>two\nthree, unfinished")

@@ -44,7 +44,7 @@ def test_a_worker_lost_long_ago_does_not_count() -> None:
     assert quarantine.find(1, b"state", now=TERM + 2) is None
 
 
-def test_only_so_many_are_remembered() -> None:
+def test_the_quarantine_has_a_capacity() -> None:
     quarantine = Quarantine()
     for number in range(CAPACITY + 1):
         quarantine.add(number, b"state", 2, crashed, now=0)

@@ -14,8 +14,8 @@ from fxtrio.processes import wait_for_end
 
 
 @attrs.frozen(eq=False)
-class Adopted:
-    """Made by `adopt`. Whoever has it ends the process, and closes the streams by `close`."""
+class AttachedProcess:
+    """Created by `attach`, whose caller ends the process, and then calls `close`."""
 
     process: subprocess.Popen[bytes] | ForkedProcess
     stdin: trio.abc.SendStream
@@ -38,11 +38,11 @@ class Adopted:
                 await trio.aclose_forcefully(stream)
 
 
-def adopt(process: subprocess.Popen[bytes] | ForkedProcess) -> Adopted:
+def attach(process: subprocess.Popen[bytes] | ForkedProcess) -> AttachedProcess:
     """Return ``process``, whose pipes are the streams' from then on."""
     assert process.stdin is not None and process.stderr is not None  # they are PIPE
     stdout = None if process.stdout is None else _stream(process.stdout)
-    return Adopted(process, _stream(process.stdin), _stream(process.stderr), stdout)
+    return AttachedProcess(process, _stream(process.stdin), _stream(process.stderr), stdout)
 
 
 def _stream(pipe: IO[bytes]) -> trio.lowlevel.FdStream:

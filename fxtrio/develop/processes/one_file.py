@@ -20,7 +20,7 @@ _COMMENT = b"// "
 
 
 def file_of(script: Path) -> Path:
-    """Return where the modules of ``script`` are kept: each installation has a file of its own."""
+    """Return the file for all modules of ``script``: each installation has one of its own."""
     return cache_folder() / f"{_PREFIX}{zlib.crc32(os.fsencode(script)):08x}.mjs"
 
 
@@ -34,17 +34,17 @@ def arguments_for(script: Path) -> list[str]:
 
 
 def toolchain_in(file: Path, script: Path) -> str | None:
-    """Return where the toolchain was when ``file`` was made.
+    """Return where the toolchain was when ``file`` was written.
 
     None unless that is whole, and all modules of ``script`` are as they were, and the lock of the
-    toolchain is. Node sees what else moves it, and makes the file again.
+    toolchain is. Node sees what else moves it, and writes the file again.
     """
     with suppress(*UNUSABLE, AttributeError, KeyError, TypeError):
         first, _, code = file.read_bytes().partition(b"\n")
-        made = json.loads(first.removeprefix(_COMMENT))
-        whole = made["script"] == str(script) and made["checksum"] == zlib.crc32(code)
-        if whole and all(_state(path) == state for path, state in made["files"].items()):
-            return str(made["toolchain"])
+        stored = json.loads(first.removeprefix(_COMMENT))
+        whole = stored["script"] == str(script) and stored["checksum"] == zlib.crc32(code)
+        if whole and all(_state(path) == state for path, state in stored["files"].items()):
+            return str(stored["toolchain"])
     return None
 
 

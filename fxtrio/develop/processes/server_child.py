@@ -12,7 +12,7 @@ import attrs
 import msgspec
 import trio
 
-from fxtrio.develop.processes.attached_process import Adopted, adopt
+from fxtrio.develop.processes.attached_process import AttachedProcess, attach
 from fxtrio.develop.processes.launch import Ahead, LaunchedServer, Server
 from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.develop.processes.messages import BEGIN, GRACE, SERVE, Swap, Swapped
@@ -118,7 +118,7 @@ async def _run_child(
     task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     launched = await trio.to_thread.run_sync(ahead.server, server)
-    process = adopt(launched.process)
+    process = attach(launched.process)
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_read_lines, process, served.lines, echo)
@@ -160,14 +160,16 @@ async def _read_replies(
         task_status.started(False)
 
 
-async def _read_lines(process: Adopted, lines: deque[str], echo: Callable[[str], None]) -> None:
+async def _read_lines(
+    process: AttachedProcess, lines: deque[str], echo: Callable[[str], None]
+) -> None:
     async for line in read_lines(process.stderr):
         text = line.decode(errors="replace")
         lines.append(text)
         echo(text)
 
 
-async def _end(process: Adopted, *, at_once: bool) -> None:
+async def _end(process: AttachedProcess, *, at_once: bool) -> None:
     """Ask the child to end, and kill it with all it has started: when it does not, or ``at_once``.
 
     The first is for the work of its last requests.

@@ -50,7 +50,7 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
         declared = [by_name[name] for job in jobs if (name := job.function.__module__) in by_name]
         if declared:
             return f"{Path(declared[0]).name}: durable jobs are declared there"
-    return _living_instance(app, modules.values(), files, root)
+    return _live_instance(app, modules.values(), files, root)
 
 
 def find_new_job(app: Application, root: Path) -> str:
@@ -66,7 +66,7 @@ def find_new_job(app: Application, root: Path) -> str:
     return f"the job {new[0]} is new" if new else ""
 
 
-def _living_instance(
+def _live_instance(
     app: Application, modules: Iterable[ModuleType], files: Collection[str], root: Path
 ) -> str:
     """Return which class has instances that modules keep which are not swapped.
@@ -82,11 +82,11 @@ def _living_instance(
     if not classes:
         return ""
     others = [module for module in _modules_in(root) if file_of(module) not in files]
-    living = LiveInstances({module.__name__ for module in others})
+    instances = LiveInstances({module.__name__ for module in others})
     holders = [(_place_of(module, root), vars(module).values()) for module in others]
     state = app.state._state if isinstance(app.state, State) else {}
     for name, values in [*holders, ("app.state", state.values())]:
-        for one in living.search(values):
+        for one in instances.search(values):
             if type(one) in classes:
                 return f"{name}: it keeps instances of {type(one).__name__}"
     return ""

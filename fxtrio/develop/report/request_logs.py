@@ -106,13 +106,13 @@ class Records(logging.Handler):
             return
         level = next((name for least, name in _LEVELS if record.levelno >= least), "debug")
         error = logged_error(record) if record.name == _OVER_PAGE else None
-        shown = None
+        problem = None
         if error is not None and record.levelno >= logging.ERROR:
-            shown = overlay_error(error, record.getMessage(), self._root)
-            shown["request"] = request
+            problem = overlay_error(error, record.getMessage(), self._root)
+            problem["request"] = request
         text = self.format(record) if self.lines else ""
-        if shown is not None or text:
-            entry = {"request": request, "level": level, "text": text, "shown": shown}
+        if problem is not None or text:
+            entry = {"request": request, "level": level, "text": text, "shown": problem}
             self._token.run_sync_soon(self._keep, entry)
 
     def tell_swapped(self, sources: Iterable[str], *, at_once: bool) -> None:

@@ -17,7 +17,7 @@ import msgspec
 import trio
 
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
-from fxtrio.develop.processes.attached_process import Adopted, adopt
+from fxtrio.develop.processes.attached_process import AttachedProcess, attach
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.processes.line_stream import read_lines
 from fxtrio.errors import FxtrioError
@@ -44,7 +44,7 @@ class Vite:
     """Takes orders. Made by `open_vite`; valid until its block ends."""
 
     settings: ViteSettings
-    _process: Adopted
+    _process: AttachedProcess
     _lines: list[str] = attrs.field(factory=list)
     """The last that it has printed."""
 
@@ -146,7 +146,7 @@ async def open_vite(
     settings: ViteSettings, ahead: Ahead, echo: Callable[[str], None]
 ) -> AsyncIterator[Vite]:
     """Run the process for as long as the block lasts. Raises NodeMissing and BundlerCrashed."""
-    process = adopt(await trio.to_thread.run_sync(ahead.vite, settings))
+    process = attach(await trio.to_thread.run_sync(ahead.vite, settings))
     vite = Vite(settings, process)
     ready_in, ready = trio.open_memory_channel[Any](1)
     try:
@@ -168,7 +168,7 @@ async def open_vite(
         await _end(process)
 
 
-async def _end(process: Adopted) -> None:
+async def _end(process: AttachedProcess) -> None:
     with trio.CancelScope(shield=True):
         await trio.aclose_forcefully(process.stdin)
         with trio.move_on_after(_GRACE):

@@ -63,8 +63,8 @@ class Claims:
         self.counts = dict.fromkeys(("done", "retried", "failed", "lost", "returned"), 0)
 
     @property
-    def unwritten(self) -> bool:
-        """Whether jobs have ended that `write` would write."""
+    def has_results(self) -> bool:
+        """Whether jobs have ended whose results `write` would store."""
         return bool(self._ended)
 
     async def claim(self) -> bool:

@@ -244,7 +244,7 @@ class JobRunner:
     async def _rest(self, nursery: trio.Nursery) -> bool:
         """Wait until there is something to write, or to claim; tell whether that is due."""
         claims = self._claims
-        while not claims.unwritten:
+        while not claims.has_results:
             # Replaced before the table is read: a notification in between ends the wait below.
             self._notifications.arrived = trio.Event()
             due = await claims.next_due()

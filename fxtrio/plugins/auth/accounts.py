@@ -20,7 +20,7 @@ from fxtrio.plugins.auth.passwords.credentials import canonical_email, credentia
 from fxtrio.plugins.auth.passwords.hashes import KINDS, cost_of
 from fxtrio.plugins.auth.passwords.passwords import PasswordHasher, normalize_password
 from fxtrio.plugins.auth.registration.on_register import Beginning
-from fxtrio.plugins.auth.sessions.session_cache import RememberedSessions
+from fxtrio.plugins.auth.sessions.session_cache import SessionCache
 from fxtrio.plugins.auth.sessions.sockets import SessionSockets
 from fxtrio.plugins.auth.sessions.tokens import CookieRules, CookieSigner, key_of
 from fxtrio.plugins.auth.settings import AuthSettings
@@ -43,7 +43,7 @@ class Accounts:
     rules: CookieRules
     clock: Clock
     sockets: SessionSockets
-    remembered: RememberedSessions
+    session_cache: SessionCache
 
     async def add_user(self, email: str, password: str) -> User | None:
         """Create a user, without a limit on attempts; None if the address is taken.
@@ -93,7 +93,7 @@ class Accounts:
             raise ValueError("email: This is not an email address.")
         changed = await self.storage.set_email(_id_of(user), address)
         if changed:
-            self.storage.after_commit(self.remembered.forget)
+            self.storage.after_commit(self.session_cache.forget)
             log.info("user %s has another address", _id_of(user))
         return changed
 
@@ -145,7 +145,7 @@ class Accounts:
         """Notify this process of ended sessions, after the commit."""
 
         def end() -> None:
-            self.remembered.forget()
+            self.session_cache.forget()
             self.sockets.end(key=key, user_id=user_id, keeps=keeps)
 
         self.storage.after_commit(end)

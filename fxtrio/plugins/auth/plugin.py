@@ -28,7 +28,7 @@ from fxtrio.plugins.auth.registration.on_register import beginning_of
 from fxtrio.plugins.auth.service import AuthService
 from fxtrio.plugins.auth.sessions.middleware import SessionMiddleware
 from fxtrio.plugins.auth.sessions.pending_revocations import PendingRevocations
-from fxtrio.plugins.auth.sessions.session_cache import RememberedSessions
+from fxtrio.plugins.auth.sessions.session_cache import SessionCache
 from fxtrio.plugins.auth.sessions.sockets import SessionSockets
 from fxtrio.plugins.auth.sessions.tokens import CookieRules, CookieSigner, binding_of
 from fxtrio.plugins.auth.settings import AuthSettings
@@ -71,7 +71,7 @@ class AuthPlugin(Plugin[AuthSettings]):
         opened = self.open_service(post, app.database, app.resolve)
         async with opened as service, trio.open_nursery() as nursery:
             nursery.start_soon(service.sockets.watch)
-            nursery.start_soon(service.unwritten.write)
+            nursery.start_soon(service.pending_revocations.write)
             self._service = service
             try:
                 with app.authenticated_by(service):
@@ -119,8 +119,8 @@ class AuthPlugin(Plugin[AuthSettings]):
                 clock=self._now,
                 attempts=attempts,
                 sockets=SessionSockets(storage, self._now),
-                unwritten=PendingRevocations(storage),
-                remembered=RememberedSessions(storage),
+                pending_revocations=PendingRevocations(storage),
+                session_cache=SessionCache(storage),
                 beginning=beginning,
                 registration=registration,
             )

@@ -64,7 +64,7 @@ class AuthService(Accounts):
     """Signs users in and out. Created by `AuthPlugin`; valid while the app runs."""
 
     attempts: LimitedAttempts
-    unwritten: PendingRevocations
+    pending_revocations: PendingRevocations
     beginning: Beginning | None = None
     """The app's function for new accounts."""
 
@@ -204,7 +204,7 @@ class AuthService(Accounts):
         try:
             await self.storage.end_session(key)
         except AuthStorageUnavailable as error:
-            self.unwritten.add(key, error)
+            self.pending_revocations.add(key, error)
         self._end_here(key=key)
         log.info("session %s ended", _short(key))
 
@@ -230,8 +230,8 @@ class AuthService(Accounts):
                 log.warning("forged session cookie from %s", client_of(scope))
             return None
         key = key_of(cookie.token)
-        found = await self.remembered.find(key, self.clock())
-        if found is None or key in self.unwritten:
+        found = await self.session_cache.find(key, self.clock())
+        if found is None or key in self.pending_revocations:
             return None
         session, user = found
         return SignedIn(user=user, session=session, token=cookie.token, renew=not cookie.current)
@@ -265,7 +265,7 @@ class AuthService(Accounts):
             await self.storage.extend_session(session.key, expires_at, ends_at)
         except AuthStorageUnavailable:
             return None
-        self.remembered.forget()
+        self.session_cache.forget()
         return attrs.evolve(session, expires_at=expires_at, ends_at=ends_at)
 
     def cookie_header(self, signed_in: SignedIn, scheme: str) -> bytes:
@@ -320,7 +320,7 @@ class AuthService(Accounts):
         )
         if not is_stored:
             return None
-        self.remembered.forget()  # the oldest session of the user may have ended
+        self.session_cache.forget()  # the oldest session of the user may have ended
         self.sockets.look()
         log.info("user %s signed in, session %s", user.id, _short(session.key))
         return SignedIn(user=user, session=session, token=token)

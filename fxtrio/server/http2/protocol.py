@@ -56,7 +56,7 @@ class GuardedProtocol(H2Protocol):
         self.limits = limits
         self.connection.decoder.max_header_list_size = limits.head + _FIELD * limits.headers
         self._preface = PrefaceReader()
-        self._gauge = FrameRateLimit(limits.head)
+        self._rate_limit = FrameRateLimit(limits.head)
         self.outgoing = SendQueues(
             self.connection,
             self._flush,
@@ -104,7 +104,7 @@ class GuardedProtocol(H2Protocol):
             try:
                 if not self._preface.done:
                     self._preface.feed(piece)
-                self._gauge.feed(piece, trio.current_time())
+                self._rate_limit.feed(piece, trio.current_time())
                 received = self.connection.receive_data(piece)
             except ProtocolViolation as error:
                 return await self._close_with_error(str(error), error.code)
@@ -257,7 +257,7 @@ class GuardedProtocol(H2Protocol):
     def _note_part(self, number: int, size: int) -> bool:
         if call := self.calls.get(number):
             call.sent += size
-            self._gauge.earn(_slice_earns)
+            self._rate_limit.earn(_slice_earns)
         return call is not None
 
     async def _send_headers(
@@ -287,7 +287,7 @@ class GuardedProtocol(H2Protocol):
             self._reset(number, ErrorCodes.INTERNAL_ERROR)
             self.outgoing.wake()
         await self._close_stream(number)
-        self._gauge.earn(_answer_earns)
+        self._rate_limit.earn(_answer_earns)
 
     async def _let_go(self, number: int) -> None:
         """Wait for the end of a response, then tell the client to send no more."""

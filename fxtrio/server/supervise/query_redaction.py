@@ -11,7 +11,7 @@ HIDDEN = b"[hidden]"
 _LONGEST = 20_000  # bytes of one query; the rest is omitted, which bounds the work
 _MOST = 20  # equals signs in one parameter; the rest is redacted
 _DEEPEST = 3  # URLs within the parameters of URLs
-_CACHED = 64  # bytes of a name whose meaning is remembered
+_CACHED = 64  # bytes of a name whose meaning is cached
 _WHOLE_WORD = 4  # letters of a name that is no ending of words: "key", and not "monkey"
 
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
@@ -30,10 +30,10 @@ def hiding(names: Iterable[str]) -> Callable[[bytes], bytes]:
     chosen = tuple(filter(None, map(_words, names)))
     if not chosen:
         return lambda query: query
-    remembered = lru_cache(maxsize=1024)(lambda name: _is_meant(name, chosen))
+    cached = lru_cache(maxsize=1024)(lambda name: _is_meant(name, chosen))
 
     def is_meant(name: bytes) -> bool:
-        return remembered(name) if len(name) <= _CACHED else _is_meant(name, chosen)
+        return cached(name) if len(name) <= _CACHED else _is_meant(name, chosen)
 
     def hide(query: bytes) -> bytes:
         if b"=" not in query:

@@ -33,7 +33,7 @@ from fxtrio.server.supervise.hypercorn_config import ServerConfig, make_config
 from fxtrio.server.supervise.listening.binding import grouped
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
-from fxtrio.server.supervise.shutdown_report import describe_remains
+from fxtrio.server.supervise.shutdown_report import describe_running
 from fxtrio.server.supervise.signals import hold_signals, receive_signals
 from fxtrio.tracebacks import trimmed
 
@@ -229,7 +229,7 @@ class _Process:
         os._exit(code)
 
     def _log_remaining_work(self) -> None:
-        remains = describe_remains(self._root)
+        running = describe_running(self._root)
         logging.getLogger(SERVER).critical(
-            "The process is killed while it is still working%s", f": {remains}" if remains else ""
+            "The process is killed while it is still working%s", f": {running}" if running else ""
         )

@@ -20,7 +20,7 @@ _MOST_NAMED = 10
 """Things that are named."""
 
 
-def describe_remains(root: trio.lowlevel.Task | None) -> str:
+def describe_running(root: trio.lowlevel.Task | None) -> str:
     """Return the running application code, separated by commas; "" if there is none.
 
     ``root`` is the task whose descendants are searched. No task is named if they change

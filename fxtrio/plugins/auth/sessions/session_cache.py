@@ -13,16 +13,16 @@ from fxtrio.plugins.auth.models import Session, User
 from fxtrio.plugins.auth.storage.interface import AuthStorage
 
 LIFE = 0.5
-"""How long a session is believed without a look (seconds)."""
+"""How long a cached session is used without a query (seconds)."""
 
 CAPACITY = 10_000
-"""Sessions that are remembered; with more, all are forgotten (count)."""
+"""Sessions that are cached; with more, all are evicted (count)."""
 
 Found = tuple[Session, User]
 
 
 @attrs.define(eq=False)
-class RememberedSessions:
+class SessionCache:
     """The sessions of one process, by key."""
 
     storage: AuthStorage

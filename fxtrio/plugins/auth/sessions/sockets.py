@@ -101,7 +101,7 @@ class SessionSockets:
                 return
             keys = tuple(self._held)
             self._next_end = math.inf  # `look` may set it back while we ask
-            live = await self._storage.living_sessions(keys, self._clock())
+            live = await self._storage.live_sessions(keys, self._clock())
         except AuthStorageUnavailable:
             self._next_end = -math.inf  # the storage has told the log; we look again
             return

@@ -88,7 +88,7 @@ class AuthStorage(Protocol):
     async def extend_session(self, key: bytes, expires_at: float, ends_at: float) -> None:
         """Move the end of a session, if it still exists; its last end only to an earlier time."""
 
-    async def living_sessions(self, keys: Sequence[bytes], now: float) -> Mapping[bytes, float]:
+    async def live_sessions(self, keys: Sequence[bytes], now: float) -> Mapping[bytes, float]:
         """Return the ends of those sessions of ``keys`` that are not over at ``now``."""
 
     async def version(self) -> int:

@@ -242,7 +242,7 @@ class DatabaseStorage(Queries):
             *(expires_at, ends_at, key),
         )
 
-    async def living_sessions(self, keys: Sequence[bytes], now: float) -> dict[bytes, float]:
+    async def live_sessions(self, keys: Sequence[bytes], now: float) -> dict[bytes, float]:
         """Return when those of ``keys`` end that are not over at ``now``."""
 
         async def read() -> dict[bytes, float]:

@@ -14,7 +14,7 @@ from fxtrio.tools.lsp.answers.document_symbols import (
     document_symbols,
     project_symbols,
 )
-from fxtrio.tools.lsp.answers.hover import LATE, STARTING, hover_text, word_at
+from fxtrio.tools.lsp.answers.hover import SERVER_STARTING, STARTING, hover_text, word_at
 from fxtrio.tools.lsp.answers.map_results import (
     MapResult,
     as_it_is,
@@ -106,7 +106,9 @@ class Answers:
             found = await self._hover(document, position)
             if found is not None:
                 return found
-        return await self._hover_while_starting(document, position, late=waiting.cancelled_caught)
+        return await self._hover_while_starting(
+            document, position, timed_out=waiting.cancelled_caught
+        )
 
     async def _hover(self, document: Document, position: Position) -> dict[str, Any] | None:
         setting, thing = await self._thing(document, position)
@@ -120,11 +122,11 @@ class Answers:
         return {"contents": {"kind": "markdown", "value": text}, "range": thing.range}
 
     async def _hover_while_starting(
-        self, document: Document, position: Position, *, late: bool
+        self, document: Document, position: Position, *, timed_out: bool
     ) -> dict[str, Any] | None:
         """Return why nothing is known of a name yet; None where there is no name.
 
-        ``late`` says that something has not answered in time.
+        ``timed_out`` says that a server has not answered in time.
         """
         page = await self._pages.of(document)
         if page is None or not word_at(page.places, position):
@@ -135,7 +137,7 @@ class Answers:
             not is_known or page.in_ui(position["line"])
         ):
             return {"contents": {"kind": "markdown", "value": STARTING}}
-        return {"contents": {"kind": "markdown", "value": LATE}} if late else None
+        return {"contents": {"kind": "markdown", "value": SERVER_STARTING}} if timed_out else None
 
     async def definition(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return where what stands at a position is defined."""

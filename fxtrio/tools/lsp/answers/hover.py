@@ -19,7 +19,7 @@ _SIDES = {"data": "loader", "layoutData": "loaders around it", "params": "path"}
 STARTING = "fxtrio is still reading the types of this project. Try again in a moment."
 """Shown instead of nothing until the types are known."""
 
-LATE = "The language server for this half is still starting. Try again in a moment."
+SERVER_STARTING = "The language server for this half is still starting. Try again in a moment."
 """Shown instead of nothing when that does not answer."""
 
 _NAME = re.compile(r"[\w$]")
