@@ -178,7 +178,7 @@ async def test_on_one_machine_the_end_of_a_process_decides(database: Database) -
         await until(lambda: runner.statistics().done == 2)
 
 
-async def test_a_claim_that_is_committed_after_its_deadline_is_released(database: Database) -> None:
+async def test_a_claim_of_which_its_worker_does_not_know_is_released(database: Database) -> None:
     @job()
     async def work() -> None: ...
 

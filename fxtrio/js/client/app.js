@@ -26,11 +26,11 @@ import { createTree } from './view/tree.js';
 /** Hands views to the root component, and says when they are on the screen. */
 export class Screen {
   #number = 0;
-  /** @type {((shown: Shown) => void) | null} */
+  /** @type {((next: Shown) => void) | null} */
   #set = null;
   /** @type {View | null} what `replace` was given before the root component was on the screen */
   #early = null;
-  /** @type {Map<number, { shown: () => void, held: () => void }>} */
+  /** @type {Map<number, { committed: () => void, held: () => void }>} */
   #waiting = new Map();
   /** The view that React works out at the moment; 0 for none. */
   #begun = 0;
@@ -52,7 +52,7 @@ export class Screen {
     this.#number += 1;
     const number = this.#number;
     return new Promise((resolve) => {
-      this.#waiting.set(number, { shown: resolve, held });
+      this.#waiting.set(number, { committed: resolve, held });
       startTransition(() => this.#set?.({ view, number }));
     });
   }
@@ -62,14 +62,14 @@ export class Screen {
    * that the component does not come to `proceed`.
    *
    * @param {Shown} _before
-   * @param {Shown} shown
+   * @param {Shown} next
    */
-  begin = (_before, shown) => {
-    this.#begun = shown.number;
+  begin = (_before, next) => {
+    this.#begun = next.number;
     queueMicrotask(() => {
-      if (this.#begun === shown.number) this.#waiting.get(shown.number)?.held();
+      if (this.#begun === next.number) this.#waiting.get(next.number)?.held();
     });
-    return shown;
+    return next;
   };
 
   /** The root component renders what `begin` has returned. */
@@ -92,7 +92,7 @@ export class Screen {
   }
 
   /**
-   * @param {(shown: Shown) => void} set
+   * @param {(next: Shown) => void} set
    * @returns {() => void} ends it
    */
   attach(set) {
@@ -114,10 +114,10 @@ export class Screen {
       stopValues(this.view.state, view.state);
     }
     this.view = view;
-    for (const [waiting, { shown }] of this.#waiting) {
+    for (const [waiting, { committed }] of this.#waiting) {
       if (waiting > number) continue;
       this.#waiting.delete(waiting);
-      shown();
+      committed();
     }
   }
 }
@@ -127,10 +127,10 @@ export class Screen {
  */
 export function App({ runtime, initial }) {
   const { screen, head, base, nonce, modules } = runtime;
-  const [{ view, number }, setShown] = useReducer(screen.begin, { view: initial, number: 0 });
+  const [{ view, number }, setView] = useReducer(screen.begin, { view: initial, number: 0 });
   screen.proceed();
   const { state, parts } = view;
-  useEffect(() => screen.attach(setShown), [screen]);
+  useEffect(() => screen.attach(setView), [screen]);
   useLayoutEffect(() => {
     modules.keepStyles(state.page);
     head.show(state.head, state.page.lang);

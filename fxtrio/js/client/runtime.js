@@ -2,7 +2,7 @@
 
 import { Browser } from './navigation/browser.js';
 import { HeadStore } from './head/store.js';
-import { LateRouter } from './navigation/late-router.js';
+import { LazyRouter } from './navigation/lazy-router.js';
 import { Modules } from './navigation/modules.js';
 import { Screen } from './app.js';
 
@@ -12,8 +12,8 @@ import { Screen } from './app.js';
  * @typedef {object} Runtime
  * @property {string} base
  * @property {string} nonce of the document; those of navigation payloads are none
- * @property {LateRouter} router
- * @property {LateRouter['payloads']} payloads
+ * @property {LazyRouter} router
+ * @property {LazyRouter['payloads']} payloads
  * @property {import('./navigation/loads.js').Loads} [loads] made by the first `useLoader`
  * @property {Modules} modules
  * @property {HeadStore} head
@@ -66,8 +66,8 @@ export function createRuntime({ window, state, base, rendered, importModule, vis
     const { makeVisits } = await visits();
     return makeVisits({ window, browser, stage, app, shown: router.shown });
   };
-  /** @type {LateRouter} */
-  const router = new LateRouter({ base, stage, load });
+  /** @type {LazyRouter} */
+  const router = new LazyRouter({ base, stage, load });
   const { payloads } = router;
   browser.start();
   const writers = async () => (await visits()).HeadWriter;

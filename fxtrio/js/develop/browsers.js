@@ -13,7 +13,7 @@ import { Level, writeLog } from '../worker/log.cjs';
 const MOST_UNSENT = 4 * 1024 * 1024;
 
 /** Messages that are kept for browsers whose connection was interrupted. */
-const MOST_KEPT = 500;
+const CAPACITY = 500;
 
 /**
  * Return the time by a clock that nobody sets, which the server process reads as well (ms).
@@ -150,7 +150,7 @@ export class Browsers {
     this.#last += 1;
     const numbered = { number: this.#last, ...this.#withPages(payload) };
     this.#kept.push({ at: clock(), payload: numbered }); // without texts, of which that may be many
-    if (this.#kept.length > MOST_KEPT) this.#kept.shift();
+    if (this.#kept.length > CAPACITY) this.#kept.shift();
     const complete = styles === null ? numbered : withStyles(numbered, styles);
     for (const socket of this.#sockets) this.#tell(socket, complete);
   }

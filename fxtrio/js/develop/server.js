@@ -122,7 +122,7 @@ function serverOptions(allow, settled) {
     async hotUpdateEnvironments(dev, update) {
       await update(dev.environments.ssr); // a document that is loaded next is new already
       await update(dev.environments.client);
-      settled.emit('told');
+      settled.emit('sent');
     },
   };
 }

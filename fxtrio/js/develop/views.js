@@ -48,7 +48,7 @@ export class Views {
   /**
    * @param {import('./settings.js').Settings} settings
    * @param {import('./site.js').Site} site
-   * @param {Awaited<ReturnType<typeof import('./server.js').makeServer>>} made
+   * @param {Awaited<ReturnType<typeof import('./server.js').makeServer>>} started
    */
   constructor(settings, site, { vite, runner, server, serverRuntime }) {
     this.#settings = settings;

@@ -22,7 +22,7 @@ const MARK = randomUUID();
 const MARKS = new RegExp(`<!--${MARK} (\\d+)-->`, 'g');
 
 /** Of the element that tells browsers of the islands (`serve/pages/html/islands.js`). */
-const GIVEN = '__fx_given';
+const DATA_ID = '__fx_given';
 
 const NOTHING = Object.freeze({});
 const NO_PARTS = Object.freeze({ page: NOTHING, layouts: [], loading: null });
@@ -32,7 +32,7 @@ export class RenderedIslands {
   /** @type {import('react').ReactElement[]} */
   #found = [];
   /** What browsers are told of each. @type {object[]} */
-  #given = [];
+  #data = [];
   #state;
 
   /** @param {State} state of a page without scripts */
@@ -57,7 +57,7 @@ export class RenderedIslands {
     const number = this.#found.length;
     const props = JSON.stringify(child.props);
     this.#found.push(createElement(child.type, JSON.parse(props)));
-    this.#given.push({
+    this.#data.push({
       when,
       module,
       name: key.slice(key.lastIndexOf('#') + 1),
@@ -88,10 +88,10 @@ export class RenderedIslands {
     const texts = this.#found.map((child, number) =>
       render(treeOf(child, /** @type {any} */ (own)), idOf(number)),
     );
-    const late = texts.some((one) => typeof one !== 'string');
-    return late
-      ? Promise.all(texts).then((all) => joined(cut, all, this.#given))
-      : joined(cut, /** @type {string[]} */ (texts), this.#given);
+    const isPending = texts.some((one) => typeof one !== 'string');
+    return isPending
+      ? Promise.all(texts).then((all) => joined(cut, all, this.#data))
+      : joined(cut, /** @type {string[]} */ (texts), this.#data);
   }
 }
 
@@ -114,15 +114,15 @@ function treeOf(child, route) {
 /**
  * @param {Cut} cut
  * @param {string[]} texts of the islands
- * @param {object[]} given what browsers are told of them
+ * @param {object[]} data what browsers are told of them
  * @returns {Cut}
  */
-function joined({ hoisted, inside, behind }, texts, given) {
+function joined({ hoisted, inside, behind }, texts, data) {
   const parts = texts.map(cutRoot);
   const whole = inside.replace(MARKS, (_, number) => parts[Number(number)].inside);
   const [marked, mark] = withMark(whole);
-  const json = JSON.stringify({ mark, islands: given }).replaceAll('<', '\\u003c');
-  const script = `<script type="application/json" id="${GIVEN}">${json}</script>`;
+  const json = JSON.stringify({ mark, islands: data }).replaceAll('<', '\\u003c');
+  const script = `<script type="application/json" id="${DATA_ID}">${json}</script>`;
   return {
     hoisted: withLastTitle(hoisted + parts.map((one) => one.hoisted).join('')),
     inside: marked,

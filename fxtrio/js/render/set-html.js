@@ -13,7 +13,7 @@ import { isTooDeep } from './depth.js';
 /** @typedef {(id: number, state: State) => Rendered | Promise<Rendered>} Render `id` of the view */
 
 /** What has been found (count), and the longest HTML of which it is kept (characters). */
-const KEPT = 64;
+const CAPACITY = 64;
 const LONGEST = 64 * 1024;
 
 /** What was found of HTML, by the element and the HTML; the oldest first. @type {Map<string, string>} */
@@ -65,7 +65,7 @@ export function withNeeds(render) {
       problemOfText(head) ||
       (right.get(id) === html ? '' : problemOfAll(html));
     if (found === '') {
-      if (html.length <= LONGEST && (right.size < KEPT || right.has(id))) right.set(id, html);
+      if (html.length <= LONGEST && (right.size < CAPACITY || right.has(id))) right.set(id, html);
       return rendered;
     }
     if (!reported.has(id)) {
@@ -132,14 +132,14 @@ function problemOfText(html) {
  * Return the HTML that an element is given, as React takes it: it is looked at when React reads it, since
  * an element may have been made before the render.
  *
- * @param {any} given
+ * @param {any} prop
  * @param {string} host the element
  */
-export function checked(given, host) {
-  if (given === null || typeof given !== 'object' || !('__html' in given)) return given;
+export function checked(prop, host) {
+  if (prop === null || typeof prop !== 'object' || !('__html' in prop)) return prop;
   return {
     get __html() {
-      const html = given.__html;
+      const html = prop.__html;
       if (html !== undefined && html !== null) {
         note(() => problemOf(html, host));
       }
@@ -184,7 +184,7 @@ function problemOf(html, host) {
     found = htmlProblem(html, aroundHtml(host));
     if (found !== '') found += ` in the HTML of <${host}>`;
     if (html.length <= LONGEST) known.set(key, found);
-    if (known.size > KEPT) known.delete(known.keys().next().value ?? '');
+    if (known.size > CAPACITY) known.delete(known.keys().next().value ?? '');
   }
   return found;
 }

@@ -20,7 +20,7 @@ import { clientOf, collectAssets, fileAssets } from './assets.js';
 import { makeConfig } from './config.js';
 import { documentPlugins } from './documents.js';
 import { BUILD_ID, ISLANDS_ENTRY } from './entries.js';
-import { ASKED, laterStreams, libraryModules } from './library/modules.js';
+import { FEATURE_TEST, laterStreams, libraryModules } from './library/modules.js';
 import { reactHome } from './library/packages.js';
 import { flatten, problemsOf } from './problems.js';
 import { Stylesheets } from './stylesheets.js';
@@ -166,7 +166,7 @@ function quietLogger(vite, warnings) {
   const logger = vite.createLogger('silent');
   /** @param {string} message */
   const warn = (message) => {
-    if (!SILENT.test(message) && !ASKED.test(message)) warnings.add(message);
+    if (!SILENT.test(message) && !FEATURE_TEST.test(message)) warnings.add(message);
   };
   return { ...logger, warn, warnOnce: warn };
 }

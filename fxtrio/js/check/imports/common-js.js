@@ -6,7 +6,7 @@ import { nodesOf, pushParts } from '../tree.js';
 /** @typedef {import('./exported.js').Exports} Exports */
 
 /** What reaches the exports of a module without naming them. */
-const UNWRITTEN = /^(arguments|eval)$/;
+const IMPLICIT = /^(arguments|eval)$/;
 
 /** What has a `this` and `arguments` of its own. */
 const OWN_THIS = /^(Function(Declaration|Expression)|Class(Declaration|Expression))$/;
@@ -44,7 +44,7 @@ export function ofCommonJs(program) {
     return !isNamed(node, /^(exports|module)$/) || understood.has(node);
   });
   const isClosed = marksItself(program) || (names.size === 0 && stars.length > 0);
-  if (!isKnown || !isClosed || reachesUnwritten(program)) return null;
+  if (!isKnown || !isClosed || usesImplicit(program)) return null;
   return { names, stars, isCommonJs: true };
 }
 
@@ -75,12 +75,12 @@ function marksItself({ body }) {
  *
  * @param {Node} program
  */
-function reachesUnwritten(program) {
+function usesImplicit(program) {
   /** @type {Set<Node>} uses of `this` that change nothing */
   const read = new Set();
   const waiting = [program];
   for (let node = waiting.pop(); node !== undefined; node = waiting.pop()) {
-    if (isNamed(node, UNWRITTEN)) return true;
+    if (isNamed(node, IMPLICIT)) return true;
     if (node.type === 'ThisExpression' && !read.has(node)) return true;
     if (node.type === 'AssignmentExpression' && node.left.object?.type === 'ThisExpression') {
       return true;

@@ -35,7 +35,7 @@ export class HeadWriter {
     this.#attributes = new DocumentAttributes(document, roots, lang);
   }
 
-  /** @param {Shown} shown */
+  /** @param {Shown} head */
   write({ values, elements, lang, sent, remove }) {
     const { roots, inner } = divideHead(mergeHead(interleave(values, elements)));
     const untrusted = new Set(sent ? values.flat() : []);

@@ -3,7 +3,7 @@
 import { useMemo } from 'react';
 
 import { useRoute } from '../contexts.js';
-import { IDLE } from './late-router.js';
+import { IDLE } from './lazy-router.js';
 import { useStore } from '../store.js';
 import { pathOf, queryOf, withoutBase } from './urls.js';
 

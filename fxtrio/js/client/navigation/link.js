@@ -48,7 +48,7 @@ export function Link({ href, prefetch = 'hover', replace, scroll, ...rest }) {
  * @param {'hover' | 'viewport' | false} props.prefetch
  * @param {boolean} [props.replace]
  * @param {boolean} [props.scroll]
- * @param {import('./late-router.js').LateRouter} props.router
+ * @param {import('./lazy-router.js').LazyRouter} props.router
  */
 function LiveLink({ anchor, target, prefetch, replace, scroll, router }) {
   const element = useRef(/** @type {HTMLAnchorElement | null} */ (null));

@@ -36,8 +36,8 @@ export async function develop({ base, start, below, visits, hot, root, editor, c
   overlay.root = root;
   overlay.timings = `${base}/__fx/timings`;
   const page = pageOf(document);
-  let shown = () => page;
-  overlay.concerns = (file) => isOfPage(file, shown());
+  let currentPage = () => page;
+  overlay.concerns = (file) => isOfPage(file, currentPage());
   showMistakes(overlay, hot);
   const requests = new OwnRequests(window, overlay, hot);
   const importer = makeImporter(`${base}/_fx/`);
@@ -59,7 +59,7 @@ export async function develop({ base, start, below, visits, hot, root, editor, c
     performance.mark('fx:ready');
     return;
   }
-  shown = () => runtime.screen.view?.state.page ?? page;
+  currentPage = () => runtime.screen.view?.state.page ?? page;
   runtime.router.subscribe(() => overlay.draw()); // another page has files of its own
   const updates = new Updates({ runtime, overlay, refresh: performReactRefresh });
   follow({ base, updates, requests, hot });
@@ -95,8 +95,8 @@ function makeImporter(folder) {
   const loaded = new Map();
   let isStarting = true;
   const nameOf = (/** @type {string} */ url) => {
-    const told = versions.toldOf(`/${decodeURI(url.slice(folder.length))}`);
-    return isStarting ? url : `${url}?import${told > 0 ? `&t=${told}` : ''}`;
+    const announced = versions.announcedOf(`/${decodeURI(url.slice(folder.length))}`);
+    return isStarting ? url : `${url}?import${announced > 0 ? `&t=${announced}` : ''}`;
   };
   return {
     load: async (/** @type {string} */ url) => {
@@ -202,7 +202,7 @@ function showMistakes(overlay, hot) {
   hot.on('fx:problems', (/** @type {any[]} */ problems) => overlay.setStanding(problems));
   overlay.setStanding(standing.problems);
   hot.on('fx:swapped', () => overlay.replaced());
-  hot.on('vite:error', (/** @type {any} */ { err }) => overlay.notMade(err));
+  hot.on('vite:error', (/** @type {any} */ { err }) => overlay.couldNotCompile(err));
   hot.on('vite:beforeUpdate', () => overlay.clearThrown());
   hot.on('fx:settled', () => overlay.clearElsewhere());
   hot.on('vite:afterUpdate', (/** @type {Told} */ { number = 0, updates }) => {
@@ -228,9 +228,9 @@ function showMistakes(overlay, hot) {
  * @param {any} hot
  */
 function tellAge(hot) {
-  const asked = timingOfDocument('fx-asked');
-  if (asked !== undefined) {
-    hot.send('fx:loaded', { asked: Number(asked) });
+  const requestedAt = timingOfDocument('fx-asked');
+  if (requestedAt !== undefined) {
+    hot.send('fx:loaded', { asked: Number(requestedAt) });
     return;
   }
   const [entry] = performance.getEntriesByType('navigation');

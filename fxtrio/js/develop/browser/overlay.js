@@ -146,7 +146,7 @@ export class Overlay {
    *   loc?: { file?: string, line: number, column: number }, pages?: string[],
    * }} error `pages` need the module, as in `OverlayProblem`
    */
-  notMade({ message, frame = '', id = '', loc, pages }) {
+  couldNotCompile({ message, frame = '', id = '', loc, pages }) {
     const file = (loc?.file ?? id).replace(/\.tsx$/, '').split('?', 1)[0];
     const { line = 0, column = 0 } = loc ?? {};
     const title = 'A module cannot be loaded';

@@ -4,7 +4,7 @@
 /** @typedef {import('../settings.js').OverlayProblem} OverlayProblem */
 
 /** Requests that are remembered: those of links that are prefetched, mostly. */
-const MOST_KEPT = 100;
+const CAPACITY = 100;
 
 /**
  * @param {Window} window
@@ -80,7 +80,7 @@ export class OwnRequests {
    */
   #remember(id, url, code) {
     this.#asked.set(id, { url, code });
-    for (const old of this.#asked.keys()) if (this.#asked.size > MOST_KEPT) this.#asked.delete(old);
+    for (const old of this.#asked.keys()) if (this.#asked.size > CAPACITY) this.#asked.delete(old);
   }
 
   /**
@@ -93,13 +93,13 @@ export class OwnRequests {
     // What is logged late is of code that may have been put right: pages are asked for again.
     if (url !== null && code < this.#code) return;
     if (url === null) this.#overlay.failed(shown);
-    else if (this.#isShown(url) || !this.#navigation) {
+    else if (this.#isCurrent(url) || !this.#navigation) {
       this.#overlay.failed(shown, { isOfData: true });
     } else this.#later.set(url, shown);
   }
 
   /** @param {string} url */
-  #isShown(url) {
+  #isCurrent(url) {
     const { origin, pathname, search } = this.#window.location;
     return url === `${origin}${pathname}${search}`;
   }
@@ -108,7 +108,7 @@ export class OwnRequests {
   #navigated() {
     this.#overlay.clear();
     for (const [url, shown] of this.#later) {
-      if (!this.#isShown(url)) continue;
+      if (!this.#isCurrent(url)) continue;
       this.#later.delete(url);
       this.#overlay.failed(shown, { isOfData: true });
     }

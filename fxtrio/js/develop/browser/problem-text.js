@@ -10,8 +10,8 @@
  */
 function placeOf({ file, line, column }, root) {
   const own = root !== '' && file.startsWith(`${root}/`);
-  const shown = own ? file.slice(root.length + 1) : file;
-  return line > 0 ? `${shown}:${line}:${column || 1}` : shown;
+  const name = own ? file.slice(root.length + 1) : file;
+  return line > 0 ? `${name}:${line}:${column || 1}` : name;
 }
 
 /**

@@ -82,11 +82,11 @@ class HotSocket extends EventTarget {
 
   /** @param {string} data */
   #receive(data) {
-    const { type, epoch, number, event, data: told } = JSON.parse(data);
-    if (type === 'custom' && event === 'fx:problems') standing.problems = told;
+    const { type, epoch, number, event, data: payload } = JSON.parse(data);
+    if (type === 'custom' && event === 'fx:problems') standing.problems = payload;
     if (type === 'custom' && event === 'fx:process') {
       const sender = timingOfDocument('fx-process');
-      if (this.#heard === null && sender !== undefined && sender !== told.id) tellReplaced();
+      if (this.#heard === null && sender !== undefined && sender !== payload.id) tellReplaced();
       return;
     }
     if (type === 'connected' && this.#heard !== null) {

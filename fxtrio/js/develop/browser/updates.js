@@ -130,7 +130,7 @@ export class Updates {
    * @param {{ atOnce: boolean }} options
    */
   loadAhead(sources, { atOnce }) {
-    if (!this.#isWrong && !this.#shownModules().some((url) => sources.includes(url))) return;
+    if (!this.#isWrong && !this.#modulesOnScreen().some((url) => sources.includes(url))) return;
     this.#overlay.clear();
     const data = this.#fetch();
     this.#ahead = { at: performance.now(), data, atOnce };
@@ -161,8 +161,8 @@ export class Updates {
    *   `expected` follow as modules. `sources` null stands for all pages.
    */
   addData({ sources, expected }) {
-    const shown = this.#shownModules();
-    const others = sources !== null && !shown.some((url) => sources.includes(url));
+    const onScreen = this.#modulesOnScreen();
+    const others = sources !== null && !onScreen.some((url) => sources.includes(url));
     invalidate(this.#runtime); // what is kept for the next pages is of the code before
     // What has gone wrong may have done so in any file.
     if (others && !this.#isWrong && !this.#overlay.isPassing) {
@@ -170,7 +170,7 @@ export class Updates {
       return;
     }
     const { data, atOnce } = this.#newest();
-    const awaited = expected.filter((url) => shown.includes(url));
+    const awaited = expected.filter((url) => onScreen.includes(url));
     // It is on the screen, or about to be, unless that has failed.
     if (atOnce && sources !== null && awaited.length === 0 && !this.#isFailed) return;
     this.#data = data;
@@ -322,7 +322,7 @@ export class Updates {
     return null;
   }
 
-  #shownModules() {
+  #modulesOnScreen() {
     const page = this.#runtime.screen.view?.state.page;
     if (page === undefined) return [];
     return [page.module, ...page.layouts.map(({ module }) => module)];
@@ -336,7 +336,7 @@ function here() {
 /**
  * Wait until no page is on its way.
  *
- * @param {import('../../client/navigation/late-router.js').LateRouter} router
+ * @param {import('../../client/navigation/lazy-router.js').LazyRouter} router
  */
 async function idle(router) {
   if (router.snapshot().state === 'idle') return;

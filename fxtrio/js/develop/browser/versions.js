@@ -56,7 +56,7 @@ export class Versions {
    */
   tell(update) {
     const { acceptedPath, timestamp } = update;
-    const newest = { ...update, timestamp: Math.max(timestamp, this.toldOf(acceptedPath)) };
+    const newest = { ...update, timestamp: Math.max(timestamp, this.announcedOf(acceptedPath)) };
     this.#told.set(acceptedPath, newest.timestamp);
     return newest;
   }
@@ -66,7 +66,7 @@ export class Versions {
    *
    * @param {string} path
    */
-  toldOf(path) {
+  announcedOf(path) {
     return this.#told.get(path) ?? 0;
   }
 
@@ -78,7 +78,7 @@ export class Versions {
    * @param {number} version
    */
   live(path, version) {
-    const newest = Math.max(this.toldOf(path), this.#newest.get(path) ?? 0);
+    const newest = Math.max(this.announcedOf(path), this.#newest.get(path) ?? 0);
     this.#newest.set(path, Math.max(version, newest));
     if (version >= newest) return;
     if (this.#report === null) this.#old.add(path);

@@ -58,8 +58,8 @@ function waterfallOf(document, request, url) {
   box.append(elementOf(document, 'summary', 'Where the time went'));
   const load = async () => {
     const timing = (await loadTimings(url)).find((one) => one.request === request);
-    const gone = 'The server no longer has the timings of this request.';
-    box.append(...(timing ? partsOf(document, timing) : [elementOf(document, 'p', gone)]));
+    const missing = 'The server no longer has the timings of this request.';
+    box.append(...(timing ? partsOf(document, timing) : [elementOf(document, 'p', missing)]));
   };
   box.addEventListener('toggle', () => void load(), { once: true });
   return box;

@@ -25,18 +25,18 @@ export class ProjectLooks {
   }
 
   /**
-   * @param {Order | { changed: File[] }} given
+   * @param {Order | { changed: File[] }} message
    * @returns {{ problems: Problem[], unknown?: true }} `unknown` when there was no whole order
    */
-  answer(given) {
+  answer(message) {
     const last = this.#last;
     this.#last = null; // whatever fails, the next order is a whole one
-    if ('files' in given) return this.#whole(given);
+    if ('files' in message) return this.#whole(message);
     if (last === null) return { problems: [], unknown: true };
-    const changed = new Map(given.changed.map((file) => [file.path, file]));
+    const changed = new Map(message.changed.map((file) => [file.path, file]));
     const files = last.order.files.map((file) => changed.get(file.path) ?? file);
     const order = { ...last.order, files };
-    const found = lookAtChanged(this.#tools, last.order, given.changed, last.found);
+    const found = lookAtChanged(this.#tools, last.order, message.changed, last.found);
     if (found === undefined) return this.#whole(order);
     this.#last = { order, found };
     return { problems: listed(found) };

@@ -22,6 +22,6 @@ process.env.NODE_ENV = 'development';
 const { settings, packages } = JSON.parse(await text(process.stdin));
 const site = new Site(settings);
 const discovery = registerPackages(packages);
-const made = await makeServer(settings, site, new Browsers(), new EventEmitter(), discovery);
-const bundled = await Promise.all(Object.values(made.server.environments).map(waitBundled));
+const started = await makeServer(settings, site, new Browsers(), new EventEmitter(), discovery);
+const bundled = await Promise.all(Object.values(started.server.environments).map(waitBundled));
 process.exit(bundled.every(Boolean) ? 0 : 1);

@@ -75,8 +75,8 @@ function removeForsaken(folder) {
       fs.rmSync(path.join(folder, name), { force: true });
     }
     if (!NAME.test(name)) continue;
-    const made = SCRIPT.exec(fs.readFileSync(path.join(folder, name), 'utf8'));
-    if (made === null || !fs.existsSync(JSON.parse(made[1] ?? ''))) {
+    const match = SCRIPT.exec(fs.readFileSync(path.join(folder, name), 'utf8'));
+    if (match === null || !fs.existsSync(JSON.parse(match[1] ?? ''))) {
       fs.rmSync(path.join(folder, name));
     }
   }

@@ -54,7 +54,7 @@ export class Changes {
    * @param {import('../site.js').Site} site
    * @param {import('../browsers.js').Browsers} browsers
    * @param {typeof import('vite')} vite
-   * @param {import('node:events').EventEmitter} settled emits `told` after each change
+   * @param {import('node:events').EventEmitter} settled emits `sent` after each change
    */
   constructor(root, server, site, browsers, vite, settled) {
     this.#root = root;
@@ -63,20 +63,20 @@ export class Changes {
     this.#browsers = browsers;
     this.#vite = vite;
     this.#settled = settled;
-    browsers.on('fx:unloaded', (/** @type {any} */ told) => this.#retell(told));
+    browsers.on('fx:unloaded', (/** @type {any} */ report) => this.#retell(report));
   }
 
   /**
    * A browser could not load the module of an update. If files have changed since, they may have
    * put it right before the browser said so: tell it again. Else the next change may do so.
    *
-   * @param {{ url?: unknown, number?: unknown } | null} told `number` of the message of the update
+   * @param {{ url?: unknown, number?: unknown } | null} report `number` of the message of the update
    */
-  async #retell(told) {
+  async #retell(report) {
     const { moduleGraph } = this.#server.environments.client;
-    const file = moduleGraph.urlToModuleMap.get(String(told?.url))?.file;
+    const file = moduleGraph.urlToModuleMap.get(String(report?.url))?.file;
     if (!file || !this.#isThere(file)) return;
-    if (!this.#unloaded.add(file, Number(told?.number))) return;
+    if (!this.#unloaded.add(file, Number(report?.number))) return;
     await this.#inTurn(async () => {
       if (!this.#unloaded.take(file)) return; // the changes before have told of it
       await this.#emit('change', file, false);
@@ -269,23 +269,23 @@ export class Changes {
    * @param {Change} change of a page file by its source, or of another by its absolute path
    * @returns {Promise<OverlayProblem | null>}
    */
-  async #problemOf({ file, text: told }) {
+  async #problemOf({ file, text: sent }) {
     const isPage = isPageFile(file) && !path.isAbsolute(file);
     if (!isPage && !CODE.test(file)) return null;
     const staged = isPage ? this.#site.stagedAt(file) : file;
-    const text = told ?? (await fs.readFile(staged, 'utf8').catch(() => null));
+    const text = sent ?? (await fs.readFile(staged, 'utf8').catch(() => null));
     if (text === null) return null;
     const parsed = this.#vite.parseSync(staged, text, {
       lang: /\.m?ts$/.test(staged) ? 'ts' : 'tsx',
     });
     const { errors, module } = parsed;
     const id = path.isAbsolute(file) ? file : this.#site.idOf(file);
-    const shown = path.isAbsolute(file) ? file : id.replace(/\.tsx$/, '');
+    const name = path.isAbsolute(file) ? file : id.replace(/\.tsx$/, '');
     if (errors.length > 0) {
       const [{ message, labels }] = errors;
       const offset = labels?.[0]?.start ?? 0;
       const title = 'This code cannot be parsed';
-      return { title, message, file: shown, ...placeIn(text, offset) };
+      return { title, message, file: name, ...placeIn(text, offset) };
     }
     const { pluginContainer } = this.#server.environments.client;
     const resolves = async (/** @type {string} */ specifier) =>
@@ -298,7 +298,7 @@ export class Changes {
     }
     const { message, start } = missing;
     const title = 'Unresolved import';
-    return { title, message, file: shown, ...placeIn(text, start) };
+    return { title, message, file: name, ...placeIn(text, start) };
   }
 
   /**
@@ -333,9 +333,9 @@ export class Changes {
    * @param {boolean} prepared whether its modules are made before browsers ask for them
    */
   async #emit(type, file, prepared) {
-    const told = once(this.#settled, 'told', { signal: AbortSignal.timeout(LONGEST_MS) });
+    const sent = once(this.#settled, 'sent', { signal: AbortSignal.timeout(LONGEST_MS) });
     this.#server.watcher.emit(type, file);
-    await told.catch(() => {}); // Vite has nothing to do with the file
+    await sent.catch(() => {}); // Vite has nothing to do with the file
     if (!prepared || type === 'unlink') return;
     const { moduleGraph } = this.#server.environments.client;
     for (const { url } of moduleGraph.getModulesByFile(file) ?? []) this.#prepare(url);

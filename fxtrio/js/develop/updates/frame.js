@@ -22,14 +22,14 @@ export function placeIn(text, offset) {
  */
 export function frameOf(text, line, column) {
   const lines = text.split('\n');
-  const shown = [];
+  const frame = [];
   for (
     let number = Math.max(1, line - 2);
     number <= Math.min(lines.length, line + 2);
     number += 1
   ) {
-    shown.push(`${String(number).padStart(4)} | ${lines[number - 1]}`);
-    if (number === line) shown.push(`     | ${' '.repeat(column - 1)}^`);
+    frame.push(`${String(number).padStart(4)} | ${lines[number - 1]}`);
+    if (number === line) frame.push(`     | ${' '.repeat(column - 1)}^`);
   }
-  return shown.join('\n');
+  return frame.join('\n');
 }

@@ -39,14 +39,14 @@ export async function withText(file, client, browsers, tell) {
   /** @type {number | NodeJS.Timeout | undefined} */
   let timer;
   /** @type {Promise<Styles>} */
-  const late = new Promise((resolve) => {
+  const timeout = new Promise((resolve) => {
     timer = setTimeout(resolve, LONGEST_MS, new Map());
   });
-  const told = tell();
-  const styles = told.then(() => stylesOf(client, file)).catch(() => new Map());
-  browsers.release(await Promise.race([styles, late]));
+  const sent = tell();
+  const styles = sent.then(() => stylesOf(client, file)).catch(() => new Map());
+  browsers.release(await Promise.race([styles, timeout]));
   clearTimeout(timer);
-  await told;
+  await sent;
 }
 
 /**
@@ -62,8 +62,9 @@ export async function stylesOf(client, file) {
   const styles = new Map();
   for (const { id, url, type } of client.moduleGraph.getModulesByFile(file) ?? []) {
     if (id === null || type === 'asset') continue; // only others have its text in theirs
-    const made = await client.transformRequest(url).catch(() => null); // whoever asks is told why
-    const [, json] = (made !== null && PLAIN.test(made.code) && TEXT.exec(made.code)) || [];
+    const compiled = await client.transformRequest(url).catch(() => null); // whoever asks is told why
+    const [, json] =
+      (compiled !== null && PLAIN.test(compiled.code) && TEXT.exec(compiled.code)) || [];
     const text = json === undefined ? null : JSON.parse(json);
     if (text !== null && text.length <= LONGEST) styles.set(url, { id, text });
   }

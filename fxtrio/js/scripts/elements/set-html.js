@@ -68,13 +68,13 @@ function outerOf(host, around) {
 export function literalOf({ value }, module) {
   const { type, properties } = value?.expression ?? {};
   if (type !== 'ObjectExpression' || properties.length !== 1) return undefined;
-  const [{ type: kind, key, value: given, computed, method }] = properties;
+  const [{ type: kind, key, value: written, computed, method }] = properties;
   if (kind !== 'Property' || computed || method || (key.name ?? key.value) !== '__html') {
     return undefined;
   }
-  const variable = given.type === 'Identifier' ? module?.variableOf(given) : undefined;
+  const variable = written.type === 'Identifier' ? module?.variableOf(written) : undefined;
   const isConstant = variable && !module?.isWritten(variable);
-  const html = (isConstant && module?.initOf(variable)) || given;
+  const html = (isConstant && module?.initOf(variable)) || written;
   if (html.type === 'Literal') return typeof html.value === 'string' ? html.value : undefined;
   const isText = html.type === 'TemplateLiteral' && html.expressions.length === 0;
   return isText ? html.quasis[0].value.cooked : undefined;

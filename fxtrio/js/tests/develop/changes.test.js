@@ -24,7 +24,7 @@ test('what a broken file lacks may have come, and what is wrong is told before t
   const told = [];
   watcher.on('change', (file) => {
     told.push(path.basename(file));
-    settled.emit('told');
+    settled.emit('sent');
   });
   const module = { importers: new Set(), file: card, type: 'js', url: '/card.jsx' };
   const moduleGraph = {
@@ -72,7 +72,7 @@ test('what a broken file lacks may have come, and what is wrong is told before t
 test('a page is shown as it is told, before it is on the disk, and outlined last', async () => {
   const settled = new EventEmitter();
   const watcher = new EventEmitter();
-  watcher.on('change', () => settled.emit('told'));
+  watcher.on('change', () => settled.emit('sent'));
   /** @type {string[]} */
   const steps = [];
   const moduleGraph = {
@@ -129,7 +129,7 @@ test('a stylesheet comes with its text, after the modules of the same save', asy
   watcher.on('change', (file) => {
     const acceptedPath = `/${path.basename(file)}`;
     browsers.send({ type: 'update', updates: [{ acceptedPath }] });
-    settled.emit('told');
+    settled.emit('sent');
   });
   const code = 'const __vite__css = "p {}"\nimport.meta.hot.accept()';
   const moduleGraph = {

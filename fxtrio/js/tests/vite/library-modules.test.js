@@ -7,7 +7,12 @@ import { fileURLToPath } from 'node:url';
 
 import { build, parseSync } from 'vite';
 
-import { asModule, ASKED, libraryModules, withLaterStreams } from '../../vite/library/modules.js';
+import {
+  asModule,
+  FEATURE_TEST,
+  libraryModules,
+  withLaterStreams,
+} from '../../vite/library/modules.js';
 import { onlyReads } from '../../vite/library/uses.js';
 
 test('exports become variables, and imports those of modules, line by line', () => {
@@ -104,7 +109,7 @@ async function bundled(context, code, { packages = {}, isPublished = false } = {
         minify: false,
         rolldownOptions: {
           input: `${root}/entry.js`,
-          onwarn: ({ message }) => ASKED.test(message) || warnings.push(message),
+          onwarn: ({ message }) => FEATURE_TEST.test(message) || warnings.push(message),
         },
       },
     });

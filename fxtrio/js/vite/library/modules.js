@@ -22,7 +22,7 @@ const ASSIGNED = /\bexports\.(\w+) =(?!=)/g;
 const ASSIGNED_ONCE = /^exports\.(\w+) =(?!=)/gm;
 
 /** What the bundler says of packages that ask whether the library has a function. */
-export const ASKED = new RegExp(
+export const FEATURE_TEST = new RegExp(
   `IMPORT_IS_UNDEFINED[^]*\\bnode_modules/(${NAMES})/[^]*\\bnode_modules/\\S+:\\d+:\\d+`,
 );
 

@@ -6,13 +6,13 @@
 import { namesOf, withNewer } from './partial-state.js';
 import { stopValues } from '../../view/promises.js';
 import { keyOf, pageUrl, withBase } from '../urls.js';
-import { IDLE } from '../late-router.js';
+import { IDLE } from '../lazy-router.js';
 
 /** @typedef {import('../../types.js').State} State */
 /** @typedef {import('../../types.js').View} View */
 /** @typedef {import('../../types.js').Visit} Visit */
 /** @typedef {import('../../types.js').PageInfo} PageInfo */
-/** @typedef {import('../late-router.js').Status} Status */
+/** @typedef {import('../lazy-router.js').Status} Status */
 
 /** Redirects that are followed in a row. */
 const MOST_REDIRECTS = 10;

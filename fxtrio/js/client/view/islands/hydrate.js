@@ -12,7 +12,7 @@ import { documentRuntime } from './document.js';
 /**
  * What the server has said of an island (`render/islands.js`).
  *
- * @typedef {object} Given
+ * @typedef {object} IslandData
  * @property {string} module URL
  * @property {string} name of its export
  * @property {Record<string, unknown>} props
@@ -34,7 +34,7 @@ const routes = new WeakMap();
 /** @param {Options} options */
 export function startIslands(options) {
   const target = /** @type {any} */ (window);
-  const hydrate = (/** @type {[HTMLElement, Given]} */ one) => void show(...one, options);
+  const hydrate = (/** @type {[HTMLElement, IslandData]} */ one) => void show(...one, options);
   // Pages with scripts may have this code, and no loader; an element of that id is none.
   const waiting = Object.hasOwn(target, '__fx_islands') ? target.__fx_islands : [];
   target.__fx_islands = { push: hydrate };
@@ -43,18 +43,18 @@ export function startIslands(options) {
 
 /**
  * @param {HTMLElement} element
- * @param {Given} given
+ * @param {IslandData} island
  * @param {Options} options
  */
-async function show(element, given, { base: built, below }) {
-  const { module, name, props, id, params = {}, base = built } = given;
+async function show(element, island, { base: built, below }) {
+  const { module, name, props, id, params = {}, base = built } = island;
   const report = (/** @type {unknown} */ error) => console.error(`<Island> of ${module}:`, error);
   try {
     await loadBase(base, below);
     const component = (await import(/* @vite-ignore */ module))[name];
     const route = routes.get(document) ?? routeOf(base, params);
     routes.set(document, route);
-    const inside = createElement(Kept, { element }, createElement(component, props));
+    const inside = createElement(HtmlFallback, { element }, createElement(component, props));
     const alone = createElement(IslandContext, { value: true }, inside);
     hydrateRoot(element, createElement(RouteContext, { value: route }, alone), {
       identifierPrefix: id,
@@ -98,7 +98,7 @@ function routeOf(base, params) {
  *   { hasFailed: boolean }
  * >}
  */
-class Kept extends Component {
+class HtmlFallback extends Component {
   state = { hasFailed: false };
   #html = '';
 

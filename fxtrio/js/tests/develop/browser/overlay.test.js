@@ -116,19 +116,19 @@ test('what cannot be loaded covers the pages that need it, and is counted elsewh
   overlay.concerns = (file) => file === '/p/pages/a.fxl';
   const error = { message: 'no such rule', id: '/p/word.css' };
 
-  overlay.notMade({ ...error, pages: ['/p/pages/b.fxl'] });
+  overlay.couldNotCompile({ ...error, pages: ['/p/pages/b.fxl'] });
   assert.equal(text().trim(), '1 problem');
-  overlay.notMade({ ...error, pages: ['/p/pages/a.fxl', '/p/pages/b.fxl'] });
+  overlay.couldNotCompile({ ...error, pages: ['/p/pages/a.fxl', '/p/pages/b.fxl'] });
   assert.match(text(), /no such rule/);
   overlay.clear();
   assert.equal(text(), '');
 
   const standing = { title: 'x', message: 'y', file: '/p/b.jsx', line: 1, column: 1, frame: '' };
   overlay.setStanding([{ ...standing, pages: [] }]);
-  overlay.notMade({ message: 'the same', id: '/p/b.jsx', pages: [] });
+  overlay.couldNotCompile({ message: 'the same', id: '/p/b.jsx', pages: [] });
   assert.equal(text().trim(), '1 problem');
   overlay.setStanding([]);
-  overlay.notMade({ ...error, pages: [] });
+  overlay.couldNotCompile({ ...error, pages: [] });
   overlay.clearElsewhere();
   assert.equal(text(), '');
 });

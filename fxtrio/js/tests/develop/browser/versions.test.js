@@ -177,8 +177,8 @@ function open(server, later, inOrder) {
     shown,
     /** @param {string} path of a page that is navigated to */
     async go(path) {
-      const told = versions.toldOf(path);
-      const module = await load(`${path}?import${told ? `&t=${told}` : ''}`);
+      const announced = versions.announcedOf(path);
+      const module = await load(`${path}?import${announced ? `&t=${announced}` : ''}`);
       shown[path] ??= module;
     },
   };

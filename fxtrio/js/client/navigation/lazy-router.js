@@ -17,7 +17,7 @@ import { keyOf, pageUrl } from './urls.js';
 export const IDLE = Object.freeze({ state: 'idle', to: null });
 
 /** Has the methods of the router. Where its code cannot be loaded, browsers load documents. */
-export class LateRouter {
+export class LazyRouter {
   #load;
   #stage;
   #base;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { IDLE, LateRouter } from '../../client/navigation/late-router.js';
+import { IDLE, LazyRouter } from '../../client/navigation/lazy-router.js';
 
 /** A browser at a page, and the code of navigations, which comes when `come` is called. */
 function browserAt(href = 'https://app.test/shop') {
@@ -34,7 +34,7 @@ function browserAt(href = 'https://app.test/shop') {
   };
   /** @type {{ promise: Promise<any>, resolve(value: any): void, reject(error: unknown): void }[]} */
   const loads = [];
-  const late = new LateRouter({
+  const lazy = new LazyRouter({
     base: '/shop',
     load: () => {
       /** @type {any} */
@@ -55,15 +55,15 @@ function browserAt(href = 'https://app.test/shop') {
   const moveTo = (/** @type {string} */ to) => {
     href = new URL(to, href).href;
   };
-  return { late, done, loads, come, moveTo };
+  return { lazy, done, loads, come, moveTo };
 }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('what was asked for is done in its order when the code is there', async () => {
-  const { late, done, loads, come, moveTo } = browserAt();
+  const { lazy, done, loads, come, moveTo } = browserAt();
   moveTo('/shop/b');
-  const all = [late.prefetch('/a'), late.navigate('/a'), late.pop(), late.refresh()];
+  const all = [lazy.prefetch('/a'), lazy.navigate('/a'), lazy.pop(), lazy.refresh()];
   await settled();
   assert.deepEqual(done, []);
   come();
@@ -71,17 +71,17 @@ test('what was asked for is done in its order when the code is there', async () 
 
   assert.deepEqual(done, ['prefetch /a', 'navigate /a', 'pop', 'refresh ']);
   assert.equal(loads.length, 1);
-  void late.navigate('/b');
+  void lazy.navigate('/b');
   assert.equal(done.at(-1), 'navigate /b', 'and at once from then on');
 });
 
 test('a navigation is loading while its code is', async () => {
-  const { late, come } = browserAt();
+  const { lazy, come } = browserAt();
   /** @type {any[]} */
   const seen = [];
-  late.subscribe(() => seen.push(late.snapshot().to));
-  const going = late.navigate('/a?b=1');
-  assert.deepEqual(late.snapshot(), { state: 'loading', to: '/shop/a?b=1' });
+  lazy.subscribe(() => seen.push(lazy.snapshot().to));
+  const going = lazy.navigate('/a?b=1');
+  assert.deepEqual(lazy.snapshot(), { state: 'loading', to: '/shop/a?b=1' });
   come();
   await going;
 
@@ -90,23 +90,23 @@ test('a navigation is loading while its code is', async () => {
 });
 
 test('a place on the page is left to the browser, without any code', async () => {
-  const { late, done, loads, moveTo } = browserAt();
-  await late.navigate('#part');
+  const { lazy, done, loads, moveTo } = browserAt();
+  await lazy.navigate('#part');
   moveTo('#part');
-  await late.pop();
+  await lazy.pop();
   moveTo('/shop');
-  await late.pop();
+  await lazy.pop();
 
   assert.deepEqual(done, ['leave https://app.test/shop#part', 'stay', 'stay']);
   assert.equal(loads.length, 0);
-  assert.equal(late.shown.href, 'https://app.test/shop');
+  assert.equal(lazy.shown.href, 'https://app.test/shop');
 });
 
 test('the code does what browsers do not with a place on the page', async () => {
   for (const options of [{ replace: true }, { scroll: false }, { fresh: true }]) {
-    const { late, done, come } = browserAt();
-    const going = late.navigate('#part', options);
-    assert.equal(late.snapshot(), IDLE);
+    const { lazy, done, come } = browserAt();
+    const going = lazy.navigate('#part', options);
+    assert.equal(lazy.snapshot(), IDLE);
     come();
     await going;
 
@@ -115,10 +115,10 @@ test('the code does what browsers do not with a place on the page', async () => 
 });
 
 test('a place on the page ends a navigation that waits for the code', async () => {
-  const { late, done, come, moveTo } = browserAt();
-  const all = [late.navigate('/a'), late.navigate('#part')];
+  const { lazy, done, come, moveTo } = browserAt();
+  const all = [lazy.navigate('/a'), lazy.navigate('#part')];
   moveTo('#other');
-  all.push(late.pop());
+  all.push(lazy.pop());
   await settled();
   assert.deepEqual(done, []);
   come();
@@ -129,72 +129,72 @@ test('a place on the page ends a navigation that waits for the code', async () =
 
 test('without the code the shown page stays, and is loaded where its data shall be fresh', async (context) => {
   context.mock.method(console, 'error', () => {});
-  const { late, done, loads, moveTo } = browserAt();
+  const { lazy, done, loads, moveTo } = browserAt();
   moveTo('/shop/b');
-  const popped = late.pop();
+  const popped = lazy.pop();
   moveTo('/shop#part');
   loads[0].reject(new TypeError('gone'));
   await popped;
   assert.deepEqual(done, ['stay']);
 
-  const fresh = late.navigate('#end', { fresh: true });
+  const fresh = lazy.navigate('#end', { fresh: true });
   loads[1].reject(new TypeError('gone'));
   await fresh;
   assert.deepEqual(done.slice(1), ['leave https://app.test/shop#end', 'reload']);
 });
 
 test('another site is left to the browser, without any code', async () => {
-  const { late, done, loads } = browserAt();
-  await late.navigate('https://other.test/');
+  const { lazy, done, loads } = browserAt();
+  await lazy.navigate('https://other.test/');
 
   assert.deepEqual(done, ['leave https://other.test/']);
   assert.equal(loads.length, 0);
 });
 
 test('without the code browsers load documents, and the next navigation tries again', async (context) => {
-  const { late, done, loads, come, moveTo } = browserAt();
+  const { lazy, done, loads, come, moveTo } = browserAt();
   moveTo('/shop/b');
   const errors = context.mock.method(console, 'error', () => {});
-  const all = [late.navigate('/a'), late.pop(), late.refresh(), late.prefetch('/a')];
-  const taken = assert.rejects(late.payloads.take(new URL('https://app.test/shop/b'), {}), /gone/);
+  const all = [lazy.navigate('/a'), lazy.pop(), lazy.refresh(), lazy.prefetch('/a')];
+  const taken = assert.rejects(lazy.payloads.take(new URL('https://app.test/shop/b'), {}), /gone/);
   loads[0].reject(new TypeError('gone'));
   await Promise.all([...all, taken]);
 
   assert.deepEqual(done, ['leave https://app.test/shop/a', 'reload', 'reload']);
   assert.equal(errors.mock.callCount(), 4);
-  assert.equal(late.snapshot(), IDLE);
+  assert.equal(lazy.snapshot(), IDLE);
 
-  const again = late.navigate('/c');
+  const again = lazy.navigate('/c');
   come();
   await again;
   assert.equal(done.at(-1), 'navigate /c');
 });
 
 test('there is nothing to forget before the code is there', async () => {
-  const { late, done, loads, come } = browserAt();
-  late.forgetPrefetched();
-  late.payloads.invalidate();
-  late.payloads.invalidateTag('a');
+  const { lazy, done, loads, come } = browserAt();
+  lazy.forgetPrefetched();
+  lazy.payloads.invalidate();
+  lazy.payloads.invalidateTag('a');
   assert.deepEqual([done.length, loads.length], [0, 0]);
 
-  const ready = late.ready();
+  const ready = lazy.ready();
   come();
   await ready;
-  late.forgetPrefetched();
-  late.payloads.invalidate();
-  late.payloads.invalidateTag('a');
+  lazy.forgetPrefetched();
+  lazy.payloads.invalidate();
+  lazy.payloads.invalidateTag('a');
   assert.deepEqual(done, ['forget', 'invalidate ', 'invalidateTag a']);
 });
 
 test('what replaces an entry of the history does so without the code', async (context) => {
   context.mock.method(console, 'error', () => {});
-  const { late, done, loads } = browserAt();
+  const { lazy, done, loads } = browserAt();
   for (const [at, to] of ['#part', '/b'].entries()) {
-    const going = late.navigate(to, { replace: true });
+    const going = lazy.navigate(to, { replace: true });
     loads[at].reject(new TypeError('gone'));
     await going;
   }
-  await late.navigate('https://other.test/', { replace: true });
+  await lazy.navigate('https://other.test/', { replace: true });
 
   assert.deepEqual(done, [
     'leave https://app.test/shop#part replacing',
