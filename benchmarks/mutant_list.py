@@ -262,14 +262,14 @@ MUTANTS = (
         SCHEDULE,
     ),
     Mutant(
-        "sessions are remembered after their end",
+        "sessions are cached after their end",
         "plugins.auth.accounts",
-        "            self.remembered.forget()\n            self.sockets.end(",
+        "            self.session_cache.forget()\n            self.sockets.end(",
         "            self.sockets.end(",
         SESSIONS,
     ),
     Mutant(
-        "a look that began before a logout is remembered",
+        "a query that began before a logout is cached",
         "plugins.auth.sessions.session_cache",
         "        if looked_up is not None and forgotten == self._forgotten:",
         "        if looked_up is not None:",

@@ -27,7 +27,7 @@ from typing import Any, Literal
 import attrs
 import pytest
 
-from tests.made_once import FOLDER
+from tests.built_once import FOLDER
 
 CRASHED = "The process of this test ended during it, with status {}."
 NEVER_BEGUN = "The process of this test ended before it, with status {}."

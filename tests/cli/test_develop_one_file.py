@@ -14,7 +14,7 @@ from fxtrio.compile.bundling.installation import JS, LOCK, toolchain_folder
 from fxtrio.develop.processes import early_node, one_file
 from fxtrio.develop.processes.one_file import file_of, toolchain_in
 from fxtrio.node import find_node
-from tests.cli.test_develop_kept_files import CONTENTS
+from tests.cli.test_develop_cached_files import CONTENTS
 
 RUNTIME = JS / "develop/runtime"
 MODULES = {

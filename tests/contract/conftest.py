@@ -8,8 +8,8 @@ import trio
 
 from fx.testing import TestResponse
 from tests.built import build, open_built
+from tests.built_once import built_once
 from tests.contract.servers import Observed, observe_workers
-from tests.made_once import made_once
 
 TOUR = Path(__file__).parent / "tour"
 PATHS = (
@@ -38,7 +38,7 @@ def tour(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) 
         shutil.copytree(TOUR, project)
         build(project)
 
-    return made_once(pytestconfig, "tour", tmp_path_factory.mktemp("contract") / "tour", make)
+    return built_once(pytestconfig, "tour", tmp_path_factory.mktemp("contract") / "tour", make)
 
 
 @pytest.fixture(scope="session")

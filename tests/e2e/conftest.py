@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.built_once import built_once
 from tests.e2e.support import Server, copy_example, fx, served
-from tests.made_once import made_once
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -23,7 +23,7 @@ def built_guestbook(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPa
         fx("build", cwd=copy_example("guestbook", folder))
 
     folder = tmp_path_factory.mktemp("examples")
-    return made_once(pytestconfig, "guestbook", folder, make) / "guestbook"
+    return built_once(pytestconfig, "guestbook", folder, make) / "guestbook"
 
 
 @pytest.fixture

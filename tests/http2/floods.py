@@ -346,17 +346,17 @@ async def big_table(server: Target) -> None:
 
 async def shaken_hands(server: Target) -> None:
     """What comes to a port of TLS that is no TLS, or not all of it; h2c to one that is not."""
-    greetings = [
+    openings = [
         b"",
         b"GET / HTTP/1.1\r\nHost: a\r\n\r\n",
         b"\x16\x03\x01\x02\x00\x01",
         b"\xff" * 500,
     ]
-    greetings += [PREFACE + EMPTY_SETTINGS, b"\x16\x03\x01\xff\xff" + b"\x00" * 70000]
+    openings += [PREFACE + EMPTY_SETTINGS, b"\x16\x03\x01\xff\xff" + b"\x00" * 70000]
     async with trio.open_nursery() as nursery:
-        for greeting in greetings:
-            nursery.start_soon(_greet, server, greeting, True)
-            nursery.start_soon(_greet, server, greeting, False)
+        for opening in openings:
+            nursery.start_soon(_greet, server, opening, True)
+            nursery.start_soon(_greet, server, opening, False)
 
 
 async def _greet(server: Target, greeting: bytes, stays: bool) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ..made_once import made_once
+from ..built_once import built_once
 from ..trees import page, write_tree
 
 FILES = {
@@ -139,4 +139,4 @@ def project(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactor
             timeout=300,
         )
 
-    return made_once(pytestconfig, "supervised", tmp_path_factory.mktemp("supervised"), make)
+    return built_once(pytestconfig, "supervised", tmp_path_factory.mktemp("supervised"), make)

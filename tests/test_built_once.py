@@ -1,4 +1,4 @@
-"""What the processes of a run make once: `tests/made_once.py`."""
+"""What the processes of a run build once: `tests/built_once.py`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TREE = {
     "conftest.py": """
         import os
         import pytest
-        from tests.made_once import made_once
+        from tests.built_once import built_once
         from tests.workers import Workers
 
         def pytest_configure(config):
@@ -38,7 +38,7 @@ TREE = {
                 (folder / "part").mkdir(parents=True)
                 (folder / "part/text").write_text("made")
 
-            yield made_once(pytestconfig, "it", tmp_path_factory.mktemp("it"), make)
+            yield built_once(pytestconfig, "it", tmp_path_factory.mktemp("it"), make)
             with open("left", "a") as file:
                 file.write(f"{os.getpid()}\\n")
         """,

@@ -1,4 +1,4 @@
-"""What is made once for all processes of a run of the tests: the first one that asks makes it."""
+"""What is built once for all processes of a test run: by the first that needs it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FOLDER = pytest.StashKey[Path]()
 """
 
 
-def made_once(config: pytest.Config, name: str, to: Path, make: Callable[[Path], object]) -> Path:
+def built_once(config: pytest.Config, name: str, to: Path, make: Callable[[Path], object]) -> Path:
     """Return ``to``, which has become a copy of the folder that ``make`` fills.
 
     It is a copy since tests write logs and databases into it. A built project may be moved.
