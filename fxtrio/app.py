@@ -129,7 +129,7 @@ class Application(Starlette):
         self.router.routes.extend(plugin_routes(plugins, base_url=site.config.base_url))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection, or run the lifespan, which fails if middleware cannot be made.
+        """Serve one connection, or run the lifespan, which fails if middleware cannot be created.
 
         To servers an app that merely raises is one without a lifespan, which they serve.
         """

@@ -139,7 +139,7 @@ def _joined(base: bytes, value: bytes) -> bytes:
 
 
 def refuse_start(error: Exception, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
-    """Run the lifespan of an app that cannot be made. Raises ``error``, after reporting it."""
+    """Run the lifespan of an app that cannot be created. Raises ``error``, after reporting it."""
 
     @asynccontextmanager
     async def fail(_: object) -> AsyncIterator[None]:

@@ -100,7 +100,7 @@ async def open_portal() -> AsyncIterator[AsyncioPortal]:
 
 
 class AsyncioPortal:
-    """Calls into an asyncio loop. Made by `open_portal`; valid until its block ends."""
+    """Calls into an asyncio loop. Created by `open_portal`; valid until its block ends."""
 
     def __init__(self) -> None:
         self._slots = trio.CapacityLimiter(CAPACITY)

@@ -163,7 +163,7 @@ _AMBIGUOUS = re.compile(r"[/\\]{2}|https?:(?!//[^/\\])", re.IGNORECASE)
 
 
 class Redirect(_Copied):
-    """Sends the client to ``url``. Made by `redirect`; returned or raised."""
+    """Sends the client to ``url``. Created by `redirect`; returned or raised."""
 
     invalidated: tuple[str, ...] = ()
     """URLs that `invalidate_routes` names."""

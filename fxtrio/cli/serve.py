@@ -199,7 +199,7 @@ and again, each time without serving anybody. Requests make no cycles, so there 
 
 
 def _import_server(*, with_app: bool) -> Callable[..., int]:
-    """Return the `serve` of `supervise.start`; ``with_app`` imports what apps are made of, too.
+    """Return the `serve` of `supervise.start`; ``with_app`` also imports what apps need.
 
     No garbage is collected meanwhile, and no collection looks at the modules later: what
     imports make stays.

@@ -1,4 +1,4 @@
-"""One page file in its halves, checked. Made by `file_checks`."""
+"""One page file in its halves, checked. Created by `file_checks`."""
 
 from __future__ import annotations
 

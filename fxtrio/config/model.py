@@ -268,7 +268,7 @@ class DevConfig(Section, frozen=True, kw_only=True):
 
 
 class Config(Section, frozen=True, kw_only=True):
-    """All settings of an app. Made by `load_config`; every value has been checked."""
+    """All settings of an app. Created by `load_config`; every value has been checked."""
 
     hidden = ("secret_keys",)
 

@@ -1,4 +1,4 @@
-"""What Markdown hooks receive. Made by `fxtrio.serve` for each request.
+"""What Markdown hooks receive. Created by `fxtrio.serve` for each request.
 
 The classes are frozen; what a page's loader and render returned is cached for the length
 of the request, so that two hooks that ask cost one run.

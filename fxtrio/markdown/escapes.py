@@ -127,7 +127,7 @@ class _Needs:
         self._brackets = linked or any(map(self._links, range(len(escapes))))
 
     def escape(self, index: int) -> bool:
-        """Tell whether an escape is needed. Asked for each in order."""
+        """Return whether an escape is needed. Called for each in order."""
         token, line = self._escapes[index], self._lines[index]
         char, end, block = token["escaped"], token.end(), self._block
         starts = token.start() == line.own

@@ -1,4 +1,4 @@
-"""What the files of a pages folder mean together. Made by `scan`, read by `compile`.
+"""What the files of a pages folder mean together. Created by `scan`, read by `compile`.
 
 Sources are POSIX strings relative to the project folder: ``pages/blog/[id].fxl``.
 """

@@ -186,7 +186,7 @@ class Unsent:
         return True
 
     def must_wait(self, size: int, address: str) -> bool:
-        """Return whether a response of ``size`` bytes must not be made yet."""
+        """Return whether a response of ``size`` bytes must not be created yet."""
         others = self._reserved[address] if address else 0
         return self.is_full or bool(others and others + size > self.capacity * CLIENT_SHARE)
 
@@ -204,14 +204,14 @@ class Unsent:
         self.add(size)
 
     async def _wait_share(self, deadline: float) -> bool:
-        """Wait until something that was being made is done; False at the deadline."""
+        """Wait until a response that was being created is done; False at the deadline."""
         give_up_place()
         with trio.move_on_at(deadline) as waiting:
             await self._freed.wait()
         return not waiting.cancelled_caught
 
     async def wait_room(self, deadline: float = inf) -> bool:
-        """Wait until a large response may be made; False when there is no room after `WAIT`."""
+        """Wait until a large response may be created; False when there is no room after `WAIT`."""
         give_up_place()
         began = trio.current_time()
         deadline = min(deadline, began + WAIT)
@@ -233,7 +233,7 @@ class Unsent:
 
     @asynccontextmanager
     async def turn(self, holder: Holder, path: bytes) -> AsyncIterator[bool]:
-        """Wait until a response to ``holder`` may be made while the budget is full.
+        """Wait until a response to ``holder`` may be created while the budget is full.
 
         False when it may not after `WAIT`. What is known to be large below ``path`` waits for
         room; all others have their turn, `PLACES` at a time. Probes need none.

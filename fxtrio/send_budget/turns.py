@@ -1,4 +1,4 @@
-"""Whose response is made while the budget for what waits to be sent is full.
+"""Whose response is created while the budget for what waits to be sent is full.
 
 A small response is mostly taken by its socket at once, and is no reason to let its client wait.
 How large one becomes is not known before it is made, so only a few pass at a time: as long as
@@ -73,7 +73,7 @@ class LargePaths:
 
 
 class Turns:
-    """Responses that may be made at the same time, and who waits for one of these places.
+    """Responses that may be created at the same time, and who waits for one of these places.
 
     The clients of one public address have some of them at most, however many requests they send.
     ``keeps``: a place is not free again while its response waits and is large.
@@ -102,7 +102,7 @@ class Turns:
             self._leave(place)
 
     def take(self, place: Turn, now: float) -> bool:
-        """Return whether a response may be made: there was a place, and it has it now."""
+        """Return whether a response may be created: there was a place, and it has it now."""
         if not self._may_take(place):
             for other in list(self._taken):
                 if now - other.since >= SOON and not (self._keeps and other.holder.unsent > LIGHT):

@@ -1,4 +1,4 @@
-"""Middleware around the app: how it is made, and the outermost layer around it.
+"""Middleware around the app: how it is created, and the outermost layer around it.
 
 That layer responds to failures, which never stop the server.
 """

@@ -98,7 +98,7 @@ class SitePage(msgspec.Struct, frozen=True, eq=False):
         *,
         admitted: bool = False,
     ) -> Awaitable[Answer | None]:
-        """Return the answer of the page in the representation that is asked for.
+        """Return the page in the requested representation.
 
         ``admitted``: the settings of the route have been applied.
         """

@@ -240,7 +240,7 @@ async def _tell(settings: DatabaseConfig, sql: str) -> None:
 
 @attrs.define(eq=False)
 class LazyDocument:
-    """The OpenAPI document of an app in tests, made at its first request.
+    """The OpenAPI document of an app in tests, created at the first request.
 
     Describing takes a process that imports the project, and most tests never ask. Equal projects
     with equal settings are described once.

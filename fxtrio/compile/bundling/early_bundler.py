@@ -20,7 +20,7 @@ _BUILD = JS / "vite" / "build.js"
 
 
 class EarlyBundler(EarlyProcess):
-    """The bundler, as long as nobody has taken it. Made by `bundling_early`."""
+    """The bundler, as long as nobody has taken it. Created by `bundling_early`."""
 
     def __init__(self, root: Path, toolchain: Path) -> None:
         """Start it for the project in ``root``. Raises NodeMissing, and OSError without tools."""

@@ -29,7 +29,7 @@ LISTING = "installed.json"
 
 @attrs.frozen
 class Installation:
-    """Packages that stand in a folder of their own. Made by `toolchain` and `tool`."""
+    """Packages that stand in a folder of their own. Created by `toolchain` and `tool`."""
 
     folder: Path
     """Where they belong; ``node_modules`` is in it."""

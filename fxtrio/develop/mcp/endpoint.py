@@ -83,7 +83,7 @@ async def call_known(known: Known, tool: str, arguments: Mapping[str, Any]) -> b
 
 
 class ToolsEndpoint:
-    """Serves ``app``, and the tools at `PATH`. The SDK is imported when it is asked for first."""
+    """Serves ``app``, and the tools at `PATH`. The SDK is imported at the first request."""
 
     def __init__(self, app: ASGIApp, root: Path, here: Here) -> None:
         self._app = app

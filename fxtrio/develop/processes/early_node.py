@@ -26,7 +26,7 @@ PUBLIC = "FX_PUBLIC_"
 
 
 class EarlyNode(EarlyProcess):
-    """Node, as long as nobody has taken it. Made by `starting_early`."""
+    """Node, as long as nobody has taken it. Created by `starting_early`."""
 
     def __init__(self, node: Path, root: Path) -> None:
         """Start the executable ``node`` for the project in ``root``. Raises OSError."""

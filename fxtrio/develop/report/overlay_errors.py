@@ -90,7 +90,7 @@ def overlay_finding(problem: Problem, root: Path) -> OverlayProblem:
 
 
 def overlay_failure(swapped: Swapped, order: Swap, root: Path) -> OverlayProblem:
-    """Return why the new Python code of ``order`` is not in use, or no restart has been made."""
+    """Return why the new Python code of ``order`` is not in use, or why there was no restart."""
     places = [
         (path, int(line))
         for path, line in _FRAME.findall(swapped.failed)

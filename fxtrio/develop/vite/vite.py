@@ -41,7 +41,7 @@ class OrderVoid(FxtrioError):
 
 @attrs.define(eq=False)
 class Vite:
-    """Takes orders. Made by `open_vite`; valid until its block ends."""
+    """Takes orders. Created by `open_vite`; valid until its block ends."""
 
     settings: ViteSettings
     _process: AttachedProcess

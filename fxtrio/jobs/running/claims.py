@@ -19,7 +19,7 @@ from fxtrio.jobs.store import Claimed, Due, JobStore
 
 @attrs.define(eq=False, kw_only=True)
 class Claims:
-    """The claims of a process. Made by `JobRunner`."""
+    """The claims of a process. Created by `JobRunner`."""
 
     store: JobStore
     """With reserved connections."""

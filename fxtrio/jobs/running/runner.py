@@ -62,7 +62,7 @@ class JobStatistics:
 
 @attrs.define(eq=False, kw_only=True)
 class JobRunner:
-    """Runs jobs of one process. Made by `open_jobs`."""
+    """Runs jobs of one process. Created by `open_jobs`."""
 
     store: JobStore
     jobs: dict[str, Job[Any]]

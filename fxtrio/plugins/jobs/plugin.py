@@ -96,7 +96,7 @@ class JobsPlugin(Plugin[JobsSettings]):
     _isolated = False
 
     def isolate(self, folder: Path) -> None:
-        """Warn of nothing in tests: their accounts are made while the app runs."""
+        """Warn of nothing in tests: their accounts are created while the app runs."""
         self._isolated = True
 
     @asynccontextmanager

@@ -65,7 +65,7 @@ class LoopDelay(Collector):
 
 
 class AppState(Collector):
-    """A collector of prometheus_client for the parts of a running app. Asked on its event loop."""
+    """A collector of prometheus_client for the parts of a running app. Read on its event loop."""
 
     def __init__(self, app: App) -> None:
         self._app = app

@@ -299,7 +299,7 @@ def notify_payload(data: bytes) -> str:
 
 
 class ListeningConnection:
-    """A `StoreConnection` to PostgreSQL: one for the whole process. Made by `_open_listening`.
+    """A `StoreConnection` to PostgreSQL: one for the whole process. Created by `_open_listening`.
 
     Notifications arrive whenever the connection is read, and commands need it exclusively: the
     task that waits for notifications yields to them.

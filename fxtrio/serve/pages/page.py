@@ -150,7 +150,7 @@ class PageEvent(msgspec.Struct, frozen=True, eq=False):
         loaded: EncodedValues,
         state: tuple[object, ...] | None = None,
     ) -> Reply:
-        """Return a view as HTML. With ``state`` the document is kept for it."""
+        """Return a view as HTML. With ``state`` the document is cached for it."""
         site, audience = self.site, self.event.audience
         nonce, cache = audience.nonce(), site.render_cache
         payload = self._join(plan, content, location, loaded)

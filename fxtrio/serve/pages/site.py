@@ -391,7 +391,7 @@ class LazySequence(Sequence[Item], Generic[From, Item]):
         self._items: dict[int, Item] = {}
 
     def __len__(self) -> int:
-        """Return how many there are, made or not."""
+        """Return how many there are, created or not."""
         return len(self._sources)
 
     @overload

@@ -40,7 +40,7 @@ class ServerLog(Protocol):
 
 
 class Services(msgspec.Struct, frozen=True, kw_only=True, eq=False):
-    """Made once per worker, by whoever starts it, and valid for as long as it runs."""
+    """Created once per worker, by the code that starts it, and valid for as long as it runs."""
 
     app: Application
     """Any ASGI 3 application."""

@@ -80,7 +80,7 @@ class RequestLimit:
 
 
 class Hub:
-    """Made once per worker, entered by every connection.
+    """Created once per worker, entered by every connection.
 
     ``now`` is trio's clock as of the last tick. ``common`` holds the header lines
     that every response ends with; ``headers`` makes them, with the time in them.

@@ -39,7 +39,7 @@ def seeded(seed: str) -> Iterator[None]:
 
 @attrs.define(eq=False)
 class Calendar:
-    """The time of day in a simulation. Made by `open_calendar`."""
+    """The time of day in a simulation. Created by `open_calendar`."""
 
     _coordinates: Any
     _now: float = START

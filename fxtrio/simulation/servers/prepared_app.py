@@ -74,7 +74,7 @@ class _CachedImports(Imports):
 
 @attrs.define(eq=False)
 class PreparedApp:
-    """A compiled project. Made by `prepare`; its files are removed by `close`."""
+    """A compiled project. Created by `prepare`; its files are removed by `close`."""
 
     root: Path
     config: Config

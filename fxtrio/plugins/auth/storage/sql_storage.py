@@ -63,7 +63,7 @@ Answer = TypeVar("Answer")
 
 
 class DatabaseStorage(Queries):
-    """An `AuthStorage`. Valid as long as its database; made by `open_storage`."""
+    """An `AuthStorage`. Valid as long as its database; created by `open_storage`."""
 
     async def add_user(self, user: User, password_hash: str) -> bool:
         """Keep a new user; False when the email is taken."""
@@ -202,7 +202,7 @@ class DatabaseStorage(Queries):
         )
 
     async def _draw_in(self, session: Session) -> None:
-        """Let no session outlast a new one: the clock has gone back since it began."""
+        """Let no session outlast a new one: the clock has been set back since it began."""
         longer = "select key from fx_auth_sessions where expires_at > $1" + self._skip
         await self._execute(
             "update fx_auth_sessions set expires_at = $1,"

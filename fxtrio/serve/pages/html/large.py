@@ -47,7 +47,7 @@ class LargePages:
         """Bytes of payloads that wait for room."""
 
     def note(self, view: int, size: int) -> None:
-        """Note the size of one payload. Those of views without a large one are not kept."""
+        """Note the size of one payload. Those of views without a large one are not stored."""
         known = self.average.get(view)
         if known is None:
             if size >= LARGE:

@@ -129,7 +129,7 @@ _EMPTY_BLOCK = b"\x00\x00\x00\xff\xff"
 
 
 class Deflate(PerMessageDeflate):
-    """Compression in both directions of one WebSocket (RFC 7692). Made by `DeflateFactory`.
+    """Compression in both directions of one WebSocket (RFC 7692). Created by `DeflateFactory`.
 
     A sender may end its stream with every message ("BFINAL", 7.2.3.4). The library goes on with
     a decoder that has come to its end: it would take all that follows for nothing, and keep it.

@@ -78,7 +78,7 @@ class UiHalf:
     """Of a file that is no page; see `exported_names`."""
 
     def is_of(self, page: CheckedPage, types: PageTypes, number: int) -> bool:
-        """Return whether it was made of these objects."""
+        """Return whether it was created from these objects."""
         return self.page is page and self.types is types and self.number == number
 
     @property
@@ -122,7 +122,7 @@ class _Input:
     passed: tuple[Use, ...] = ()
 
     def is_same(self, other: _Input) -> bool:
-        """Return whether the same files are made of ``other``; its types are the same object."""
+        """Return whether ``other`` stands for the same files; its types are the same object."""
         mine = self.ui, self.number, self.places, self.own, self.passed
         its = other.ui, other.number, other.places, other.own, other.passed
         return self.types is other.types and mine == its
@@ -141,7 +141,7 @@ class _DeclarationInput:
     """Whether a half loads the data of other pages."""
 
     def is_same(self, other: _DeclarationInput) -> bool:
-        """Return whether the same files are made of ``other``; its types are the same object."""
+        """Return whether ``other`` stands for the same files; its types are the same object."""
         return self.types is other.types and (
             self.others,
             self.modules,
