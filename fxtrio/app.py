@@ -31,7 +31,7 @@ from fxtrio.asyncio_portal import open_portal
 from fxtrio.compression.precompressed import Compressed, find_assets, find_public
 from fxtrio.config import Config, load_config
 from fxtrio.context import developing
-from fxtrio.errors import DottedNameUnknown, FxtrioError
+from fxtrio.errors import DottedNameUnknown, PlacedError
 from fxtrio.imports import ImportedFiles, Imports, resolve
 from fxtrio.log_limit import open_log_limit
 from fxtrio.manifest import FOLDERS, Manifest, load_manifest
@@ -83,13 +83,14 @@ if TYPE_CHECKING:
 log = logging.getLogger("fx.app")
 
 
-class TrioMissing(FxtrioError):
+class TrioMissing(PlacedError):
     """The app is served on another event loop than Trio's."""
 
     def __init__(self) -> None:
         super().__init__(
-            "fxtrio: the server does not run on trio. Use 'fx serve', or "
-            "'hypercorn --worker-class trio app:app'."
+            "fxtrio",
+            "the server does not run on trio",
+            "Use 'fx serve', or 'hypercorn --worker-class trio app:app'",
         )
 
 

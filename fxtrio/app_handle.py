@@ -16,7 +16,7 @@ from fxtrio.asyncio_portal import AsyncioPortal
 from fxtrio.cache import Cache
 from fxtrio.config import Config
 from fxtrio.context import current_app
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.realtime import Authenticator, Broker
 from fxtrio.spans import Spans
 from fxtrio.tasks import TaskQueue
@@ -26,13 +26,15 @@ if TYPE_CHECKING:
     from fxtrio.jobs import JobRunner
 
 
-class AuthenticatorTaken(FxtrioError):
+class AuthenticatorTaken(PlacedError):
     """Two plugins want to say who connections belong to."""
 
     def __init__(self, registered: object, other: object) -> None:
         super().__init__(
-            f"plugins: {type(other).__qualname__} and {type(registered).__qualname__} both "
-            "authenticate visitors. Remove one of them from 'plugins'."
+            "plugins",
+            f"{type(other).__qualname__} and {type(registered).__qualname__} both "
+            "authenticate visitors",
+            "Remove one of them from 'plugins'",
         )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path, PurePath
 
-from fxtrio.errors import FxtrioError, display_path
+from fxtrio.errors import PlacedError, display_path
 
 UNUSABLE = (OSError, ValueError, RecursionError)
 """What reading and decoding such a file raises when it is missing, damaged, or another user's.
@@ -17,13 +17,14 @@ A few thousand brackets are enough for the last. Whoever reads what can be made 
 """
 
 
-class LinkInTheWay(FxtrioError):
+class LinkInTheWay(PlacedError):
     """Something below `.fx` is a symbolic link, so that files would be written elsewhere."""
 
     def __init__(self, link: Path) -> None:
         super().__init__(
-            f"{display_path(link)}: is a symbolic link, and files are written into what it names. "
-            "Remove the link; its files are created again."
+            display_path(link),
+            "is a symbolic link, and files are written into what it names",
+            "Remove the link; its files are created again",
         )
         self.link = link
 

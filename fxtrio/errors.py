@@ -46,6 +46,17 @@ class FxtrioError(_Copied):
     """The base of all errors below; the command line prints it without a traceback."""
 
 
+class PlacedError(FxtrioError):
+    """The base of errors whose message is made of three parts: ``place: cause. Remedy.``"""
+
+    def __init__(self, place: str, cause: str, remedy: str) -> None:
+        """``cause`` and ``remedy`` are without a full stop."""
+        super().__init__(f"{place}: {cause}. {sentence(remedy)}")
+        self.place = place
+        self.cause = cause
+        self.remedy = remedy
+
+
 class AssetInvalid(FxtrioError):
     """The base of errors about a picture or a font, which the bundler reports with its place."""
 
@@ -284,24 +295,27 @@ class AppNotRunning(FxtrioError):
         )
 
 
-class DottedNameUnknown(FxtrioError):
+class DottedNameUnknown(PlacedError):
     """A ``module:attribute`` of the settings leads nowhere."""
 
     def __init__(self, name: str, cause: str) -> None:
         super().__init__(
-            f"fx.config.json: {name!r} cannot be imported: {cause}. "
-            "Write it as 'module:attribute', with the module importable from the project folder."
+            "fx.config.json",
+            f"{name!r} cannot be imported: {cause}",
+            "Write it as 'module:attribute', with the module importable from the project folder",
         )
         self.name = name
         self.cause = cause
 
 
-class ExtraMissing(FxtrioError):
+class ExtraMissing(PlacedError):
     """A part of fxtrio needs a distribution that is not installed."""
 
     def __init__(self, place: str, extra: str, distribution: str) -> None:
         super().__init__(
-            f"{place}: {distribution} is not installed. Run \"pip install 'fxtrio[{extra}]'\"."
+            place,
+            f"{distribution} is not installed",
+            f"Run \"pip install 'fxtrio[{extra}]'\"",
         )
         self.extra = extra
         self.distribution = distribution
@@ -332,14 +346,15 @@ class MessageTooLarge(FxtrioError, ValueError):
         self.limit = limit
 
 
-class BrokerUnreachable(FxtrioError):
+class BrokerUnreachable(PlacedError):
     """The message broker did not answer."""
 
     def __init__(self, place: str, what: str) -> None:
         super().__init__(
-            f"{place}: the broker could not {what}. Is it running? See 'realtime.broker'."
+            place,
+            f"the broker could not {what}",
+            "Is it running? See 'realtime.broker'",
         )
-        self.place = place
 
 
 def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
-from fxtrio.errors import FxtrioError, display_path
+from fxtrio.errors import PlacedError, display_path
 
 VERSION = 1
 FILE_NAME = "manifest.json"
@@ -37,13 +37,12 @@ HeadNode = list[Any]
 """``[tag, {attribute: value}, text]``; ``text`` is "" for void elements."""
 
 
-class ManifestUnreadable(FxtrioError):
+class ManifestUnreadable(PlacedError):
     """The build folder holds no manifest that this version can read."""
 
     def __init__(self, path: Path, cause: str) -> None:
-        super().__init__(f"{display_path(path)}: {cause}. Run 'fx build'.")
+        super().__init__(display_path(path), cause, "Run 'fx build'")
         self.path = path
-        self.cause = cause
 
 
 class PageModule(msgspec.Struct, frozen=True, kw_only=True):

@@ -25,7 +25,7 @@ from rich.text import Text
 from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import console, print_done
 from fxtrio.config import CONFIG_FILE
-from fxtrio.errors import FxtrioError, display_path
+from fxtrio.errors import FxtrioError, PlacedError, display_path
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore", "mcp.json": ".mcp.json"}
@@ -120,14 +120,15 @@ class StarterClash(FxtrioError):
         )
 
 
-class StarterUnwritable(FxtrioError):
+class StarterUnwritable(PlacedError):
     """`fx init` may not, or cannot, write there. The files that it had written were removed."""
 
     def __init__(self, folder: Path, error: OSError) -> None:
         cause = error.strerror or str(error)
         super().__init__(
-            f"{display_path(folder)}: {cause}. Nothing was written: choose another folder, or "
-            "correct its permissions."
+            display_path(folder),
+            cause,
+            "Nothing was written: choose another folder, or correct its permissions",
         )
         self.folder = folder
 

@@ -11,20 +11,22 @@ from typing import Any
 import click
 
 from fxtrio.cli.output import json_option
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 _PERIOD = 1.0  # between two looks, in seconds
 _PATIENCE = 10.0  # for an answer, in seconds
 _MOST = 64 * 1024 * 1024  # bytes of an answer
 
 
-class TreeUnavailable(FxtrioError):
+class TreeUnavailable(PlacedError):
     """A URL does not answer with a tree."""
 
     def __init__(self, url: str, cause: str) -> None:
         super().__init__(
-            f"{url}: {cause}. Pass the URL of the observe plugin, and the header that its guard "
-            "checks with --header."
+            url,
+            cause,
+            "Pass the URL of the observe plugin, and the header that its "
+            "guard checks with --header",
         )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import FxtrioError, display_path, sentence
+from fxtrio.errors import FxtrioError, PlacedError, display_path, sentence
 
 
 @attrs.frozen(order=True)
@@ -36,10 +36,9 @@ class ExportFailed(FxtrioError):
         self.findings = tuple(findings)
 
 
-class ExportFolderInvalid(FxtrioError):
+class ExportFolderInvalid(PlacedError):
     """The export would replace a folder that is none of its own."""
 
     def __init__(self, folder: Path, cause: str, remedy: str) -> None:
-        super().__init__(f"{display_path(folder)}: {cause}. {remedy}.")
+        super().__init__(display_path(folder), cause, remedy)
         self.folder = folder
-        self.cause = cause

@@ -6,18 +6,18 @@ from collections.abc import Callable
 from typing import Any
 
 from fxtrio.callables import awaitable
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 
-class MarkdownHookMistaken(FxtrioError):
+class MarkdownHookMistaken(PlacedError):
     """A Markdown hook returned something else than a str or None."""
 
     def __init__(self, place: str, value: object) -> None:
         super().__init__(
-            f"{place}: returned {value!r:.80} ({type(value).__name__}). "
-            "Return a str to serve, or None to decline."
+            place,
+            f"returned {value!r:.80} ({type(value).__name__})",
+            "Return a str to serve, or None to decline",
         )
-        self.place = place
         self.value = value
 
 

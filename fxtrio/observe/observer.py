@@ -24,7 +24,7 @@ from time import monotonic
 
 import trio
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.observe.text import text_of
 from fxtrio.observe.tree import Births, Loop, take_tree
 
@@ -42,13 +42,15 @@ _observed: trio.lowlevel.RunVar[Loop | None] = trio.lowlevel.RunVar("fx-observed
 """The loop that a block observes already, for those who ask for the same within it."""
 
 
-class ProcessNotObserved(FxtrioError):
+class ProcessNotObserved(PlacedError):
     """A process does not answer for its tree."""
 
     def __init__(self, process: int, cause: str) -> None:
         super().__init__(
-            f"process {process}: {cause}. Pass the number of a process of 'fx dev', or of "
-            "'fx serve' in a project with the plugin 'observe'."
+            f"process {process}",
+            cause,
+            "Pass the number of a process of 'fx dev', or of 'fx serve' in "
+            "a project with the plugin 'observe'",
         )
 
 

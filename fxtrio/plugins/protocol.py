@@ -14,7 +14,7 @@ from starlette.routing import BaseRoute, Match
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.config import Config
-from fxtrio.errors import DottedNameUnknown, FxtrioError, display_path
+from fxtrio.errors import DottedNameUnknown, FxtrioError, PlacedError, display_path
 from fxtrio.tracebacks import first_of, frame_in_application
 
 if TYPE_CHECKING:
@@ -28,14 +28,15 @@ Resolver = Callable[[str], object]
 """Resolves a dotted name of the application; raises DottedNameUnknown."""
 
 
-class PluginFailed(FxtrioError):
+class PluginFailed(PlacedError):
     """A plugin failed in its import, creation, `open`, run or end; see ``__cause__``."""
 
     def __init__(self, name: str, stage: str, error: BaseException) -> None:
         first = first_of(error)
         super().__init__(
-            f"plugin {name!r}: {stage}: {type(first).__name__}: {str(first).rstrip('.')}. "
-            f"{_remedy(first)} the plugin from 'plugins' in fx.config.json."
+            f"plugin {name!r}",
+            f"{stage}: {type(first).__name__}: {str(first).rstrip('.')}",
+            f"{_remedy(first)} the plugin from 'plugins' in fx.config.json",
         )
         self.name = name
         self.stage = stage

@@ -11,7 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from fxtrio.errors import FxtrioError, ValueInvalid
+from fxtrio.errors import FxtrioError, PlacedError, ValueInvalid
 from fxtrio.realtime.frames import Frame, Ident, Message
 from fxtrio.realtime.presence import Member, Missed, Notice
 
@@ -51,13 +51,14 @@ class BrokerMissing(FxtrioError):
         self.channel = channel
 
 
-class PresenceUnavailable(FxtrioError):
+class PresenceUnavailable(PlacedError):
     """A custom broker does not support presence."""
 
     def __init__(self, channel: str, broker: object) -> None:
         super().__init__(
-            f"channel({channel!r}): {type(broker).__name__} does not support presence. "
-            "Give it the method 'members(name)' (see PresenceBroker)."
+            f"channel({channel!r})",
+            f"{type(broker).__name__} does not support presence",
+            "Give it the method 'members(name)' (see PresenceBroker)",
         )
         self.channel = channel
 

@@ -26,7 +26,7 @@ from fxtrio.application_errors import application_error
 from fxtrio.clients import public_network_of
 from fxtrio.config import RealtimeConfig
 from fxtrio.context import current_app, why_no_app
-from fxtrio.errors import BrokerUnreachable, FxtrioError
+from fxtrio.errors import BrokerUnreachable, PlacedError
 from fxtrio.realtime.broker import (
     Broker,
     BrokerMissing,
@@ -54,13 +54,14 @@ MISSED_PARAMETER = b"fx-missed"
 """Query parameter of a client that wants notice of lost messages (docs/reference/client.md)."""
 
 
-class WebSocketNotAccepted(FxtrioError):
+class WebSocketNotAccepted(PlacedError):
     """A WebSocket was subscribed to a channel before it was accepted, or after its end."""
 
     def __init__(self, channel: str) -> None:
         super().__init__(
-            f"channel({channel!r}): the WebSocket is not open. "
-            "Call 'await ws.accept()' before, and do not close it within the block."
+            f"channel({channel!r})",
+            "the WebSocket is not open",
+            "Call 'await ws.accept()' before, and do not close it within the block",
         )
         self.channel = channel
 

@@ -17,7 +17,7 @@ from sys import getsizeof
 import trio
 from starlette.types import Message, Receive, Scope
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.receive_budget import Backlog
 
 CAPACITY = 64
@@ -32,13 +32,14 @@ DEAF_AFTER = 10.0
 _KEY = "fx.inbox"
 
 
-class ReceiveBufferFull(FxtrioError):
+class ReceiveBufferFull(PlacedError):
     """A WebSocket handler began to receive after messages had been dropped unread."""
 
     def __init__(self, dropped: int) -> None:
         super().__init__(
-            f"receive(): {dropped} messages arrived and were dropped before this first "
-            "call. Start to receive earlier."
+            "receive()",
+            f"{dropped} messages arrived and were dropped before this first call",
+            "Start to receive earlier",
         )
         self.dropped = dropped
 

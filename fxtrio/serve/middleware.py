@@ -15,7 +15,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from fxtrio.application_errors import application_error, leave_to_server
-from fxtrio.errors import ClientDisconnected, FxtrioError
+from fxtrio.errors import ClientDisconnected, PlacedError
 from fxtrio.serve.pages.html.document import error_document
 from fxtrio.serve.request.bodies.third_party_bodies import PlainOnly
 from fxtrio.serve.request.client_protocol import NAVIGATION
@@ -28,15 +28,16 @@ from fxtrio.tracebacks import place_in_application, trimmed
 log = logging.getLogger("fx.serve")
 
 
-class MiddlewareFailed(FxtrioError):
+class MiddlewareFailed(PlacedError):
     """Middleware raises when the app starts, so that nothing can be served."""
 
     def __init__(self, name: str, error: BaseException, root: Path) -> None:
         """``root`` is the project folder."""
         place = place_in_application(error, root) or "middleware"
         super().__init__(
-            f"{place}: {name!r} cannot be made: {type(error).__name__}: {error}. "
-            "Correct what it does when it is called with the app."
+            place,
+            f"{name!r} cannot be made: {type(error).__name__}: {error}",
+            "Correct what it does when it is called with the app",
         )
 
 

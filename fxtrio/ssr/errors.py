@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from fxtrio.errors import Busy, FxtrioError
+from fxtrio.errors import Busy, FxtrioError, PlacedError
 
 _PLACE = re.compile(r"([^:]++):(\d++):(\d++)")
 """A file in a stack of JavaScript. Names of folders may have blanks and brackets."""
 
 
-class FrameSizeInvalid(FxtrioError):
+class FrameSizeInvalid(PlacedError):
     """A frame of the SSR wire has an invalid length; the connection is closed."""
 
     def __init__(self, length: int, limit: int) -> None:
         super().__init__(
-            f"SSR frame: its length is {length} bytes, not between the header's and {limit}. "
-            "Let the loader return less data, or the page render less HTML."
+            "SSR frame",
+            f"its length is {length} bytes, not between the header's and {limit}",
+            "Let the loader return less data, or the page render less HTML",
         )
         self.length = length
         self.limit = limit

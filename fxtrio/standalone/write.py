@@ -23,7 +23,7 @@ from fxtrio.compile.plurals import counted
 from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
 from fxtrio.config import Config
 from fxtrio.config.code_names import code_names
-from fxtrio.errors import FxtrioError, display_path
+from fxtrio.errors import PlacedError, display_path
 from fxtrio.manifest import FOLDERS, Manifest
 from fxtrio.standalone.imported import collection_files, follow_imports
 from fxtrio.standalone.packages import copy_package, copy_uninstalled, needed_packages
@@ -109,13 +109,8 @@ else:
 '''
 
 
-class StandaloneFailed(FxtrioError):
+class StandaloneFailed(PlacedError):
     """The app cannot be imported from its standalone folder, or the folder is none of its own."""
-
-    def __init__(self, place: str, cause: str, remedy: str) -> None:
-        super().__init__(f"{place}: {cause}. {remedy}.")
-        self.place = place
-        self.cause = cause
 
 
 @attrs.frozen

@@ -23,7 +23,7 @@ import trio
 from hypercorn.config import Sockets
 
 from fxtrio.app import Application
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.server.supervise.hypercorn_config import make_config
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
@@ -46,21 +46,22 @@ _BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 """Programs that are tried where Playwright has installed no browser of its own."""
 
 
-class ToolMissing(FxtrioError):
+class ToolMissing(PlacedError):
     """A test needs the package ``name``, which is not installed."""
 
     def __init__(self, name: str, remedy: str) -> None:
-        super().__init__(f"{name}: it is not installed. {remedy}.")
+        super().__init__(name, "it is not installed", remedy)
         self.name = name
 
 
-class RealClockNeeded(FxtrioError):
+class RealClockNeeded(PlacedError):
     """A test with a real server runs on a mock clock."""
 
     def __init__(self) -> None:
         super().__init__(
-            "open_server: real sockets do not wait for a mock clock. "
-            "Run the test without 'autojump_clock' and 'mock_clock', or use open_app."
+            "open_server",
+            "real sockets do not wait for a mock clock",
+            "Run the test without 'autojump_clock' and 'mock_clock', or use open_app",
         )
 
 

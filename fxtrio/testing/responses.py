@@ -10,17 +10,19 @@ import trio
 from starlette.datastructures import Headers
 from starlette.types import Message
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.serve.request.client_protocol import PAYLOAD
 
 
-class AnswerUnreadable(FxtrioError):
+class AnswerUnreadable(PlacedError):
     """A call of the test client got a response of another kind than it reads."""
 
     def __init__(self, call: str, status: int, media: str, body: bytes, remedy: str) -> None:
         super().__init__(
-            f"{call}: the response has status {status} and is {media}: "
-            f"{body[:60].decode(errors='replace')!r}. {remedy}."
+            call,
+            f"the response has status {status} and is {media}: "
+            f"{body[:60].decode(errors='replace')!r}",
+            remedy,
         )
         self.call = call
         self.status = status

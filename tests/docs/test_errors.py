@@ -15,6 +15,7 @@ from tests.docs.pages import DOCS
 INTERNAL = {
     # The base of PictureInvalid and FontInvalid, which have theirs.
     "AssetInvalid",
+    "PlacedError",  # a base of many
     # Between the parts of a command; none leaves it.
     "ConnectionLost",
     "FrameInvalid",

@@ -11,17 +11,16 @@ from pathlib import Path
 
 from fxtrio import imports
 from fxtrio.cli.import_check.importer import explain
-from fxtrio.errors import FxtrioError, display_path, sentence
+from fxtrio.errors import PlacedError, display_path
 from fxtrio.tracebacks import is_application
 
 
-class ImportFailed(FxtrioError):
+class ImportFailed(PlacedError):
     """A file of the project cannot be imported, so the command cannot do its work."""
 
     def __init__(self, place: str, cause: str, remedy: str) -> None:
         """``cause`` and ``remedy`` are without a full stop."""
-        super().__init__(f"{place}: importing it fails: {cause}. {sentence(remedy)}")
-        self.place = place
+        super().__init__(place, f"importing it fails: {cause}", remedy)
         self.cause = cause
 
 

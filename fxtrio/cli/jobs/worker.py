@@ -10,18 +10,20 @@ from typing import NoReturn
 from fxtrio.app import assemble
 from fxtrio.compile.plurals import counted
 from fxtrio.config import load_config
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.manifest import FOLDERS, load_manifest
 from fxtrio.serve.pages.resources import Renderer
 
 
-class NothingToRun(FxtrioError):
+class NothingToRun(PlacedError):
     """A project has no durable jobs, or no database for them."""
 
     def __init__(self) -> None:
         super().__init__(
-            "fx jobs work: there are no jobs to run. Set 'database.url', and put @job before a "
-            "function of a module that a page or endpoint imports."
+            "fx jobs work",
+            "there are no jobs to run",
+            "Set 'database.url', and put @job before a function of a module "
+            "that a page or endpoint imports",
         )
 
 

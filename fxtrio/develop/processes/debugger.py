@@ -12,16 +12,16 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
-from fxtrio.errors import FxtrioError, display_path
+from fxtrio.errors import PlacedError, display_path
 
 log = logging.getLogger("fx.dev")
 
 
-class DebuggerMissing(FxtrioError):
+class DebuggerMissing(PlacedError):
     """``fx dev --inspect`` without debugpy."""
 
     def __init__(self) -> None:
-        super().__init__('--inspect: debugpy is not installed. Run "pip install debugpy".')
+        super().__init__("--inspect", "debugpy is not installed", 'Run "pip install debugpy"')
 
 
 def require_debugger() -> None:

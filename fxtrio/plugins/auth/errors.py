@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 from fxtrio.context import why_no_app
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, PlacedError
 
 
-class AuthDatabaseUnusable(FxtrioError):
+class AuthDatabaseUnusable(PlacedError):
     """The auth plugin cannot work with its database."""
 
     def __init__(self, place: str, cause: str) -> None:
         super().__init__(
-            f"{place}: {cause}. Check it, or set another 'database' in the settings of the auth "
-            "plugin."
+            place,
+            cause,
+            "Check it, or set another 'database' in the settings of the auth plugin",
         )
-        self.place = place
-        self.cause = cause
 
 
-class AuthInTransaction(FxtrioError):
+class AuthInTransaction(PlacedError):
     """An attempt is to be counted within a transaction, which would forget it if it failed."""
 
     def __init__(self) -> None:
         super().__init__(
-            "auth: log_in, register, confirm and change_password count attempts, and a "
-            "rollback would discard that count. Call them before or after "
-            "'db.transaction()', and in an action without 'transaction=True'."
+            "auth",
+            "log_in, register, confirm and change_password count attempts, and a "
+            "rollback would discard that count",
+            "Call them before or after 'db.transaction()', and in an action "
+            "without 'transaction=True'",
         )
 
 
@@ -52,30 +53,33 @@ class AuthMailMissing(FxtrioError):
         self.setting = setting
 
 
-class AuthStorageUnavailable(FxtrioError):
+class AuthStorageUnavailable(PlacedError):
     """The database of accounts currently cannot be read or written; the response is 503."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(
-            f"auth: the database does not work: {cause}. Check that it runs and is writable, that "
-            "its disk has space, and that no other program locks it."
+            "auth",
+            f"the database does not work: {cause}",
+            "Check that it runs and is writable, that its disk has space, "
+            "and that no other program locks it",
         )
         self.cause = cause
 
 
-class SecretKeyMissing(FxtrioError):
+class SecretKeyMissing(PlacedError):
     """Something must be signed, and there is no key."""
 
     def __init__(self, place: str) -> None:
-        super().__init__(f"{place}: there is no secret key. Set FX_SECRET_KEY.")
+        super().__init__(place, "there is no secret key", "Set FX_SECRET_KEY")
 
 
-class HashingBusy(FxtrioError):
+class HashingBusy(PlacedError):
     """Too many passwords wait to be hashed; the response is 503."""
 
     def __init__(self, waiting: int) -> None:
         super().__init__(
-            f"auth: {waiting} passwords wait to be hashed. Try again in a moment, or raise "
-            "'hashingThreads' in the settings of the auth plugin."
+            "auth",
+            f"{waiting} passwords wait to be hashed",
+            "Try again in a moment, or raise 'hashingThreads' in the settings of the auth plugin",
         )
         self.waiting = waiting

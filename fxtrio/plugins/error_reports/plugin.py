@@ -13,7 +13,7 @@ import trio
 from fxtrio.app_handle import App
 from fxtrio.callables import awaitable, contain
 from fxtrio.context import current
-from fxtrio.errors import DottedNameUnknown, FxtrioError
+from fxtrio.errors import DottedNameUnknown, PlacedError
 from fxtrio.log_limit import LOGGERS, SERVER
 from fxtrio.plugins.error_reports.report import ErrorReport, is_defect, report_of
 from fxtrio.plugins.protocol import NoSettings, Plugin, PluginFailed
@@ -33,12 +33,14 @@ _SEEN = "__fx_reported__"
 log = logging.getLogger("fx.errors")
 
 
-class ErrorFunctionInvalid(FxtrioError):
+class ErrorFunctionInvalid(PlacedError):
     """`observability.errors` names nothing that can be called. Raised when the app starts."""
 
     def __init__(self, name: str, cause: str) -> None:
         super().__init__(
-            f"observability.errors: is {name!r}, {cause}. Name a function that takes one report."
+            "observability.errors",
+            f"is {name!r}, {cause}",
+            "Name a function that takes one report",
         )
 
 

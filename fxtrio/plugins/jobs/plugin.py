@@ -20,7 +20,7 @@ from starlette.routing import BaseRoute, Route
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS, url_of_root
 from fxtrio.config.validators import app_path
-from fxtrio.errors import AppNotRunning, FxtrioError, Redirect
+from fxtrio.errors import AppNotRunning, PlacedError, Redirect
 from fxtrio.jobs.admin import discard_jobs, retry_all, retry_jobs
 from fxtrio.jobs.store import JobStore
 from fxtrio.plugins.admin_page import STYLE, policy
@@ -41,22 +41,23 @@ _OF_ONE = {"cache-control": "no-store"}
 log = logging.getLogger("fx.jobs")
 
 
-class JobsPageUnguarded(FxtrioError):
+class JobsPageUnguarded(PlacedError):
     """The page of jobs is enabled, but no user may see it."""
 
     def __init__(self, cause: str) -> None:
         super().__init__(
-            f"the jobs plugin: {cause}, and the page shows arguments and errors of jobs. Put "
-            "'auth' before it in 'plugins' and the addresses of those who may see it into "
-            "'users', or name a 'guard'."
+            "the jobs plugin",
+            f"{cause}, and the page shows arguments and errors of jobs",
+            "Put 'auth' before it in 'plugins' and the addresses of those who "
+            "may see it into 'users', or name a 'guard'",
         )
 
 
-class JobsPageWithoutDatabase(FxtrioError):
+class JobsPageWithoutDatabase(PlacedError):
     """The page of jobs is to be served in an app that cannot have any."""
 
     def __init__(self) -> None:
-        super().__init__("the jobs plugin: the app has no database. Set 'database.url'.")
+        super().__init__("the jobs plugin", "the app has no database", "Set 'database.url'")
 
 
 @attrs.frozen(kw_only=True)

@@ -22,7 +22,7 @@ from pathlib import Path
 import attrs
 import msgspec
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.plugins.metrics.snapshot import Snapshot, add_up, of_the_dead
 from fxtrio.process_identity import parent_started
 from fxtrio.temporary_folders import remove_abandoned
@@ -35,13 +35,14 @@ _SERVING = "serving.lock"
 _read = msgspec.json.Decoder(Snapshot)
 
 
-class MetricsFolderUnusable(FxtrioError):
+class MetricsFolderUnusable(PlacedError):
     """The folder in which processes exchange their metrics belongs to somebody else."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(
-            f"{folder}: is not a folder of this user, so metrics cannot be exchanged in it. Remove "
-            "it, or set TMPDIR to a folder of the server's own."
+            str(folder),
+            "is not a folder of this user, so metrics cannot be exchanged in it",
+            "Remove it, or set TMPDIR to a folder of the server's own",
         )
         self.folder = folder
 

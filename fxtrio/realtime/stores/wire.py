@@ -13,19 +13,20 @@ from typing import Any
 
 import msgspec
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.process_identity import is_identity
 from fxtrio.realtime.frames import Frame
 from fxtrio.realtime.presence import Member
 
 
-class BrokerMessageUnreadable(FxtrioError):
+class BrokerMessageUnreadable(PlacedError):
     """Something else than fxtrio publishes to the broker's channels."""
 
     def __init__(self, data: bytes) -> None:
         super().__init__(
-            f"broker: {data[:40]!r} is not a message of fxtrio. "
-            "Publish through 'app.state.fx_broker', or give the app a separate prefix."
+            "broker",
+            f"{data[:40]!r} is not a message of fxtrio",
+            "Publish through 'app.state.fx_broker', or give the app a separate prefix",
         )
         self.data = data
 

@@ -21,19 +21,18 @@ import trio
 from starlette.types import Receive
 
 from fxtrio.asgi_extensions import WholeResponse
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 SWEEP = 0.05
 """Age at which a request gets a watcher (seconds): far above an ordinary request, far below
 the time after which a person leaves a page. It is also the precision of deadlines."""
 
 
-class DeadlinePassed(FxtrioError):
+class DeadlinePassed(PlacedError):
     """Work exceeded its deadline; the response is 504."""
 
     def __init__(self, place: str, seconds: float) -> None:
-        super().__init__(f"{place}: took longer than {seconds:g} s. Raise its timeout or do less.")
-        self.place = place
+        super().__init__(place, f"took longer than {seconds:g} s", "Raise its timeout or do less")
         self.seconds = seconds
 
 

@@ -9,7 +9,7 @@ from functools import partial
 
 from hypercorn.config import Config
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.log_limit import SERVER
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.supervise.access_log import AccessLog, ServerLogger, ServerStatsdLogger
@@ -19,13 +19,14 @@ from fxtrio.server.supervise.options import ServeOptions
 _STANDARD_OUTPUT = 1
 
 
-class CertificateUnusable(FxtrioError):
+class CertificateUnusable(PlacedError):
     """A certificate, its key or the list of authorities cannot be used; see ``__cause__``."""
 
     def __init__(self, files: Sequence[str], cause: str) -> None:
         super().__init__(
-            f"TLS, with {', '.join(files)}: {cause}. "
-            "Name PEM files with a certificate, its private key, and certificate authorities."
+            f"TLS, with {', '.join(files)}",
+            cause,
+            "Name PEM files with a certificate, its private key, and certificate authorities",
         )
         self.files = tuple(files)
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import attrs
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.tracebacks import is_application
 
 _EVENTS = {
@@ -33,15 +33,15 @@ _EVENTS = {
 }
 
 
-class NotSimulated(FxtrioError):
+class NotSimulated(PlacedError):
     """The application does something that a simulation cannot repeat."""
 
     def __init__(self, place: str, what: str) -> None:
         super().__init__(
-            f"{place}: {what}, which a simulation cannot repeat. Replace it in the test, or "
-            "test it with 'open_app'."
+            place,
+            f"{what}, which a simulation cannot repeat",
+            "Replace it in the test, or test it with 'open_app'",
         )
-        self.place = place
 
 
 @attrs.define

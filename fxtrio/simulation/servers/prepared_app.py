@@ -18,7 +18,7 @@ from fxtrio.app import Application, put_together
 from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, env_files, load_config
 from fxtrio.config.brokers import broker_kind
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.import_path import put_on_path, remove_module
 from fxtrio.imports import Imports, resolve
 from fxtrio.jobs.running.job_clock import JobClock
@@ -43,11 +43,11 @@ _ROOM = 1 << 28
 _INSTALLED = ("site-packages", "dist-packages", ".venv", "venv", "node_modules")
 
 
-class SettingNotSimulated(FxtrioError):
+class SettingNotSimulated(PlacedError):
     """The settings name a server, which a simulation cannot repeat."""
 
     def __init__(self, setting: str, cause: str, remedy: str) -> None:
-        super().__init__(f"{setting}: {cause}. {remedy}.")
+        super().__init__(setting, cause, remedy)
         self.setting = setting
 
 

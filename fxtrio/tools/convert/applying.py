@@ -12,17 +12,17 @@ from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import FxtrioError, display_path
+from fxtrio.errors import PlacedError, display_path
 from fxtrio.tools.convert.conversion import Conversion
 
 _PART = ".fx-part"
 
 
-class ConversionRejected(FxtrioError):
+class ConversionRejected(PlacedError):
     """Nothing was written: existing files could be lost."""
 
     def __init__(self, root: Path, cause: str, remedy: str) -> None:
-        super().__init__(f"{display_path(root)}: {cause}. Nothing was written. {remedy}.")
+        super().__init__(display_path(root), cause, f"Nothing was written. {remedy}")
 
 
 def refuse_unclean(conversion: Conversion, *, force: bool) -> None:

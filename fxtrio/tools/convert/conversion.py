@@ -12,18 +12,19 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from fxtrio.compile.problems import Problem
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 _PASSED_OVER = frozenset({"node_modules", "__pycache__"})
 
 
-class NothingToConvert(FxtrioError):
+class NothingToConvert(PlacedError):
     """The folder does not look like a project of the framework."""
 
     def __init__(self, root: Path, framework: str, sign: str) -> None:
         super().__init__(
-            f"{root}: this is not a project of {framework}: it has no {sign}. Name the project "
-            "with --root."
+            str(root),
+            f"this is not a project of {framework}: it has no {sign}",
+            "Name the project with --root",
         )
 
 

@@ -12,7 +12,7 @@ import attrs
 from fxtrio.atomic_write import replacement
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_bytes
-from fxtrio.errors import FxtrioError, display_path
+from fxtrio.errors import PlacedError, display_path
 from fxtrio.tools.format.documents import PAGE, format_documents
 from fxtrio.tools.format.prettier import RunPrettier, run_prettier
 
@@ -20,22 +20,23 @@ _BOM = "\ufeff"
 _PASSED_OVER = frozenset({"node_modules", "__pycache__"})
 
 
-class FileUnusable(FxtrioError):
+class FileUnusable(PlacedError):
     """A file cannot be read or written."""
 
     def __init__(self, path: Path, error: OSError) -> None:
         cause = error.strerror or type(error).__name__
-        super().__init__(f"{display_path(path)}: {cause}. Correct the path, or its permissions.")
+        super().__init__(display_path(path), cause, "Correct the path, or its permissions")
         self.path = path
 
 
-class ChangedMeanwhile(FxtrioError):
+class ChangedMeanwhile(PlacedError):
     """Somebody else has written a file while it was formatted."""
 
     def __init__(self, path: Path) -> None:
         super().__init__(
-            f"{display_path(path)}: it changed while it was formatted, so it was not overwritten. "
-            "Run the command again."
+            display_path(path),
+            "it changed while it was formatted, so it was not overwritten",
+            "Run the command again",
         )
         self.path = path
 

@@ -15,19 +15,21 @@ from pathlib import Path
 
 import trio
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, PlacedError
 from fxtrio.tools.format.result import Unformatted
 
 _PLACE = re.compile(r"^error: Failed to parse .*?:(\d+):(\d+): (.+)$", re.MULTILINE)
 _TAIL = 2000  # characters of ruff's output that an error shows
 
 
-class RuffMissing(FxtrioError):
+class RuffMissing(PlacedError):
     """There is no ruff, which formats Python code."""
 
     def __init__(self) -> None:
         super().__init__(
-            "ruff: it formats Python, and is not installed. Run \"pip install 'fxtrio[format]'\"."
+            "ruff",
+            "it formats Python, and is not installed",
+            "Run \"pip install 'fxtrio[format]'\"",
         )
 
 

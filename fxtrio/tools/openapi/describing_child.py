@@ -17,7 +17,7 @@ import msgspec
 from fxtrio.compile.problems import CompileFailed, placed
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, PlacedError
 from fxtrio.imports import Imports, resolve
 from fxtrio.serve.pages.functions.endpoint_code import written_functions
 from fxtrio.tools.openapi.document import Description, make_document
@@ -38,13 +38,15 @@ class Undescribed(msgspec.Struct, frozen=True):
     message: str
 
 
-class NotImported(FxtrioError):
+class NotImported(PlacedError):
     """Code of the project cannot be imported, so nothing is known of it."""
 
     def __init__(self, source: str, error: BaseException) -> None:
         cause = f"{type(error).__name__}: {error}".rstrip(".")
         super().__init__(
-            f"{source}: it cannot be imported: {cause}. Run 'fx check', and correct its errors."
+            source,
+            f"it cannot be imported: {cause}",
+            "Run 'fx check', and correct its errors",
         )
         self.source = source
 

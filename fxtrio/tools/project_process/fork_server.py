@@ -22,7 +22,7 @@ from pathlib import Path
 import attrs
 import trio
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.tools.project_process.child import Task, load_task, run_task
 from fxtrio.tools.project_process.process import LIMIT, Outcome, read_tail
 from fxtrio.tools.project_process.start import command, environment
@@ -39,11 +39,11 @@ HEAD = struct.Struct("<iQQ")
 MODULE = "fxtrio.tools.project_process.fork_server"
 
 
-class _ServerEnded(FxtrioError):
+class _ServerEnded(PlacedError):
     """The process that forks has ended; it was not the project that ended it."""
 
     def __init__(self, code: int) -> None:
-        super().__init__(f"{MODULE}: it ended with {code}. Start another one.")
+        super().__init__(MODULE, f"it ended with {code}", "Start another one")
         self.code = code
 
 

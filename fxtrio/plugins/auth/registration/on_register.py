@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 import trio
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.storage.sql_storage import DatabaseStorage
 from fxtrio.serve.request.model.validate import BodyModel, body_model
@@ -25,14 +25,15 @@ _REMOVING = 5.0
 """Seconds for taking an account back whose function has failed."""
 
 
-class OnRegisterUnusable(FxtrioError):
+class OnRegisterUnusable(PlacedError):
     """The function of ``onRegister`` cannot be called with a user."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"the auth plugin: 'onRegister' is {name!r}, which is not an async function of a user. "
-            "Write 'async def on_register(user)', or with a model of the form's other fields: "
-            "'async def on_register(user, profile: Profile)'."
+            "the auth plugin",
+            f"'onRegister' is {name!r}, which is not an async function of a user",
+            "Write 'async def on_register(user)', or with a model of the "
+            "form's other fields: 'async def on_register(user, profile: Profile)'",
         )
 
 

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 from fxtrio.application_errors import application_error
 from fxtrio.context import current
-from fxtrio.errors import DottedNameUnknown, FxtrioError
+from fxtrio.errors import DottedNameUnknown, PlacedError
 from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.tracebacks import trimmed
 
@@ -24,13 +24,14 @@ Translate = Callable[[HTTPConnection, str], object]
 """Returns a message in the language of a request; the message itself where it has no other."""
 
 
-class TranslateInvalid(FxtrioError):
+class TranslateInvalid(PlacedError):
     """`translate` names nothing that can translate. Raised when the app starts."""
 
     def __init__(self, name: str, cause: str) -> None:
         super().__init__(
-            f"translate: is {name!r}, {cause}. Name a function that takes a request and a message, "
-            "and returns a message."
+            "translate",
+            f"is {name!r}, {cause}",
+            "Name a function that takes a request and a message, and returns a message",
         )
 
 

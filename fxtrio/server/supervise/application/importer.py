@@ -9,7 +9,7 @@ from functools import partial, reduce
 from pathlib import Path
 from typing import Any
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.import_path import put_on_path
 from fxtrio.log import log_early
 from fxtrio.observe.stalls import watch_import
@@ -17,11 +17,11 @@ from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.tracebacks import trimmed
 
 
-class AppNotFound(FxtrioError):
+class AppNotFound(PlacedError):
     """The application that is to be served cannot be imported."""
 
     def __init__(self, target: str, cause: str) -> None:
-        super().__init__(f"{target}: {cause}. Name an ASGI application as 'module:name'.")
+        super().__init__(target, cause, "Name an ASGI application as 'module:name'")
         self.target = target
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 
 from fxtrio.asgi_extensions import OWN_SERVER, START_REFUSED
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, PlacedError
 from fxtrio.tracebacks import first_of
 
 if TYPE_CHECKING:
@@ -34,13 +34,14 @@ class LifespanTooSlow(FxtrioError):
     """The application's startup or shutdown took longer than its limit."""
 
 
-class LifespanEnded(FxtrioError):
+class LifespanEnded(PlacedError):
     """The application's lifespan ended before its shutdown."""
 
     def __init__(self) -> None:
         super().__init__(
-            "lifespan: it ended while the server runs. "
-            "Await the shutdown message, and fix the error in the log above."
+            "lifespan",
+            "it ended while the server runs",
+            "Await the shutdown message, and fix the error in the log above",
         )
 
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from functools import lru_cache
 from typing import Any
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Client = tuple[str, int]
@@ -20,13 +20,14 @@ Application = Callable[..., Awaitable[None]]
 _schemes = {"http": {"http": "http", "https": "https"}, "websocket": {"http": "ws", "https": "wss"}}
 
 
-class ProxyUnknown(FxtrioError):
+class ProxyUnknown(PlacedError):
     """A trusted proxy is no valid address; ``name`` is the invalid value."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
-            f"proxy {name!r}: it is neither an address nor a network. "
-            "Write '10.0.0.5', '10.0.0.0/8', 'unix' for unix sockets, or '*' for everybody."
+            f"proxy {name!r}",
+            "it is neither an address nor a network",
+            "Write '10.0.0.5', '10.0.0.0/8', 'unix' for unix sockets, or '*' for everybody",
         )
         self.name = name
 

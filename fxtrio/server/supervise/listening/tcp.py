@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import socket
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 _LAST_PORT = 65535
 
 
-class BindFailed(FxtrioError):
+class BindFailed(PlacedError):
     """An address to serve on cannot be used; see ``__cause__``."""
 
     def __init__(self, bind: str, cause: str) -> None:
-        super().__init__(f"bind {bind!r}: {cause}. Choose another address, or free this one.")
+        super().__init__(f"bind {bind!r}", cause, "Choose another address, or free this one")
         self.bind = bind
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import trio
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 LARGEST_MESSAGE = 64 * 1024 * 1024
 """Bytes of one message, and of all that wait to be sent; an editor sends whole files."""
@@ -17,11 +17,11 @@ _CHUNK = 65536
 _LENGTH = b"content-length"
 
 
-class FrameInvalid(FxtrioError):
+class FrameInvalid(PlacedError):
     """Bytes that are no message of the protocol: where the next one begins is not known."""
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"language server: {cause}. Start 'fx lsp' from an editor.")
+        super().__init__("language server", cause, "Start 'fx lsp' from an editor")
 
 
 class MessageSource:
