@@ -91,7 +91,7 @@ LAYERS: tuple[frozenset[str], ...] = (
         }
     ),
     frozenset({"asgi_entry", "tools/types"}),
-    frozenset({"tools/openapi"}),
+    frozenset({"application", "tools/openapi"}),
     frozenset({"app"}),
     frozenset({"export", "standalone", "server/supervise", "tools/lsp"}),
     frozenset({"develop"}),

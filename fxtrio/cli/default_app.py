@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from fxtrio.app import Application, create_app
+from fxtrio.app import create_app
+from fxtrio.application import Application
 
 
 def make_app() -> Application:

@@ -15,7 +15,8 @@ import attrs
 import trio
 from msgspec.structs import replace
 
-from fxtrio.app import Application, assemble, open_pool
+from fxtrio.app import assemble, open_pool
+from fxtrio.application import Application
 from fxtrio.config import Config
 from fxtrio.context import entered
 from fxtrio.export import site_files

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.application_errors import application_error
 from fxtrio.export.errors import Finding
 from fxtrio.export.plan import Text, expand, placed

@@ -22,7 +22,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Message, Scope
 
-from fxtrio.app import Application, assemble, open_pool
+from fxtrio.app import assemble, open_pool
+from fxtrio.application import Application
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
 from fxtrio.compression.codings import encode_whole, smallest_first
 from fxtrio.compression.eligibility import LEAST

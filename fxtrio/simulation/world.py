@@ -23,7 +23,7 @@ from fxtrio.testing.client import Client
 from fxtrio.testing.socket import SocketClosed
 
 if TYPE_CHECKING:
-    from fxtrio.app import Application
+    from fxtrio.application import Application
 
 _AWAY = frozenset({1001, 1006, 1012})
 """The codes with which a WebSocket ends when its process does."""

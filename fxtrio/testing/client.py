@@ -14,7 +14,7 @@ import trio
 from starlette.datastructures import Headers
 from starlette.types import Message, Scope
 
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.serve.request.client_protocol import ACTIONS, NAVIGATION, STREAMS
 from fxtrio.testing.events import (
     ActionStream,

@@ -25,8 +25,9 @@ import msgspec
 import trio
 from msgspec.structs import asdict, replace
 
-from fxtrio.app import Application, assemble, open_pool
+from fxtrio.app import assemble, open_pool
 from fxtrio.app_handle import App
+from fxtrio.application import Application
 from fxtrio.compile.build import build_project, compile_server
 from fxtrio.config import Config, DatabaseConfig, PluginConfig, env_files, join, load_config
 from fxtrio.context import counting, entered

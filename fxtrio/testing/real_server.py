@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import trio
 from hypercorn.config import Sockets
 
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.errors import PlacedError
 from fxtrio.server.supervise.hypercorn_config import make_config
 from fxtrio.server.supervise.options import ServeOptions

@@ -13,7 +13,7 @@ import msgspec
 import pytest
 import trio
 
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, load_config
 from fxtrio.develop.processes.messages import Swap

@@ -16,7 +16,8 @@ import trio
 from click.testing import CliRunner, Result
 from starlette.types import ASGIApp
 
-from fxtrio.app import Application, create_app
+from fxtrio.app import create_app
+from fxtrio.application import Application
 from fxtrio.cli import main
 from fxtrio.cli.output import find_app
 from fxtrio.cli.serve import serve_options

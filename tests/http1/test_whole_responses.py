@@ -12,7 +12,7 @@ import trio
 import trio.testing
 
 from fx.testing import open_app
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.asgi_extensions import WHOLE_RESPONSE, offer_without_frame, without_frame
 from fxtrio.server.http1.response import BadResponse, Response, header_lines
 from tests.http1.support import App, open_server, read_body

@@ -16,7 +16,7 @@ from mcp.client.client import Client as AgentClient
 from mcp.client.streamable_http import streamable_http_client
 
 from fx.testing import open_app, open_server
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.config import Config, PluginConfig
 from fxtrio.plugins.protocol import PluginFailed
 from fxtrio.server.supervise.options import ServeOptions

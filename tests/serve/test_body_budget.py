@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import Message
 
 from fx.testing import Client, open_app
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.errors import BodiesFull, BodyTooLarge
 from fxtrio.serve.request.bodies.forms import MULTIPART, parse_form
 from fxtrio.serve.request.bodies.spool import IN_MEMORY, LARGE, UNCOUNTED, Bodies, Body

@@ -23,7 +23,7 @@ from tests.auth.harness import EMAIL, KEY, PASSWORD
 from tests.trees import page, write_tree
 
 if TYPE_CHECKING:
-    from fxtrio.app import Application
+    from fxtrio.application import Application
 
 CHEAP = {"timeCost": 1, "memoryKib": 8, "parallelism": 1}
 

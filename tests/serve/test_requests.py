@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from fx.testing import Client, open_app
-from fxtrio.app import TrioMissing, assemble
+from fxtrio.app import assemble
+from fxtrio.application import TrioMissing
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
 from fxtrio.serve.request.requests import BodilessRequest, PageRequest

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from trio.testing import MockClock
 
 from fx.testing import open_app
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.serve.pages.html.stream import NonceWriter
 from fxtrio.ssr.frames import Rendered
 from tests.trees import page, write_tree

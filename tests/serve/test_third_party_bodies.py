@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from fx.testing import Client, SocketRejected, open_app
-from fxtrio.app import Application
+from fxtrio.application import Application
 from tests.trees import page, write_tree
 
 COOKIES = 'a="' + "\\" * 30_000 + '"'

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 import trio
 
-from fxtrio.app import Application
 from fxtrio.app_handle import get_app
+from fxtrio.application import Application
 from fxtrio.asyncio_portal import portal
 from fxtrio.cache import revalidate
 from fxtrio.context import current

@@ -18,7 +18,8 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from fxtrio.app import Application, put_into, put_together
+from fxtrio.app import put_into, put_together
+from fxtrio.application import Application
 from fxtrio.config import Config
 from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.import_graph import Importers, file_of

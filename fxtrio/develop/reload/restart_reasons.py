@@ -14,7 +14,7 @@ from types import ModuleType
 import attrs
 from starlette.datastructures import State
 
-from fxtrio.app import Application
+from fxtrio.application import Application
 from fxtrio.config.code_names import code_names
 from fxtrio.develop.reload.import_graph import file_of
 from fxtrio.imports import split_name

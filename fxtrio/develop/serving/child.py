@@ -114,7 +114,7 @@ def _require_names(app: object) -> None:
 
     The process that serves ends before the start, and is not to end for that.
     """
-    from fxtrio.app import Application  # imported by now
+    from fxtrio.application import Application  # imported by now
 
     if isinstance(app, Application):
         config = app.site.config

@@ -37,7 +37,7 @@ _MEMBERS = 10
 
 
 class Application(Protocol):
-    """The ASGI app (`fxtrio.app.Application`)."""
+    """The ASGI app (`fxtrio.application.Application`)."""
 
     site: Site
     state: Any

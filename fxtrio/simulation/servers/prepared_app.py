@@ -14,7 +14,8 @@ from typing import Any
 import attrs
 from msgspec.structs import replace
 
-from fxtrio.app import Application, put_together
+from fxtrio.app import put_together
+from fxtrio.application import Application
 from fxtrio.compile.build import compile_server
 from fxtrio.config import Config, env_files, load_config
 from fxtrio.config.brokers import broker_kind

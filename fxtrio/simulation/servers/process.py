@@ -11,8 +11,8 @@ import attrs
 import trio
 from trio.lowlevel import Task
 
-from fxtrio.app import Application
 from fxtrio.app_handle import App
+from fxtrio.application import Application
 from fxtrio.serve.pages.resources import Running
 from fxtrio.simulation.ledger import answering
 from fxtrio.simulation.servers.connection import Connection, describe
