@@ -1,4 +1,4 @@
-"""`create_app(root)`: the ASGI app of a built project, and what it is made of."""
+"""`create_app(root)`: the ASGI app of a built project, with its code and its renderer."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from fxtrio.app_handle import App
-from fxtrio.asgi_entry import Entrance, compression_of, prepare_server, refuse_start
+from fxtrio.asgi_entry import Entrance, compression_of, prepare_server, reject_start
 from fxtrio.asgi_extensions import offer_without_frame
 from fxtrio.asyncio_portal import open_portal
 from fxtrio.compression.precompressed import Compressed, find_assets, find_public
@@ -136,7 +136,7 @@ class Application(Starlette):
         except Exception as error:  # application code
             if scope["type"] != "lifespan":
                 raise
-            await refuse_start(error, scope, receive, send)
+            await reject_start(error, scope, receive, send)
         else:
             await self.middleware_stack(scope, receive, send)
 

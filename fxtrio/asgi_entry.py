@@ -138,7 +138,7 @@ def _joined(base: bytes, value: bytes) -> bytes:
     return base + (value[1:] if value[:2] in (b"/", b"/?", b"/#") else value)
 
 
-def refuse_start(error: Exception, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
+def reject_start(error: Exception, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
     """Run the lifespan of an app that cannot be created. Raises ``error``, after reporting it."""
 
     @asynccontextmanager

@@ -117,7 +117,7 @@ _without_frame: dict[object, Any] = {}
 OWN_SERVER = "fx.server"
 """Key in ``scope["extensions"]`` of the lifespan in servers of ours, which need no guard."""
 
-START_REFUSED = "fx.start-refused"
+START_REJECTED = "fx.start-refused"
 """Key in a ``lifespan.startup.failed`` whose ``message`` is all that there is to say: what is
 wrong stays so until somebody acts, and another attempt to start cannot succeed."""
 

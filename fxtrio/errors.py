@@ -47,7 +47,7 @@ class FxtrioError(_Copied):
 
 
 class PlacedError(FxtrioError):
-    """The base of errors whose message is made of three parts: ``place: cause. Remedy.``"""
+    """The base of errors whose message has three parts: ``place: cause. Remedy.``"""
 
     def __init__(self, place: str, cause: str, remedy: str) -> None:
         """``cause`` and ``remedy`` are without a full stop."""

@@ -172,7 +172,7 @@ def _is_file(file: str | None, path: Path) -> bool:
 
 
 @contextmanager
-def imported_anew(names: Sequence[str]) -> Iterator[None]:
+def reimported(names: Sequence[str]) -> Iterator[None]:
     """Replace imported modules by new ones, in this order, or as they import each other.
 
     Those whose files were deleted are forgotten. Raises what a module raises. After an error,

@@ -42,7 +42,7 @@ def convert(plan: Planner, root: Path, *, write: bool, force: bool, as_json: boo
     """Print what ``plan`` would do to the project in ``root``, and what remains to be done."""
     import trio
 
-    from fxtrio.tools.convert.applying import refuse_unclean
+    from fxtrio.tools.convert.applying import reject_unclean
     from fxtrio.tools.convert.applying import write as write_all
 
     def report(line: str) -> None:
@@ -51,7 +51,7 @@ def convert(plan: Planner, root: Path, *, write: bool, force: bool, as_json: boo
 
     conversion = trio.run(partial(plan, root, report=report))
     if write:
-        refuse_unclean(conversion, force=force)
+        reject_unclean(conversion, force=force)
     left = trio.run(partial(_left, conversion, report=report))
     if write:
         write_all(conversion)

@@ -27,7 +27,7 @@ from fxtrio.content.front_matter import FrontMatter, divide, read_front_matter
 from fxtrio.content.included import read_fence
 from fxtrio.content.mistakes import Mistake
 
-_REFUSED = {
+_REJECTED = {
     "script": "Write a page file (.fxl), whose code runs in browsers",
     "style": "Write it into a stylesheet that the layout imports",
 }
@@ -98,7 +98,7 @@ def read_article(text: str, path: str, *, read: Read, locate: Locate) -> Article
         tree = read_html(html)
     except TooDeep:
         mistakes.append(Mistake(1, "its HTML is nested too deeply", "Divide it"))
-    mistakes += _refused(tree, body)
+    mistakes += _rejected(tree, body)
     _place_contents(tree, headings)
     _mend_tables(tree)
     return Article(
@@ -141,11 +141,11 @@ def _headings(tokens: list[Token]) -> Iterator[Heading]:
             yield Heading(int(opening.tag[1:]), str(opening.attrGet("id") or ""), text)
 
 
-def _refused(tree: Element, body: str) -> Iterator[Mistake]:
+def _rejected(tree: Element, body: str) -> Iterator[Mistake]:
     """Yield mistakes for HTML that would not work after a navigation."""
     for element in tree.walk():
         wrong = next((name for name in element.attributes if name.startswith("on")), "")
-        remedy = _REFUSED.get(element.name, _REFUSED["script"] if wrong else "")
+        remedy = _REJECTED.get(element.name, _REJECTED["script"] if wrong else "")
         if remedy:
             what = f"{wrong}=" if wrong else f"<{element.name}"
             at = body.lower().find(what)

@@ -41,7 +41,7 @@ class Pool(Generic[Kind]):
         self._first = trio.lowlevel.ParkingLot()
         self._idle: deque[Kind] = deque()
         self._closed = False
-        self._waited = self._refused = 0
+        self._waited = self._rejected = 0
         self._waited_seconds = 0.0
 
     def statistics(self) -> PoolStatistics:
@@ -53,7 +53,7 @@ class Pool(Generic[Kind]):
             waiting=len(self._queue),
             waited=self._waited,
             waited_seconds=self._waited_seconds,
-            refused=self._refused,
+            refused=self._rejected,
         )
 
     async def acquire(self, *, first: bool = False) -> Kind:
@@ -101,7 +101,7 @@ class Pool(Generic[Kind]):
     async def _wait(self) -> None:
         """Wait for a connection; its count is transferred, not released."""
         if len(self._queue) >= self._waiters:
-            self._refused += 1
+            self._rejected += 1
             raise DatabaseBusy(
                 f"{len(self._queue)} wait for one of {self._size} connections already "
                 "('database.pool', 'database.waiters')"

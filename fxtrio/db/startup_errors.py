@@ -6,7 +6,7 @@ import sys
 
 from starlette.types import Message, Send
 
-from fxtrio.asgi_extensions import START_REFUSED
+from fxtrio.asgi_extensions import START_REJECTED
 from fxtrio.db.errors import DatabaseError
 from fxtrio.errors import Busy, ExtraMissing, FxtrioError, leaves
 
@@ -26,7 +26,7 @@ def telling_shortly(send: Send) -> Send:
             if causes and all(map(_says_all, causes)):
                 message = {**message, "message": "\n".join(map(str, causes))}
                 if not any(isinstance(one, Busy) for one in causes):
-                    message[START_REFUSED] = True
+                    message[START_REJECTED] = True
         await send(message)
 
     return send_on

@@ -12,7 +12,7 @@ from enum import IntEnum
 import msgspec
 
 _PARAM = re.compile(r"(\[\[\.\.\.|\[\.\.\.|\[)([A-Za-z_][A-Za-z0-9_-]*)(\]\]|\])")
-_REFUSED = re.compile(r"[\x00-\x1f\x7f\[\]()%?#\\/]")
+_REJECTED = re.compile(r"[\x00-\x1f\x7f\[\]()%?#\\/]")
 
 
 class Kind(IntEnum):
@@ -65,9 +65,9 @@ def parse_segment(name: str) -> Segment:
             "is not a parameter. Write [name], [...name] or [[...name]], alone in its segment, "
             "with a name of ASCII letters, digits, '_' and '-'"
         )
-    refused = _REFUSED.search(name)
-    if refused or not name:
-        invalid = repr(refused[0]) if refused else "nothing"
+    rejected = _REJECTED.search(name)
+    if rejected or not name:
+        invalid = repr(rejected[0]) if rejected else "nothing"
         raise ValueError(f"holds {invalid}, which a URL segment cannot contain. Rename it")
     text = name if name.isascii() else unicodedata.normalize("NFC", name)
     return Segment(Kind.LITERAL, text)

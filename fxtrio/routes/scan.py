@@ -96,13 +96,13 @@ class _TreeBuilder(msgspec.Struct):
         source = "/".join((self.pages_dir, *folder, name))
         source_text = source.encode(errors="backslashreplace").decode()
         if source_text != source:  # bytes that are no text stand for themselves in Python
-            self._refuse(source_text, source_text.rpartition("/")[2], "is not UTF-8. Rename it")
+            self._reject(source_text, source_text.rpartition("/")[2], "is not UTF-8. Rename it")
             return
         stem, dot, extension = name.rpartition(".")
         suffix = dot + extension
         in_api = "api" in folder
         if suffix == PAGE_SUFFIX and in_api:
-            self._refuse(source, name, "is a page in an api folder. Move it, or write a .py file")
+            self._reject(source, name, "is a page in an api folder. Move it, or write a .py file")
         elif suffix == PAGE_SUFFIX and stem in SPECIAL_NAMES:
             self._special[folder, stem] = source
             self._segments(source, folder)
@@ -115,7 +115,7 @@ class _TreeBuilder(msgspec.Struct):
             if pattern is not None:
                 self._api.append(ApiFile(source, pattern))
         elif suffix in _NEARLY or suffix.lower() == PAGE_SUFFIX:
-            self._refuse(source, name, f"is not a page file. Let its name end in {PAGE_SUFFIX!r}")
+            self._reject(source, name, f"is not a page file. Let its name end in {PAGE_SUFFIX!r}")
         elif name == "llms.py":
             self._llms["/".join((self.pages_dir, *folder))] = source
         elif name == MODEL_FILE:
@@ -153,7 +153,7 @@ class _TreeBuilder(msgspec.Struct):
             name = f"{stem}{MARKDOWN_SUFFIX}"
             if stem in SPECIAL_NAMES:
                 remedy = f"Write {stem}{PAGE_SUFFIX}, or rename it"
-                self._refuse(source, name, f"is a page of a name with a meaning. {remedy}")
+                self._reject(source, name, f"is a page of a name with a meaning. {remedy}")
             elif (pattern := self._claim(source, folder, stem)) is not None:
                 self._pages.append((folder, source, pattern))
 
@@ -161,14 +161,14 @@ class _TreeBuilder(msgspec.Struct):
         """Return the pattern of a page or endpoint; None with a problem reported."""
         names = folder if stem == "index" else (*folder, stem)
         if stem.startswith("(") and stem.endswith(")"):
-            self._refuse(source, stem, "is a file. Only folders can be groups in parentheses")
+            self._reject(source, stem, "is a file. Only folders can be groups in parentheses")
             return None
         segments = self._segments(source, names)
         if segments is None:
             return None
         if segments == (Segment(Kind.LITERAL, "index"),):
             cause = "answers '/index', which means '/' in actions and Markdown. Rename it"
-            self._refuse(source, "index", cause)
+            self._reject(source, "index", cause)
             return None
         first = self._shapes.setdefault(shape(segments), source)
         if first != source:
@@ -186,11 +186,11 @@ class _TreeBuilder(msgspec.Struct):
                 segments = (*segments, parse_segment(name))
                 check_segments(segments)
             except ValueError as error:
-                self._refuse(source, name, str(error))
+                self._reject(source, name, str(error))
                 return None
         return segments
 
-    def _refuse(self, source: str, name: str, cause: str) -> None:
+    def _reject(self, source: str, name: str, cause: str) -> None:
         self._problems.append(RouteNameInvalid(source, name, cause))
 
     def _around(self, folder: Folder) -> _Around:

@@ -20,7 +20,7 @@ from fxtrio.plugins.auth.models import User
 from fxtrio.plugins.auth.passwords.hashes import (
     cost_of,
     cost_of_new,
-    hash_of_nobody,
+    dummy_hash,
     is_cost,
     matches,
 )
@@ -232,7 +232,7 @@ async def test_bcrypt_without_its_library_is_said_at_once(
 def test_a_hash_of_nobody_is_checked_like_any_other(kind: str) -> None:
     cost = cost_of(FOREIGN[kind])
     assert is_cost(cost)
-    nobody = hash_of_nobody(cost)
+    nobody = dummy_hash(cost)
     assert cost_of(nobody) == cost
     assert not matches(Argon2(), nobody, PASSWORD)
 

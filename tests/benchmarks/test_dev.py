@@ -43,7 +43,7 @@ class _Reloading:
         return 0.0
 
 
-def test_a_save_that_could_not_be_watched_is_made_with_the_next(tmp_path: Path) -> None:
+def test_a_save_that_could_not_be_watched_counts_with_the_next(tmp_path: Path) -> None:
     server = bare(tmp_path)
     page: Any = _Reloading()
     saving = Saving(server, cast("Running", None), page)

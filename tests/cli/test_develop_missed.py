@@ -205,7 +205,7 @@ async def test_another_folder_of_pages_is_compiled_before_a_process_imports_it(
     assert project.config.pages_dir == "views"
 
 
-async def test_a_mistake_of_the_process_before_is_not_shown_after_a_restart(
+async def test_a_mistake_of_the_process_before_has_left_the_overlay_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_tree(tmp_path, {"fx.config.json": "{}", "pages/index.fxl": PAGE, "pages/look.css": ""})

@@ -20,7 +20,7 @@ from fxtrio.develop.processes.messages import Swap
 from fxtrio.develop.reload.hot_reload import Swapper
 from fxtrio.develop.reload.import_graph import Importers, noting_imports
 from fxtrio.develop.report.request_logs import Records
-from fxtrio.imports import imported_anew
+from fxtrio.imports import reimported
 from fxtrio.manifest import View
 from fxtrio.serve import site_routes
 from fxtrio.serve.pages import site
@@ -441,5 +441,5 @@ async def test_a_module_that_is_back_in_the_same_moment_is_found(
         names = ["shop_swap.stock", "shop_swap.units"]
         (root / "shop_swap/units.py").unlink()
         (root / "shop_swap/stock.py").write_text(_BRINGS_BACK)
-        with imported_anew(names):
+        with reimported(names):
             assert sys.modules["shop_swap.units"].UNIT == 2

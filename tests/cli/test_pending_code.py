@@ -84,7 +84,7 @@ async def test_a_prevented_restart_follows_the_change_that_allows_it(tmp_path: P
     assert not code.restart
 
 
-async def test_a_restart_that_is_made_after_all_leaves_no_problem(tmp_path: Path) -> None:
+async def test_a_restart_that_succeeds_after_all_leaves_no_problem(tmp_path: Path) -> None:
     outcomes = [Swapped(failed="NameError: n", error="NameError: n"), Swapped(restart="a job")]
 
     async def swap(order: Swap) -> Swapped:

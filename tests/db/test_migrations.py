@@ -13,7 +13,7 @@ from starlette.types import Message
 from fx.db import db as current
 from fx.testing import open_app
 from fxtrio.app import assemble
-from fxtrio.asgi_extensions import OWN_SERVER, START_REFUSED
+from fxtrio.asgi_extensions import OWN_SERVER, START_REJECTED
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
 from fxtrio.db import Database
@@ -331,6 +331,6 @@ async def test_a_start_that_fails_for_a_migration_is_reported_in_one_line(projec
             "type": "lifespan.startup.failed",
             "message": "migrations/0003_broken.sql: table books already exists. "
             "It was rolled back: correct it and run 'fx db up'.",
-            START_REFUSED: True,
+            START_REJECTED: True,
         }
     ]

@@ -86,7 +86,7 @@ APART: dict[str, tuple[str, ...]] = {
         "routes.action_files:is_action_file",
     ),
     "the title of an error, cut at its first line, and a host cut at 100 characters": (
-        "develop.serving.allowed_hosts:_refuse",
+        "develop.serving.allowed_hosts:_reject",
         "develop.report.error_app:failure_document",
         "develop.report.overlay_errors:overlay_error",
     ),

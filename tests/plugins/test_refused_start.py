@@ -13,7 +13,7 @@ from starlette.applications import Starlette
 from starlette.types import Message
 
 from fxtrio.app_handle import App
-from fxtrio.asgi_extensions import START_REFUSED
+from fxtrio.asgi_extensions import START_REJECTED
 from fxtrio.config import Config
 from fxtrio.db.startup_errors import telling_shortly
 from fxtrio.errors import DottedNameUnknown
@@ -77,7 +77,7 @@ async def test_what_fxtrio_raises_is_said_by_its_message(
     assert message["message"].startswith("plugin 'mail': could not start: ")
     assert "\n" not in message["message"]
     assert str(cause).rstrip(".") in message["message"]
-    assert message[START_REFUSED]
+    assert message[START_REJECTED]
 
 
 @pytest.mark.parametrize(
@@ -88,4 +88,4 @@ async def test_what_other_code_raises_has_its_traceback(
 ) -> None:
     message = await start(failing(cause, reason))
     assert "Traceback" in message["message"]
-    assert START_REFUSED not in message
+    assert START_REJECTED not in message

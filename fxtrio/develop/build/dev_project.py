@@ -163,7 +163,7 @@ class DevProject:
         if found.structure and await self._has_other_folder():
             self.miss(changes)
             return Applied(restart=restart)
-        return await self._start_anew(found, swap, restart)
+        return await self._restart(found, swap, restart)
 
     def _look_at(
         self, files: Iterable[str], *, pages: bool
@@ -193,7 +193,7 @@ class DevProject:
             return False
         return config.pages_dir != self.config.pages_dir
 
-    async def _start_anew(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
+    async def _restart(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
         """Restart everything; if that is prevented, apply what needs no restart."""
         rest = attrs.evolve(found, settings=(), packages=(), migrations=())
         renew = partial(renew_env_files, self.root, self._variables)

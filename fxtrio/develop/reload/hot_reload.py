@@ -26,7 +26,7 @@ from fxtrio.develop.reload.import_graph import Importers, file_of
 from fxtrio.develop.reload.restart_reasons import find_new_job, find_reason
 from fxtrio.develop.report.inside import Inside
 from fxtrio.develop.report.request_logs import Records
-from fxtrio.imports import ImportedFiles, Imports, imported_anew, resolve, split_name
+from fxtrio.imports import ImportedFiles, Imports, reimported, resolve, split_name
 from fxtrio.manifest import FILE_NAME, MODULE_PREFIX, Manifest, manifest_text, read_manifest
 from fxtrio.plugins.load import load_plugins
 from fxtrio.routes.suffixes import MARKDOWN_SUFFIX, PAGE_SUFFIX
@@ -107,7 +107,7 @@ class Swapper:
         manifest = self._read_manifest(app.site.manifest)
         imports = Imports(self.root, self._build)
         try:
-            with self.importers.noted_anew(files), imported_anew(names):
+            with self.importers.noted_again(files), reimported(names):
                 new = _renewed(code, imports, config, manifest, sources)
                 if app.site.manifest is manifest:
                     site = put_into(app.site, self.root, new)

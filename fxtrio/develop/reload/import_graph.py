@@ -39,7 +39,7 @@ class Importers:
                 self._users.setdefault(file, set()).add(user)
 
     @contextmanager
-    def noted_anew(self, users: Iterable[str]) -> Iterator[None]:
+    def noted_again(self, users: Iterable[str]) -> Iterator[None]:
         """Forget what ``users`` have imported, since they are run again during the block.
 
         After an error they are still what they were, and what they use counts as before.

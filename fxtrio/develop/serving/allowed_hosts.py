@@ -75,9 +75,9 @@ class HostGuard:
         if not problem:
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            await _refuse(send, "http", problem)
+            await _reject(send, "http", problem)
         elif "websocket.http.response" in (scope.get("extensions") or {}):
-            await _refuse(send, "websocket.http", problem)
+            await _reject(send, "websocket.http", problem)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
@@ -108,7 +108,7 @@ def _is_foreign(headers: list[tuple[bytes, bytes]], host: str) -> bool:
     return False
 
 
-async def _refuse(send: Send, kind: str, problem: str) -> None:
+async def _reject(send: Send, kind: str, problem: str) -> None:
     body = f"{problem}\n".encode()
     headers = [
         (b"content-type", b"text/plain; charset=utf-8"),

@@ -65,7 +65,7 @@ class ParentInterface(msgspec.Struct, frozen=True, kw_only=True):
     spent: Callable[[], object] | None = None
     """Called when ``max_requests`` are reached. None: the server stops then."""
 
-    refused: Callable[[str], object] | None = None
+    rejected: Callable[[str], object] | None = None
     """Called with the reason when the app does not start until somebody acts. None: it is
     reported here."""
 
@@ -147,7 +147,7 @@ class _Process:
             failed = True
             for error in leaves(group):
                 if isinstance(error, StartFailed):
-                    self._refuse(error.reason)
+                    self._reject(error.reason)
                 else:
                     await self._config.log.critical("%s", error)
         except* Exception as group:
@@ -169,11 +169,11 @@ class _Process:
         self._serving = True
         self._around.ready(value)
 
-    def _refuse(self, reason: str) -> None:
-        if self._around.refused is None:
+    def _reject(self, reason: str) -> None:
+        if self._around.rejected is None:
             report_failure(self._options, reason, plain=not self._around.supervised)
         else:
-            self._around.refused(reason)
+            self._around.rejected(reason)
 
     async def _serve(self, app: Any, sockets: list[socket]) -> None:
         options = self._options
@@ -223,9 +223,9 @@ class _Process:
 
     def _end_at_once(self, code: int) -> None:
         # A thread that hangs may hold the lock of the log.
-        teller = threading.Thread(target=self._log_remaining_work, name="fx.end", daemon=True)
-        teller.start()
-        teller.join(_LAST)
+        reporter = threading.Thread(target=self._log_remaining_work, name="fx.end", daemon=True)
+        reporter.start()
+        reporter.join(_LAST)
         os._exit(code)
 
     def _log_remaining_work(self) -> None:

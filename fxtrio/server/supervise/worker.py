@@ -41,7 +41,7 @@ def main(arguments: list[str]) -> int:
             supervised=True,
             until=partial(_send_heartbeats, control, options.hang / BEATS),
             spent=partial(_send, control, SPENT),
-            refused=lambda reason: _send(control, start_error_line(reason)),
+            rejected=lambda reason: _send(control, start_error_line(reason)),
         )
         return serve_here(options, adopt_sockets([int(text) for text in arguments[1:]]), around)
 

@@ -25,7 +25,7 @@ class ConversionRejected(PlacedError):
         super().__init__(display_path(root), cause, f"Nothing was written. {remedy}")
 
 
-def refuse_unclean(conversion: Conversion, *, force: bool) -> None:
+def reject_unclean(conversion: Conversion, *, force: bool) -> None:
     """Refuse what Git could not undo, and files that would be overwritten.
 
     Raises ConversionRejected. With ``force`` only the second is looked at.
@@ -41,14 +41,14 @@ def refuse_unclean(conversion: Conversion, *, force: bool) -> None:
             root, f"{_some(clashing)} would be overwritten", "Move the existing ones away"
         )
     if not force:
-        _refuse_unsaved(root, conversion.touched())
+        _reject_unsaved(root, conversion.touched())
 
 
 def _is_there(path: Path) -> bool:
     return path.exists() or path.is_symlink()
 
 
-def _refuse_unsaved(root: Path, touched: list[str]) -> None:
+def _reject_unsaved(root: Path, touched: list[str]) -> None:
     # Git ignores these in most projects: of variables only the names change, and Next.js writes
     # its types at each start.
     unseen = (".env", "next-env.d.ts")

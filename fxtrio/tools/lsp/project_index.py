@@ -66,7 +66,7 @@ class ProjectIndex:
         self._texts: dict[Path, CheckedTexts] = defaultdict(CheckedTexts)
         self._stale: dict[Path, None] = {}
         self._checked: set[Path] = set()  # at least once
-        self._imported_anew: set[Path] = set()
+        self._reimported: set[Path] = set()
         self._wake = trio.Event()
         self._learned = trio.Event()
 
@@ -122,7 +122,7 @@ class ProjectIndex:
         """
         self._stale[root] = None
         if not pages_only:
-            self._imported_anew.add(root)
+            self._reimported.add(root)
         self._wake.set()
         self._checking.cancel("there is something new to know")
 
@@ -149,9 +149,9 @@ class ProjectIndex:
         texts = self._texts[root]
         project = await trio.to_thread.run_sync(check_project, root, config, texts)
         types = ProjectTypes()
-        if root in self._imported_anew or before is None or not before.types.pages:
+        if root in self._reimported or before is None or not before.types.pages:
             before = None
-        self._imported_anew.discard(root)
+        self._reimported.discard(root)
         if before is not None and project.has_same_python(before.project):
             types = before.types
         elif self.imports:

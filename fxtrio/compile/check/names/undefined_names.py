@@ -131,7 +131,7 @@ def _undefined(
 
 
 def _name_in(arguments: tuple[object, ...] | str) -> str:
-    """Return the name that a message has been given, alone for builtins that are local later."""
+    """Return the name that a message is about; its arguments are a str for some builtins."""
     return arguments if isinstance(arguments, str) else str(arguments[0])
 
 

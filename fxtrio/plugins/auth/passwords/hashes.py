@@ -56,7 +56,7 @@ def is_cost(text: str) -> bool:
     return bool(_ARGON2.fullmatch(text) or _BCRYPT.fullmatch(text))
 
 
-def hash_of_nobody(cost: str) -> str:
+def dummy_hash(cost: str) -> str:
     """Return a hash that took nothing to make, and takes as much to check as any of that cost."""
     if is_bcrypt(cost):
         text = b64encode(secrets.token_bytes(16))[:22] + b64encode(secrets.token_bytes(23))[:31]

@@ -16,7 +16,7 @@ from fxtrio.plugins.auth.errors import HashingBusy
 from fxtrio.plugins.auth.passwords.hashes import (
     cost_of,
     cost_of_new,
-    hash_of_nobody,
+    dummy_hash,
     is_bcrypt,
     is_cost,
     matches,
@@ -85,7 +85,7 @@ class PasswordHasher:
         self._limiter = trio.CapacityLimiter(threads)
         self._waiting = waiting
         today = cost_of_new(argon2)
-        self._dummies = {today: hash_of_nobody(today)}
+        self._dummies = {today: dummy_hash(today)}
         """By cost: a hash of which nobody knows the password, and that has none."""
 
         self._computed = 0
@@ -98,7 +98,7 @@ class PasswordHasher:
         for cost in costs:
             if is_cost(cost) and len(self._dummies) < MOST_COSTS:
                 require_library(cost)
-                self._dummies.setdefault(cost, hash_of_nobody(cost))
+                self._dummies.setdefault(cost, dummy_hash(cost))
 
     @property
     def computed(self) -> int:

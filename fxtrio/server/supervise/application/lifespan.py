@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import trio
 
-from fxtrio.asgi_extensions import OWN_SERVER, START_REFUSED
+from fxtrio.asgi_extensions import OWN_SERVER, START_REJECTED
 from fxtrio.errors import FxtrioError, PlacedError
 from fxtrio.tracebacks import first_of
 
@@ -119,7 +119,7 @@ class Lifespan:
             self.shutdown.set()
         elif kind not in _FAILED:
             raise UnexpectedMessageError(kind)
-        elif message.get(START_REFUSED):
+        elif message.get(START_REJECTED):
             raise StartFailed(message["message"])
         else:
             raise LifespanFailed(_FAILED[kind], message.get("message", ""))

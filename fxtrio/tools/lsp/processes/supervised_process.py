@@ -31,7 +31,7 @@ START_TIMEOUT = 60.0
 log = logging.getLogger("fx.lsp")
 
 
-async def _greet_nobody(connection: TrioProtocol) -> None:
+async def _skip_greeting(connection: TrioProtocol) -> None:
     await trio.lowlevel.checkpoint()
 
 
@@ -51,7 +51,7 @@ class SupervisedProcess:
         cwd: Path,
         env: Mapping[str, str] | None = None,
         report: Callable[[str], None],
-        greet: Callable[[TrioProtocol], Awaitable[None]] = _greet_nobody,
+        greet: Callable[[TrioProtocol], Awaitable[None]] = _skip_greeting,
         answers: Mapping[str, Callable[[Any], Any]] = {},
     ) -> None:
         self.name = name

@@ -42,7 +42,7 @@ class TypeCheck:
     others: Sequence[str] = ()
     """Paths that the app answers besides its pages; see `TypesFolder.write_tier`."""
 
-    compile: Compile = attrs.field(factory=lambda: _compile_anew)
+    compile: Compile = attrs.field(factory=lambda: _compile_again)
     """How the compiler is run: a new one each time, or that of a `TscServer`."""
 
     findings_in: frozenset[str] = frozenset()
@@ -124,7 +124,7 @@ class TypeCheck:
         )
 
 
-async def _compile_anew(
+async def _compile_again(
     folder: Path, compiler: Path, _: frozenset[str] | None
 ) -> tuple[Diagnostic, ...]:
     return await compile_types(folder, compiler)
