@@ -111,31 +111,42 @@ def check_project(
     return CheckedProject(tree, tuple(pages), tuple(sorted(problems)), config.pages_dir, actions)
 
 
+_Known = tuple[str, Stamps, tuple[CheckedPage, list[Problem]]]
+"""The text of a page file, what its other files were, and what `check_page` has returned."""
+
+
 @attrs.frozen(eq=False)
 class CheckedTexts:
     """What came of page files: one whose text is the same is not checked again.
 
-    Holds as much as there are page files, whichever was checked last of each.
+    Holds as much as there are page files, whichever was checked last of each, and the same again
+    of those that were edited: edits are taken back.
     """
 
-    _known: dict[str, tuple[str, Stamps, tuple[CheckedPage, list[Problem]]]] = attrs.field(
-        factory=dict
-    )
-    """By source: the text, what its other files were, and what `check_page` has returned."""
+    _known: dict[str, _Known] = attrs.field(factory=dict)
+    """By source."""
+
+    _former: dict[str, _Known] = attrs.field(factory=dict)
+    """Those before, by source."""
 
     def check_page(
         self, source: SourceText, root: Path | None = None, pages_dir: str = "pages"
     ) -> tuple[CheckedPage, list[Problem]]:
         """Return what `check_page` of `file_checks` does."""
-        text, stamps, done = self._known.get(source.path, (None, (), None))
-        if done is None or text != source.text or stamps != _stamps(done[0], root):
+        path = source.path
+        last, former = self._known.get(path), self._former.get(path)
+        new = next((one for one in (last, former) if _is_of(one, source.text, root)), None)
+        if new is None:
             # Heavy: see the module.
             from fxtrio.compile.file_checks import check_page
 
-            right = None if done is None or done[1] else done[0]
+            right = None if last is None or last[2][1] else last[2][0]
             done = check_page(source, root, pages_dir, right)
-            self._known[source.path] = source.text, _stamps(done[0], root), done
-        return done
+            new = source.text, _stamps(done[0], root), done
+        if last is not None and new is not last:
+            self._former[path] = last
+        self._known[path] = new
+        return new[2]
 
     def known(self, source: str, root: Path) -> tuple[CheckedPage, list[Problem]] | None:
         """Return what came of a page file whose text is the same as before, if that is known."""
@@ -162,6 +173,11 @@ class CheckedTexts:
         """Drop files that are deleted, or cannot be read."""
         for source in sources:
             self._known.pop(source, None)
+            self._former.pop(source, None)
+
+
+def _is_of(known: _Known | None, text: str, root: Path | None) -> bool:
+    return known is not None and known[0] == text and known[1] == _stamps(known[2][0], root)
 
 
 def _stamps(page: CheckedPage, root: Path | None) -> Stamps:

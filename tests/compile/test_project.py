@@ -328,6 +328,25 @@ def test_a_page_file_is_checked_again_only_when_its_text_is_another(
     assert third == check_project(tmp_path, Config())
 
 
+def test_a_text_that_is_restored_is_not_checked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked = []
+
+    def counting(source: SourceText, *where: Any) -> tuple[CheckedPage, list[Problem]]:
+        checked.append(source.text)
+        return plain(source, *where)
+
+    plain = check_page
+    monkeypatch.setattr(file_checks, "check_page", counting)
+    memory = CheckedTexts()
+    edited = f"n = 1\n\n{PAGE}"
+    for text in (PAGE, edited, PAGE, edited, PAGE):
+        assert memory.check_page(read_text(text, "pages/a.fxl")) == plain(
+            read_text(text, "pages/a.fxl")
+        )
+
+    assert checked == [PAGE, edited]
+
+
 def test_a_file_that_cannot_be_read_is_not_the_page_that_it_was(tmp_path: Path) -> None:
     page = tmp_path / "pages/index.fxl"
     page.parent.mkdir()
