@@ -8,6 +8,7 @@ import pytest
 
 from tests.lsp.editor import open_editor
 from tests.lsp.problem_texts import printed, shown
+from tests.trees import write_tree
 from tests.types.everything import write_everything
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -127,6 +128,25 @@ async def test_types_are_checked_while_a_page_is_written(tmp_path: Path) -> None
     assert "is not assignable to parameter of type 'number'" in wrong[1]
     assert wrong[2] == "there is no 'conut' in data. Did you mean 'count'?"
     assert page.read_text("utf-8") == loader + plain
+
+
+async def test_types_know_what_a_page_that_is_not_open_has_declared(tmp_path: Path) -> None:
+    uses = "const shown: string = VERSION.name;\nexport default () => <p>{shown}</p>;\n"
+    write_tree(
+        tmp_path,
+        {
+            "fx.config.json": "{}",
+            "declared.d.ts": "declare const VERSION: { name: string };\n",
+            "pages/index.fxl": 'import "../declared.d.ts";\n' + uses,
+            "pages/other.fxl": uses,
+        },
+    )
+    async with open_editor(tmp_path) as editor:
+        uri = await editor.open(tmp_path / "pages/other.fxl")
+        await editor.write(uri, 2, whole(0, 0, (1, 0), "const shown: number = VERSION.name;\n"))
+        await editor.until(lambda: bool(editor.diagnostics.get(uri)))
+        (found,) = editor.diagnostics[uri]
+    assert found["message"].startswith("Type 'string' is not assignable to type 'number'")
 
 
 async def test_a_save_shows_what_it_means_for_other_files(guestbook: Path) -> None:

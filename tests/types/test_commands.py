@@ -301,6 +301,21 @@ def test_a_change_of_global_names_is_seen_in_files_that_do_not_import_them(
 
 
 @pytest.mark.node
+def test_declaration_files_of_a_project_are_known_without_an_import(tmp_path: Path) -> None:
+    uses = "const shown: string = VERSION.%s;\n" + VIEW.replace("data.%s", "shown")
+    files = {
+        "env.d.ts": '/// <reference types="a" />\ndeclare const VERSION: { a: string };\n',
+        "node_modules/other/index.d.ts": "declare const VERSION: { b: string };\n",
+        "pages/index.fxl": uses % "a",
+        "pages/other.fxl": uses % "b",
+    }
+    write_tree(tmp_path, files)
+    _, output = run("typecheck", "--root", str(tmp_path), "--json")
+    found = json.loads(output)["problems"]
+    assert [(Path(one["path"]).name, one["line"]) for one in found] == [("other.fxl", 1)]
+
+
+@pytest.mark.node
 @pytest.mark.parametrize("between", ["", "barrel.js"])
 def test_a_plain_file_that_names_the_data_of_a_page_is_known_by_its_types(
     between: str, tmp_path: Path

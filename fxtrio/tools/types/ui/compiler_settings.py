@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.tools.types.ui.client_types import Tier
+
+_PASSED_OVER = frozenset({"node_modules", "__pycache__", "venv"})
+"""Folders that `readDeclarations` of checker.js passes over, too, besides those with a dot."""
 
 
 @cache
@@ -63,10 +67,26 @@ def compiler_settings(
                 ],
                 "paths": _modules(root, compiler),
             },
-            "files": [*(ambient[:1] if tier == "strict" else ambient), *files],
+            "files": [
+                *(ambient[:1] if tier == "strict" else ambient),
+                *declaration_files(root),
+                *files,
+            ],
         },
         indent=1,
     )
+
+
+def declaration_files(root: Path) -> list[str]:
+    """Return the declaration files of a project: all halves know their names, whoever imports them.
+
+    An editor has the compiler look at open pages only, of which none may import them.
+    """
+    found: list[str] = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [one for one in folders if one[0] != "." and one not in _PASSED_OVER]
+        found += [(Path(folder) / name).as_posix() for name in names if name.endswith(".d.ts")]
+    return sorted(found)
 
 
 def _modules(root: Path, compiler: Path) -> dict[str, list[str]]:
