@@ -41,7 +41,7 @@ export class Divided {
    * @param {string} importer
    */
   isBetween(specifier, file, importer) {
-    const imported = this.#of(path.dirname(file));
+    const imported = this.#ofImported(specifier, file, importer);
     const importing = this.#of(path.dirname(importer));
     return (
       imported.browser ||
@@ -49,6 +49,26 @@ export class Divided {
       importing.browser ||
       (specifier.startsWith('#') && importing.imports)
     );
+  }
+
+  /**
+   * Return the fields of the package that an import leads to. The link in `node_modules` says where
+   * that begins, also where folders in it have names.
+   *
+   * @param {string} specifier
+   * @param {string} file
+   * @param {string} importer
+   * @returns {Fields}
+   */
+  #ofImported(specifier, file, importer) {
+    const top = packageFolder(specifier, path.dirname(importer));
+    let folder = path.dirname(file);
+    let found = this.#of(folder);
+    if (top === undefined || !file.startsWith(top + path.sep)) return found;
+    for (; folder !== top; folder = path.dirname(folder)) {
+      found = either(found, this.#of(path.dirname(folder)));
+    }
+    return found;
   }
 
   /**
@@ -83,6 +103,22 @@ export class Divided {
     if (manifest === undefined || folder.split(path.sep).includes('node_modules')) return false;
     return folder === this.root || typeof manifest?.name === 'string';
   }
+}
+
+/**
+ * Return the folder of the package that a specifier names, undefined where it names none.
+ *
+ * @param {string} specifier
+ * @param {string} folder of the importing file
+ * @returns {string | undefined}
+ */
+function packageFolder(specifier, folder) {
+  const [name] = specifier.match(/^(@[^/]+\/)?[^@./#][^/]*/) ?? [];
+  if (name === undefined) return undefined;
+  const link = path.join(folder, 'node_modules', name);
+  if (fs.existsSync(link)) return fs.realpathSync(link);
+  const above = path.dirname(folder);
+  return above === folder ? undefined : packageFolder(specifier, above);
 }
 
 /**

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { prove } from './proving.js';
+import { LINK, prove } from './proving.js';
 
 const HELLO = 'export default () => <h1>Hello</h1>;';
 
@@ -120,6 +120,13 @@ const DIVIDED = {
     'node_modules/a/index.js': "export * from '../../packages/a/index.js';",
     'packages/a/index.js': 'export const a = 1;',
     'packages/a/package.json': '{ "exports": { "browser": "./b.js", "default": "./index.js" } }',
+  },
+  'a workspace in which a folder has a name': {
+    'node_modules/a': `${LINK}../packages/a`,
+    'packages/a/index.js': `${LINK}esm/index.js`, // as the package.json may name it
+    'packages/a/package.json': '{ "name": "a", "browser": { "./esm/index.js": "./b.js" } }',
+    'packages/a/esm/index.js': 'export const a = 1;',
+    'packages/a/esm/package.json': '{ "name": "a-esm", "type": "module" }',
   },
   'a name of the project itself': {
     'node_modules/a/index.js': 'export const a = 1;',

@@ -17,6 +17,9 @@ export const tools = await loadTools(toolchain);
 const root = fs.mkdtempSync(path.join(os.tmpdir(), 'proof-'));
 after(() => fs.rmSync(root, { recursive: true }));
 
+/** What the text of a link begins with. */
+export const LINK = 'link to ';
+
 /**
  * Return what is proved of each view: a page, in the layouts that are named behind it.
  *
@@ -32,7 +35,8 @@ export async function provedOf(files, ...views) {
       ? path.join(staging, 'ui', `${name}.tsx`)
       : path.join(folder, name);
     fs.mkdirSync(path.dirname(file), { recursive: true });
-    fs.writeFileSync(file, text);
+    if (text.startsWith(LINK)) fs.symlinkSync(text.slice(LINK.length), file);
+    else fs.writeFileSync(file, text);
   }
   /** @type {any} */
   const plan = {
@@ -48,7 +52,8 @@ export async function provedOf(files, ...views) {
   const resolve = async (specifier, importer) => {
     const file = path.resolve(path.dirname(importer), specifier);
     if (specifier.startsWith('.')) return file;
-    return path.join(folder, 'node_modules', specifier, 'index.js');
+    const found = path.join(folder, 'node_modules', specifier, 'index.js');
+    return fs.existsSync(found) ? fs.realpathSync(found) : found;
   };
   return new Proof(tools, plan, resolve).proved();
 }
