@@ -63,6 +63,18 @@ def is_shown(editor: Editor, uri: str, version: int) -> bool:
     return editor.versions[uri] == version
 
 
+def test_a_name_that_the_compiler_does_not_find_has_the_fix_of_an_undefined_one(
+    tmp_path: Path,
+) -> None:
+    text = "export default () => <Card><Card /></Card>;\n"
+    write_tree(tmp_path, {**FILES, "pages/index.fxl": text})
+    place = {"start": {"line": 0, "character": 28}, "end": {"line": 0, "character": 32}}
+    message = "Cannot find name 'Card'. Define or import it."
+    one = {"message": message, "range": place, "source": "fx"}
+    [action] = quick_fixes(parse_page(tmp_path, "pages/index.fxl", text), "file:///x", [one])
+    assert applied(text, action) == f'import Card from "../components/card.jsx";\n\n{text}'
+
+
 @pytest.mark.node
 async def test_each_name_that_was_meant_and_each_missing_import_has_a_fix(tmp_path: Path) -> None:
     write_tree(tmp_path, FILES)

@@ -24,7 +24,7 @@ _WRITE = re.compile(r"\. Write '([^']+)'")
 _PYTHON_IMPORT = re.compile(r"Write '(from [\w.]+ import \w+)'")
 _UI_IMPORT = re.compile(r"import \{ ([\w$]+) \} from '([^']+)'")
 _UI_MODULE = re.compile(r"Write (import \* as \w+ from )'([^']+)'")
-_UNDEFINED = re.compile(r"undefined name '([^']+)'")
+_UNDEFINED = re.compile(r"(?:undefined|Cannot find) name '([^']+)'")
 _QUOTED = re.compile(r"'([^'\n]+)'")
 
 
