@@ -140,7 +140,7 @@ APART: dict[str, tuple[str, ...]] = {
         "compression.middleware:EncodingSend._encode",
         "compression.gzip_splice:deflate_pieces",
         "encode:NotSerializable.__init__",
-        "encode:_has_null",
+        "encode:has_null",
         "server.http1.http_stream:HttpStream.write_part",
         "server.http1.response:Response._note_length",
         "server.http1.response:Response._note_options",
