@@ -206,18 +206,18 @@ def _finish(
     if result is None:
         manifest = replace(manifest, build_id=digest(folder))
     else:
-        server = _name_renderer(folder, result.build_id)
+        server = _name_renderer(folder, result)
         (folder / REASONS).write_bytes(dump_reasons(manifest, result))
         manifest = replace(manifest, assets=replace(manifest.assets, server=server))
     (folder / FILE_NAME).write_bytes(dump_manifest(manifest))
     return manifest
 
 
-def _name_renderer(folder: Path, build_id: str) -> str:
+def _name_renderer(folder: Path, result: BundleResult) -> str:
     """Give the SSR bundle a folder of its build's own, and return its path in ``folder``.
 
     So a server that was started on one build never renders with the bundle of another.
     """
-    name = f"ssr-{build_id}"
+    name = f"ssr-{result.build_id}"
     (folder / "ssr").rename(folder / name)
-    return f"{name}/server.mjs"
+    return f"{name}/{result.server}"

@@ -14,22 +14,33 @@ import trio
 from fxtrio.compile.bundling.bundle import BundlePlan, BundleResult, BundleView, bundle
 from fxtrio.compile.bundling.bundle_errors import BundleFailed, BundleProblem
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
+from fxtrio.ssr.process.launch import WORKER
 
 _RENDER = """
-const [bundle, page, state] = process.argv.slice(1);
-const app = await import(bundle);
+const [worker, bundle, page, state] = process.argv.slice(1);
+const { loadBundle } = await import(`${worker}/bundle.cjs`);
+const { Stacks } = await import(`${worker}/stacks.cjs`);
+const app = await loadBundle(bundle);
 const { pages, buildId } = app;
 let rendered;
 try { rendered = app.render(Number(page), JSON.parse(state)); }
-catch (error) { rendered = { stack: error.stack }; }
-const own = globalThis.ownReact ?? null;
+catch (error) { rendered = { stack: new Stacks().text(error) }; }
+const own = (await globalThis.ownReact) ?? null;
 process.stdout.write(JSON.stringify({ ...rendered, pages, buildId, own }));
+"""
+
+_COMPILED = """
+const [worker, bundle] = process.argv.slice(1);
+await import(`${worker}/options.cjs`);
+const { compileBundle } = await import(`${worker}/bundle.cjs`);
+process.stdout.write(JSON.stringify({ used: compileBundle(bundle).cachedDataRejected === false }));
 """
 
 _STREAM = """
 import { Writable } from 'node:stream';
-const [bundle, page, state, value] = process.argv.slice(1);
-const app = await import(bundle);
+const [worker, bundle, page, state, value] = process.argv.slice(1);
+const { loadBundle } = await import(`${worker}/bundle.cjs`);
+const app = await loadBundle(bundle);
 let head = null;
 const parts = [];
 const destination = new Writable({
@@ -127,7 +138,14 @@ class Project:
 
 def render(staging: Path, result: BundleResult, view: int, /, **state: Any) -> dict[str, Any]:
     """Return ``{head, html, pages, buildId, own}``, or ``stack`` instead of the first two."""
-    return _run(_RENDER, staging, str(view), json.dumps(_state(result, view, state)))
+    return _run(
+        _RENDER, staging / "ssr" / result.server, str(view), json.dumps(_state(result, view, state))
+    )
+
+
+def uses_compiled_code(bundle: Path) -> bool:
+    """Return whether a worker takes the compiled code beside a bundle."""
+    return bool(_run(_COMPILED, bundle)["used"])
 
 
 def stream(
@@ -135,7 +153,9 @@ def stream(
 ) -> dict[str, Any]:
     """Return ``{head, html}`` of a page that is streamed, its ``data`` after its shell."""
     whole = {**_state(result, view, state), "deferred": True}
-    return _run(_STREAM, staging, str(view), json.dumps(whole), json.dumps(data))
+    return _run(
+        _STREAM, staging / "ssr" / result.server, str(view), json.dumps(whole), json.dumps(data)
+    )
 
 
 def _state(result: BundleResult, view: int, given: dict[str, Any]) -> dict[str, Any]:
@@ -155,10 +175,10 @@ def _state(result: BundleResult, view: int, given: dict[str, Any]) -> dict[str, 
     }
 
 
-def _run(script: str, staging: Path, *arguments: str) -> dict[str, Any]:
-    command = ["node", "--enable-source-maps", "--input-type=module", "-e", script]
+def _run(script: str, bundle: Path, *arguments: str) -> dict[str, Any]:
+    command = ["node", "--max-old-space-size=512", "--input-type=module", "-e", script]
     done = subprocess.run(
-        [*command, str(staging / "ssr" / "server.mjs"), *arguments],
+        [*command, str(WORKER.parent), str(bundle), *arguments],
         capture_output=True,
         text=True,
         timeout=60,

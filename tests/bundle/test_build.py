@@ -11,7 +11,7 @@ import trio
 
 from fxtrio.compile.bundling.bundle import BundleResult, bundle
 from fxtrio.compile.bundling.toolchain import ensure_toolchain
-from tests.bundle.project import Project, original_place, render
+from tests.bundle.project import Project, original_place, render, uses_compiled_code
 
 pytestmark = pytest.mark.node
 
@@ -198,7 +198,7 @@ def test_production_has_no_development_build_of_react(
 def test_an_error_of_a_component_leads_to_the_line_in_the_fxl_file(
     project: Project, result: BundleResult
 ) -> None:
-    server = project.staging / "ssr/server.mjs"
+    server = project.staging / "ssr" / result.server
     about = project.root / "pages/about.fxl"
     line = (
         (PYTHON + ABOUT)
@@ -209,6 +209,42 @@ def test_an_error_of_a_component_leads_to_the_line_in_the_fxl_file(
     chunk = result.files["pages/about.fxl"].module.removeprefix("/_fx/")
     place = original_place(project.staging / "client" / chunk, "Error(`explode-about`)")
     assert place.rpartition(":")[0] == f"{about}:{line + 1}"
+
+
+def test_the_server_bundle_is_a_script_with_its_compiled_code(
+    project: Project, result: BundleResult
+) -> None:
+    assert result.loads
+    assert set(project.server()) == {"server.cjs", "server.cjs.map", "server.cjs.v8"}
+    assert uses_compiled_code(project.staging / "ssr/server.cjs")
+
+
+MODULES = [
+    "await Promise.resolve('x')",
+    "import.meta.resolve('node:os') && 'x'",
+    "import(/* @vite-ignore */ ['node:os'][0]).then(() => 'x')",
+    "new Function('name', 'return import (name)')('node:os').then(() => 'x')",
+]
+SCRIPTS = [
+    "import('../late.js').then((late) => late.default)",
+    "import.meta.url.endsWith('/ssr/server.cjs') && 'x'",
+    "function () { return this; }() === undefined && 'x'",
+    "`${import.meta.env.MODE}…` === 'production…' && 'x'",
+]
+
+
+@pytest.mark.parametrize("code", [*MODULES, *SCRIPTS])
+def test_the_server_bundle_is_a_module_where_a_page_needs_one(tmp_path: Path, code: str) -> None:
+    project = Project(tmp_path)
+    project.write("late.js", "export default 'x';")
+    page = f"globalThis.ownReact = {code};\nexport default function P() {{ return <p>x</p>; }}"
+    project.page("pages/index.fxl", page)
+    result = project.build()
+    assert result.loads
+    assert result.warnings == ()
+    files = {"server.mjs"} if code in MODULES else {"server.cjs", "server.cjs.v8"}
+    assert files == {name for name in project.server() if not name.endswith(".map")}
+    assert project.render(result, 0)["own"] == "x"
 
 
 def test_nothing_odd_is_reported(result: BundleResult) -> None:

@@ -40,7 +40,7 @@ def test_the_react_of_the_app_wins_on_both_sides(tmp_path: Path) -> None:
     answer = project.render(result, 0)
     assert answer["own"] == "mine"
     assert answer["html"] == '<a aria-current="page" href="/">1</a>'
-    sources = project.server()["server.mjs.map"]
+    sources = project.server()["server.cjs.map"]
     assert "toolchain-" not in sources, "nothing of React comes from elsewhere"
 
 
@@ -152,7 +152,7 @@ def test_node_env_of_the_caller_does_not_change_the_build(
     project.page("pages/index.fxl", PAGE)
     project.build()
     assert (
-        ".development.js" not in project.server()["server.mjs.map"].partition("sourcesContent")[0]
+        ".development.js" not in project.server()["server.cjs.map"].partition("sourcesContent")[0]
     )
 
 

@@ -75,6 +75,7 @@ def plans(monkeypatch: pytest.MonkeyPatch) -> list[BundlePlan]:
         (plan.staging / "client/entry.js").write_text(f"build {len(seen)}")
         return BundleResult(
             build_id=f"id-{len(seen)}",
+            server="server.mjs",
             entry=FileAssets(module="/_fx/entry.js", css=("/_fx/entry.css",)),
             files={},
             clients=tuple({"source": view.module} for view in plan.views),

@@ -20,6 +20,7 @@ def proved(*reasons: ScriptReason, islands: tuple[IslandUse, ...] = ()) -> Bundl
     """Return what was proved of the one view of `site`."""
     return BundleResult(
         build_id="",
+        server="server.cjs",
         entry=FileAssets(module=""),
         files={},
         clients=(),

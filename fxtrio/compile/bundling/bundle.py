@@ -156,6 +156,9 @@ class BundleResult:
     number of layouts that stay around a stand-in. Lists that would be empty are left out.
     """
 
+    server: str
+    """Name of the server bundle: of a script, or of an ES module where its code needs that."""
+
     loads: bool = False
     """Whether the server bundle has been loaded; if not, it may load or not."""
 
@@ -220,6 +223,7 @@ def read_result(result: dict[str, Any]) -> BundleResult:
     """Return what a bundler has answered to a plan, as `Result` of plan.d.ts."""
     return BundleResult(
         build_id=result["buildId"],
+        server=result["server"],
         entry=_file(result["entry"]),
         files={source: _file(assets) for source, assets in result["files"].items()},
         clients=tuple(result["clients"]),

@@ -5,7 +5,6 @@
  * a process, so it only ever says that a bundle loads; `fxtrio/cli/trial_load.py` says why not.
  */
 
-import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
 /** How long a bundle may take to load here (ms). */
@@ -30,7 +29,7 @@ export async function loadsInThread(bundle, code, mode, timeout = TIMEOUT) {
     env: { NODE_ENV: mode },
     stdout: true, // what is printed is not shown
     stderr: true,
-    workerData: pathToFileURL(bundle).href,
+    workerData: bundle,
   });
   try {
     return await new Promise((resolve) => {

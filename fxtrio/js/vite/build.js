@@ -17,7 +17,7 @@ import { islandsPlugin, keyOf } from '../scripts/islands/plugin.js';
 import { setHtmlPlugin } from '../scripts/elements/plugin.js';
 import { scriptsProof } from '../scripts/plugin.js';
 import { clientOf, collectAssets, fileAssets } from './assets.js';
-import { makeConfig } from './config.js';
+import { makeConfig, serverFile, serverFormat } from './config.js';
 import { documentPlugins } from './documents.js';
 import { BUILD_ID, ISLANDS_ENTRY } from './entries.js';
 import { FEATURE_TEST, laterStreams, libraryModules } from './library/modules.js';
@@ -25,6 +25,7 @@ import { reactHome } from './library/packages.js';
 import { flatten, problemsOf } from './problems.js';
 import { Stylesheets } from './stylesheets.js';
 import { loadsInThread } from '../trial/loads.js';
+import { asScript, isScript } from '../worker/bundle.cjs';
 
 /** @typedef {import('./plan.js').Plan} Plan */
 /** @typedef {import('./plan.js').Result} Result */
@@ -63,29 +64,26 @@ async function build(plan, loading) {
     const isFinal = plan.mode === 'production';
     const library = libraryModules();
     const html = setHtmlPlugin(tools, client);
+    const server = serverFormat();
     const final = [library.plugin, laterStreams(), proof.plugin, islands.plugin, html];
     const proved = isFinal ? final : [];
-    const beside = [sheets.plugin, ...proved];
+    const beside = [sheets.plugin, server.plugin, ...proved];
     const hasIslands = islands.isFound;
     const known = { client, home, logger, parse: vite.parseSync, documents, beside, hasIslands };
-    const make = () => vite.createBuilder(makeConfig(plan, known));
-    const builder = await make();
-    const built = await Promise.allSettled([
-      library.building(async (isAgain) => {
-        const own = isAgain ? await make() : builder;
-        return own.build(own.environments.client);
-      }),
-      builder.build(builder.environments.ssr),
-    ]);
+    const built = await bundleBoth(
+      (format) => vite.createBuilder(makeConfig(plan, known, format)),
+      library,
+      server,
+    );
     const failures = built.filter((one) => one.status === 'rejected').map((one) => one.reason);
     if (failures.length > 0) {
       for (const error of flatten({ errors: failures })) sheets.place(error);
       return { ok: false, problems: problemsOf({ errors: failures }, plan, vite.parseSync) };
     }
-    const [written] = built.map((one) => (one.status === 'fulfilled' ? one.value : null));
+    const [written, bundle] = built.map((one) => (one.status === 'fulfilled' ? one.value : null));
     const views = proof.proved();
     const { output } = /** @type {any} */ (written);
-    const finished = await finish(plan, output, [...warnings]);
+    const finished = await finish(plan, output, bundle, [...warnings]);
     const scripts = views.map(({ reasons }) => reasons);
     return { ...finished, scripts, ...islandAssets(plan, output, views, hasIslands()) };
   } catch (error) {
@@ -96,25 +94,50 @@ async function build(plan, loading) {
 }
 
 /**
+ * Bundle for browsers and, beside it, for workers.
+ *
+ * @param {(format: import('./config.js').Format) => Promise<import('vite').ViteBuilder>} make
+ * @param {ReturnType<typeof libraryModules>} library
+ * @param {ReturnType<typeof serverFormat>} server
+ * @returns {Promise<PromiseSettledResult<any>[]>} the files for browsers, and the name of the server bundle
+ */
+async function bundleBoth(make, library, server) {
+  const builder = await make('cjs');
+  return Promise.allSettled([
+    library.building(async (isAgain) => {
+      const own = isAgain ? await make('cjs') : builder;
+      return own.build(own.environments.client);
+    }),
+    server.building(async (format) => {
+      const own = format === 'cjs' ? builder : await make(format);
+      await own.build(own.environments.ssr);
+      return serverFile(format);
+    }),
+  ]);
+}
+
+/**
  * Give the build its id, and describe it.
  *
  * @param {Plan} plan
  * @param {any[]} output of the browser's build
+ * @param {string} server name of the server bundle
  * @param {string[]} warnings
  * @returns {Promise<Omit<import('./plan.js').Built, 'scripts' | keyof IslandResult>>}
  */
-async function finish(plan, output, warnings) {
-  const bundle = path.join(plan.staging, 'ssr', 'server.mjs');
+async function finish(plan, output, server, warnings) {
+  const bundle = path.join(plan.staging, 'ssr', server);
   const code = await fs.readFile(bundle, 'utf8');
   const names = output.map((file) => file.fileName).filter((name) => !name.endsWith('.map'));
   const digest = createHash('sha256').update(plan.seed).update(code);
   for (const name of names.sort()) digest.update(`\n${name}`); // names hold digests of contents
   const buildId = digest.digest('hex').slice(0, BUILD_ID.length);
-  await fs.writeFile(bundle, code.replaceAll(BUILD_ID, buildId));
+  const final = code.replaceAll(BUILD_ID, buildId);
+  await fs.writeFile(bundle, isScript(bundle) ? asScript(final) : final);
   const assets = collectAssets(plan, output);
   const clients = plan.views.map((view) => clientOf(view, plan, assets, buildId));
   const loads = plan.mode === 'production' && (await loadsInThread(bundle, code, plan.mode));
-  return { ok: true, buildId, ...assets, clients, loads, warnings };
+  return { ok: true, buildId, server, ...assets, clients, loads, warnings };
 }
 
 /**

@@ -7,6 +7,7 @@ import { baseOf, CLIENT_ENTRY, ISLANDS_ENTRY, SERVER_ENTRY } from './entries.js'
 import { foreignPlugin } from './foreign.js';
 import { packagesPlugin } from './library/packages.js';
 import { mayInline, pagesPlugin } from './pages.js';
+import { flatten } from './problems.js';
 import { builtPathsPlugin } from './stylesheets.js';
 
 /** @typedef {import('./plan.js').Plan} Plan */
@@ -28,6 +29,22 @@ const APART =
 const TARGET = 'es2022';
 
 /**
+ * The format of the server bundle: a script, whose compiled code V8 takes (`worker/bundle.cjs`), or an
+ * ES module where code of the app needs that.
+ *
+ * @typedef {'cjs' | 'es'} Format
+ */
+
+/** What the bundler says of `import.meta` that a script does not have; it can have a URL and a path. */
+const LOST = 'EMPTY_IMPORT_META';
+
+/** What it says of `await` at the top of a module. */
+const AWAITS = 'INVALID_TLA_FORMAT';
+
+/** Maybe an import at a moment of the code's choice: V8 forgets in compiled code how such a one is done. */
+const IMPORTS = /\bimport\s*\(/;
+
+/**
  * @param {Plan} plan
  * @param {object} options
  * @param {string} options.client folder of the client runtime
@@ -37,9 +54,10 @@ const TARGET = 'es2022';
  * @param {import('vite').Plugin[]} options.documents what makes modules of documents, pictures and fonts
  * @param {import('vite').Plugin[]} options.beside what looks at modules and changes none
  * @param {() => boolean} options.hasIslands whether a page has islands; known when modules are read
+ * @param {Format} format of the SSR bundle
  * @returns {import('vite').InlineConfig}
  */
-export function makeConfig(plan, options) {
+export function makeConfig(plan, options, format) {
   const { client, home, logger, parse, documents, beside, hasIslands } = options;
   const production = plan.mode === 'production';
   return {
@@ -74,7 +92,7 @@ export function makeConfig(plan, options) {
       ssr: {
         consumer: 'server',
         resolve: { noExternal: true },
-        build: serverBuild(plan, production),
+        build: serverBuild(plan, production, format),
       },
     },
   };
@@ -130,11 +148,13 @@ function clientBuild(plan, client, production, hasIslands) {
 /**
  * @param {Plan} plan
  * @param {boolean} production
+ * @param {Format} format
  * @returns {import('vite').BuildEnvironmentOptions}
  */
-function serverBuild(plan, production) {
+function serverBuild(plan, production, format) {
   return {
     outDir: path.join(plan.staging, 'ssr'),
+    emptyOutDir: format === 'es', // where a script was written that cannot be one
     assetsDir: '',
     ssr: true,
     target: 'node20',
@@ -144,7 +164,14 @@ function serverBuild(plan, production) {
       input: { server: SERVER_ENTRY },
       experimental: { attachDebugInfo: 'none' }, // comments with paths of this machine
       transform: jsx(production),
-      output: { ...names(), entryFileNames: 'server.mjs', codeSplitting: false },
+      output: {
+        ...names(),
+        format,
+        intro: format === 'cjs' ? "'use strict';" : '', // as modules are
+        entryFileNames: serverFile(format),
+        codeSplitting: false,
+        comments: { legal: true, annotation: false, jsdoc: false }, // else V8 needs two bytes for each character
+      },
     },
   };
 }
@@ -204,4 +231,49 @@ function clientInput(plan) {
 function chunkName(source) {
   const words = source.replace(/\.(fxl|md)$/, '').match(/[A-Za-z0-9]+/g) ?? [];
   return words.join('-').toLowerCase() || 'page';
+}
+
+/**
+ * Build a script; `build` is called again, for a module, where that cannot be.
+ *
+ * @returns {{ plugin: import('vite').Plugin, building: <T>(build: (format: Format) => Promise<T>) => Promise<T> }}
+ */
+export function serverFormat() {
+  let needsModule = false;
+  /** @type {import('vite').Plugin} */
+  const plugin = {
+    name: 'fx:server-format',
+    applyToEnvironment: ({ config }) => config.consumer === 'server',
+    onLog(_level, { code }) {
+      if (code === LOST) needsModule = true;
+      return code !== LOST;
+    },
+    generateBundle({ format }, files) {
+      if (format !== 'cjs') return;
+      needsModule ||= Object.values(files).some(
+        (file) => 'code' in file && IMPORTS.test(file.code),
+      );
+    },
+  };
+  return {
+    plugin,
+    async building(build) {
+      try {
+        const built = await build('cjs');
+        if (!needsModule) return built;
+      } catch (error) {
+        if (!flatten(error).some(({ code }) => code === AWAITS)) throw error;
+      }
+      return build('es');
+    },
+  };
+}
+
+/**
+ * Return the name of the server bundle.
+ *
+ * @param {Format} format
+ */
+export function serverFile(format) {
+  return format === 'cjs' ? 'server.cjs' : 'server.mjs';
 }

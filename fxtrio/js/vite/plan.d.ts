@@ -81,6 +81,8 @@ export interface Problem {
 export interface Built {
   ok: true;
   buildId: string;
+  /** Name of the server bundle: a script (`.cjs`), or an ES module (`.mjs`). */
+  server: string;
   entry: FileAssets;
   files: Record<string, FileAssets>;
   clients: Record<string, unknown>[];

@@ -2,6 +2,7 @@
 
 'use strict';
 
+const { readClock } = require('./clock.cjs');
 const {
   encodeFrame,
   FRAME_LIMIT,
@@ -45,14 +46,14 @@ class Outbox {
    * Add the HTML of a page.
    *
    * @param {number} id
-   * @param {number} started when its render began (`performance.now()`)
+   * @param {number} started when its render began (`readClock()`)
    * @param {string} head
    * @param {string} html
    * @returns {number} how long the render took (milliseconds)
    * @throws {FrameSizeInvalid} when it is too large for a frame; nothing is added then
    */
   html(id, started, head, html) {
-    const now = performance.now();
+    const now = readClock();
     const most = HEADER_SIZE + 4 + 3 * (head.length + html.length); // UTF-8 of a UTF-16 unit
     if (most > BATCH_SIZE - this.#used) this.flush();
     const target = most > BATCH_SIZE ? this.#large(head, html) : this.#batch;
@@ -91,7 +92,7 @@ class Outbox {
       this.#socket.write(frame);
       return;
     }
-    if (this.#used === 0) this.#since = performance.now();
+    if (this.#used === 0) this.#since = readClock();
     frame.copy(this.#batch, this.#used);
     this.#used += frame.length;
     if (this.#scheduled) return;

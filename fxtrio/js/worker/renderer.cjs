@@ -4,6 +4,7 @@
 
 const fs = require('node:fs');
 
+const { readClock } = require('./clock.cjs');
 const { REJECTED, Type } = require('./frames.cjs');
 const { Level, writeLog } = require('./log.cjs');
 const { LONGEST_HOLD_MS } = require('./outbox.cjs');
@@ -60,7 +61,7 @@ class Renderer {
    * @param {number} end
    */
   #render(id, page, bytes, start, end) {
-    const started = performance.now();
+    const started = readClock();
     let state;
     try {
       if (!this.#short.has(page)) this.#outbox.flush(); // gathered replies need not wait for it
@@ -84,10 +85,10 @@ class Renderer {
    * @param {object} state
    */
   async #renderLater(id, started, rendering, state) {
-    const worked = performance.now() - started; // waiting costs the others nothing
+    const worked = readClock() - started; // waiting costs the others nothing
     try {
       const rendered = await rendering;
-      this.#answer(id, performance.now() - worked, rendered);
+      this.#answer(id, readClock() - worked, rendered);
     } catch (error) {
       this.#fail(id, error, state);
     }

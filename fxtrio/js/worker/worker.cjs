@@ -15,8 +15,8 @@ const { inlineMore } = require('./options.cjs'); // first: what is loaded after 
 
 const net = require('node:net');
 const path = require('node:path');
-const { pathToFileURL } = require('node:url');
 
+const { loadBundle } = require('./bundle.cjs');
 const { FrameReader, Type } = require('./frames.cjs');
 const { Level, replaceConsole, writeLog } = require('./log.cjs');
 const { Outbox } = require('./outbox.cjs');
@@ -87,7 +87,7 @@ async function main() {
     writeLog(Level.ERROR, `Uncaught exception: ${stacks.text(error)}`);
   });
   try {
-    const app = await import(pathToFileURL(bundle).href);
+    const app = await loadBundle(bundle);
     inlineMore();
     const mark = markFile === undefined ? null : Number(markFile);
     const outbox = serve(Number(fd), (out) => new Renderer(app, out, stacks, mark));

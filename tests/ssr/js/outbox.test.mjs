@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 
 import { FrameReader, Type } from '../../../fxtrio/js/worker/frames.cjs';
+import { readClock } from '../../../fxtrio/js/worker/clock.cjs';
 import { Outbox } from '../../../fxtrio/js/worker/outbox.cjs';
 
 /** A socket that keeps what is written; `writableLength` is what it has not sent. */
@@ -30,13 +31,11 @@ function open() {
   return { socket, outbox: new Outbox(socket) };
 }
 
-const now = () => performance.now();
-
 test('replies of one moment leave in one write', () => {
   const { socket, outbox } = open();
-  const clock = mock.method(performance, 'now', () => 1000);
-  outbox.html(1, now(), '', 'one');
-  outbox.html(2, now(), '<title>', 'zwei ü');
+  const clock = mock.method(process, 'hrtime', () => [1, 0]);
+  outbox.html(1, readClock(), '', 'one');
+  outbox.html(2, readClock(), '<title>', 'zwei ü');
   outbox.frame(Type.PONG, 3);
   assert.equal(socket.writes.length, 0);
   outbox.flush();
@@ -54,8 +53,8 @@ test('replies of one moment leave in one write', () => {
 
 test('a reply after long work does not wait for others', () => {
   const { socket, outbox } = open();
-  const clock = mock.method(performance, 'now', () => 1000);
-  outbox.html(1, now() - 12.34, '', 'late');
+  const clock = mock.method(process, 'hrtime', () => [1, 0]);
+  outbox.html(1, readClock() - 12.34, '', 'late');
   clock.mock.restore();
   assert.equal(socket.writes.length, 1);
   const [[, , steps]] = socket.frames();
@@ -64,7 +63,7 @@ test('a reply after long work does not wait for others', () => {
 
 test('a render time too long for its field is the largest there is', () => {
   const { socket, outbox } = open();
-  outbox.html(1, now() - 3_600_000, '', '');
+  outbox.html(1, readClock() - 3_600_000, '', '');
   assert.equal(socket.frames()[0][2], 0xffff);
 });
 
@@ -80,10 +79,10 @@ for (const size of [80_000, 87_377, 100_000, 262_144, 300_000, 2_000_000]) {
   test(`${size} characters arrive, in order with what was before them`, () => {
     const { socket, outbox } = open();
     const html = 'ü'.repeat(size);
-    outbox.html(1, now(), '', 'first');
-    outbox.html(2, now(), '<b>', html);
+    outbox.html(1, readClock(), '', 'first');
+    outbox.html(2, readClock(), '<b>', html);
     outbox.frame(Type.CHUNK, 3, html);
-    outbox.html(4, now(), '', 'last');
+    outbox.html(4, readClock(), '', 'last');
     outbox.flush();
     const got = socket.frames();
     assert.deepEqual(
@@ -102,7 +101,7 @@ test('a batch that the socket still sends is not overwritten', () => {
     this.writableLength += bytes.length; // a kernel without room
   };
   for (let id = 1; id <= 5; id += 1) {
-    outbox.html(id, now(), '', `page ${id}`);
+    outbox.html(id, readClock(), '', `page ${id}`);
     outbox.flush();
   }
   assert.deepEqual(

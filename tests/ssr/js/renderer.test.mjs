@@ -22,7 +22,7 @@ function sentBefore(pages) {
       return { head: '', html: `page ${page}` };
     },
   };
-  const clock = mock.method(performance, 'now', () => time);
+  const clock = mock.method(process, 'hrtime', () => [0, time * 1e6]);
   const renderer = new Renderer(app, new Outbox(socket), null, null);
   pages.forEach((page, index) =>
     renderer.handle(Type.RENDER, index + 1, 0, page, STATE, 0, STATE.length),
