@@ -13,11 +13,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 
 import msgspec
 
+from fxtrio.atomic_write import write_whole
+from fxtrio.cache_folder import cache_folder
 from fxtrio.errors import FxtrioError
 
 MINIMUM = (20, 19)
@@ -58,6 +61,13 @@ is a quarter of the CPU time of a small build, and a third of its memory.
 
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 _ANSWER_TIME = 20.0  # Seconds for `node --version`, which takes 5 ms on an idle machine.
+
+_LEAST_SIZE = 30_000_000
+"""Size of the smallest program that is Node itself (bytes).
+
+A smaller one may belong to a version manager and run another Node in each folder, or have Node in a
+library that is updated alone: it is asked in each process.
+"""
 
 
 class NodeMissing(FxtrioError):
@@ -147,12 +157,48 @@ def node_version(node: str) -> tuple[int, int, int] | None:
     path = shutil.which(node)
     if path is None:
         return None
-    return _ask_version(path, Path(path).stat().st_mtime_ns)
+    status = Path(path).stat()
+    return _version_of(_Program(path, status.st_size, status.st_mtime_ns, status.st_ctime_ns))
+
+
+class _Program(msgspec.Struct, frozen=True):
+    """A file that can be run, as it is now."""
+
+    path: str
+    size: int
+    modified_ns: int
+    changed_ns: int
+
+
+class _Asked(msgspec.Struct, frozen=True):
+    """The last program that was asked, and its answer: a file in the cache folder."""
+
+    program: _Program
+    version: tuple[int, int, int]
 
 
 @lru_cache(maxsize=8)
-def _ask_version(node: str, _changed: int) -> tuple[int, int, int] | None:
-    """Return what `node_version` does; ``_changed`` is only there to remember."""
+def _version_of(program: _Program) -> tuple[int, int, int] | None:
+    """Return what `node_version` does, of any earlier process where one has asked the same."""
+    if program.size < _LEAST_SIZE:
+        return _ask_version(program.path)
+    with suppress(OSError, RuntimeError, msgspec.MsgspecError):  # no home, no file, another file
+        asked = msgspec.json.decode(_asked_file().read_bytes(), type=_Asked)
+        if asked.program == program:
+            return asked.version
+    version = _ask_version(program.path)
+    if version is not None:
+        with suppress(OSError, RuntimeError):  # nothing can be written there
+            write_whole(_asked_file(), msgspec.json.encode(_Asked(program, version)), lasting=False)
+    return version
+
+
+def _asked_file() -> Path:
+    return cache_folder() / "node.json"
+
+
+def _ask_version(node: str) -> tuple[int, int, int] | None:
+    """Run ``node --version``; return None when it does not start."""
     command = [node, "--version"]
     try:
         done = subprocess.run(

@@ -24,6 +24,7 @@ from tests.source_tree import (
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset(
         {
+            "atomic_write",
             "cache_folder",
             "deferred",
             "heap",
@@ -43,7 +44,6 @@ LAYERS: tuple[frozenset[str], ...] = (
         {
             "accept",
             "asgi_extensions",
-            "atomic_write",
             "callables",
             "clients",
             "head",

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
 
-from fxtrio.node import ALLOCATOR, NodeMissing, find_node, tool_environment
+from fxtrio.node import (
+    ALLOCATOR,
+    NodeMissing,
+    _version_of,
+    find_node,
+    node_version,
+    tool_environment,
+)
 
 
 def make_program(path: Path, prints: str) -> Path:
@@ -109,3 +117,48 @@ def test_tools_get_what_bounds_their_memory_and_nothing_that_loads_code(
     assert given.keys() & {"GOGC", "GOMEMLIMIT"} == {"GOGC", "GOMEMLIMIT"}
     assert not given.keys() & {"GODEBUG", "NODE_OPTIONS", "LD_PRELOAD"}
     assert given.items() >= ALLOCATOR.items()
+
+
+@pytest.fixture
+def counted(path_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Node as large as a real one, which notes each of its runs in `runs`; no caches yet."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "caches"))
+    node = path_folder / "node"
+    node.write_text(f"#!/bin/sh\necho >> '{tmp_path}/runs'\necho v22.12.0\nexit\n")
+    os.truncate(node, 40_000_000)
+    node.chmod(0o755)
+    return node
+
+
+def ask_in_a_new_process(node: Path) -> int:
+    """Return how often the Node has been run, after a process has asked for its version twice."""
+    _version_of.cache_clear()
+    assert node_version(str(node)) == node_version("node") == (22, 12, 0)
+    return (node.parent.parent / "runs").read_text().count("\n")
+
+
+def test_a_node_is_asked_for_its_version_once_by_all_processes(counted: Path) -> None:
+    assert [ask_in_a_new_process(counted) for _ in range(3)] == [1, 1, 1]
+
+
+def test_a_node_that_was_updated_is_asked_again(counted: Path) -> None:
+    assert ask_in_a_new_process(counted) == 1
+    os.truncate(counted, 40_000_001)
+    assert ask_in_a_new_process(counted) == 2
+
+
+def test_a_small_program_is_asked_by_each_process(counted: Path) -> None:
+    os.truncate(counted, 1000)
+    assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 2]
+
+
+def test_a_damaged_memory_of_versions_is_written_again(counted: Path, tmp_path: Path) -> None:
+    ask_in_a_new_process(counted)
+    memory = tmp_path / "caches/fxtrio/node.json"
+    memory.write_bytes(memory.read_bytes()[:-4])
+    assert [ask_in_a_new_process(counted) for _ in range(2)] == [2, 2]
+
+
+def test_a_version_is_known_where_nothing_can_be_remembered(counted: Path, tmp_path: Path) -> None:
+    (tmp_path / "caches").write_text("no folder")
+    assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 2]
