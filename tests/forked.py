@@ -48,6 +48,7 @@ _MODULES = _COMMANDS | {
     "fxtrio.server.supervise.worker",
     "fxtrio.tools.project_process.child",
     "fxtrio.tools.project_process.fork_server",
+    "hypercorn",
     "pytest",
 }
 """What needs no interpreter of its own."""
@@ -65,7 +66,7 @@ _HEAVY = (
     *("fxtrio.tools.openapi.describing_child", "fxtrio.tools.project_checks.outer_middleware"),
     *("fxtrio.tools.project_process.process", "fxtrio.tools.types.gather.gatherer_child"),
     *("fxtrio.testing", "pytest_trio.plugin", "_pytest.terminal", "_pytest.assertion.rewrite"),
-    *("encodings.idna", "encodings.utf_8_sig"),
+    *("hypercorn.run", "hypercorn.trio.run", "encodings.idna", "encodings.utf_8_sig"),
 )
 """What those import once they have begun."""
 
@@ -405,7 +406,8 @@ def main() -> None:
         import_module(f"fxtrio.cli.{command.replace('-', '_')}")
     for module in _HEAVY:
         import_module(module)
-    for module in ("tests", *_MODULES - _COMMANDS):  # a project may have its own tests
+    # A project may have its own tests; of hypercorn a module below it runs.
+    for module in ("tests", *_MODULES - _COMMANDS - {"hypercorn"}):
         sys.modules.pop(module, None)
     gc.freeze()
     connection = socket.socket(fileno=int(sys.argv[1]))
