@@ -114,10 +114,9 @@ async def serve(server: str, listening: socket.socket) -> None:
             config.bind = [f"fd://{listening.detach()}"]
             nursery.start_soon(partial(hypercorn.trio.serve, app, config))
         else:
-            from hypercorn.config import Sockets
-
             from fxtrio.server.http1 import ServerLimits
             from fxtrio.server.supervise.hypercorn_config import make_config
+            from fxtrio.server.supervise.listening.binding import Sockets
             from fxtrio.server.supervise.options import ServeOptions
             from fxtrio.server.supervise.server import run_server
 
@@ -126,7 +125,7 @@ async def serve(server: str, listening: socket.socket) -> None:
                     run_server,
                     app,
                     make_config(ServeOptions(app="", limits=ServerLimits(websocket_ping=None))),
-                    sockets=Sockets([], [listening], []),
+                    sockets=Sockets([], [listening]),
                     stop=trio.Event(),
                 )
             )

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import trio
-from hypercorn.config import Sockets
 
 from fxtrio.application import Application
 from fxtrio.errors import PlacedError
 from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.listening.binding import Sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
 from fxtrio.testing.client import Client
@@ -151,7 +151,7 @@ async def _open(opened: AbstractAsyncContextManager[Client]) -> AsyncIterator[Te
                 run_server,
                 _Served(client.app),
                 make_config(ServeOptions(app="")),
-                sockets=Sockets([], [listening], []),
+                sockets=Sockets([], [listening]),
                 stop=stop,
             )
             async with trio.open_nursery() as nursery:

@@ -12,12 +12,13 @@ from typing import Any, Literal
 
 import attrs
 import trio
-from hypercorn.config import Config, Sockets
+from hypercorn.config import Config
 from hypercorn.trio import serve
 from starlette.types import Receive, Scope, Send
 
 from fx.testing import Client
 from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.listening.binding import Sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
 
@@ -53,9 +54,9 @@ async def open_server(client: Client, kind: Kind) -> AsyncIterator[str]:
                 listening = socket.create_server(("127.0.0.1", 0))
                 listening.setblocking(False)
                 stack.callback(listening.close)
-                sockets = Sockets([], [listening], [])
-                config = make_config(ServeOptions(app="tests:app"))
-                start = partial(run_server, app, config, sockets=sockets, stop=stop)
+                sockets = Sockets([], [listening])
+                own = make_config(ServeOptions(app="tests:app"))
+                start = partial(run_server, app, own, sockets=sockets, stop=stop)
             (address,) = await nursery.start(start)
             try:
                 yield str(address).rpartition("/")[2]

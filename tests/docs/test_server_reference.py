@@ -15,8 +15,8 @@ from fxtrio.cli.serve import serve_options, server_limits
 from fxtrio.config import Config
 from fxtrio.config.validators import camel
 from fxtrio.server.http1 import ServerLimits
-from fxtrio.server.supervise.access_log import AccessLog
 from fxtrio.server.supervise.listening.per_ip_limit import PUBLIC_MOST
+from fxtrio.server.supervise.logs.access_log import AccessLog
 from tests.docs.pages import DOCS, blocks
 
 PAGE = DOCS / "reference/server.md"

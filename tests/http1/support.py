@@ -16,10 +16,10 @@ from typing import Any, Self
 
 import attrs
 import trio
-from hypercorn.config import Sockets
 
 from fxtrio.server.http1 import ServerLimits
 from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.listening.binding import Sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
 
@@ -191,9 +191,9 @@ async def open_server(
     logger.addHandler(log)
     config.errorlog = logger
     listening = listen()
-    sockets = Sockets([], [listening], [])
+    sockets = Sockets([], [listening])
     if tls is not None:
-        sockets = Sockets([listening], [], [])
+        sockets = Sockets([listening])
         config.create_ssl_context = lambda: tls  # type: ignore[method-assign]
     stop = trio.Event()
     port = listening.getsockname()[1]

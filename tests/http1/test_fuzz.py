@@ -22,7 +22,7 @@ from fxtrio.server.http1 import ServerLimits
 from fxtrio.server.http1.request import RequestReader
 from fxtrio.server.http1.target import BadTarget, split_target
 from fxtrio.server.http1.websocket.protocol import WsProtocol
-from fxtrio.server.supervise.access_log import escape
+from fxtrio.server.supervise.logs.access_log import escape
 from tests.short import amount
 
 from .frames import frame

@@ -122,10 +122,11 @@ APART: dict[str, tuple[str, ...]] = {
     "arguments of the command, and what the supervisor writes": (
         "server.supervise.worker_process:WorkerProcess._note",
         "server.supervise.worker_process:start_error_line",
-        "server.supervise.access_log:_count_lost",
+        "server.supervise.logs.access_log:_count_lost",
         "server.supervise.listening.binding:_bind_unix",
         "server.supervise.listening.binding:_from_descriptor",
-        "server.supervise.query_redaction:hiding",
+        "server.supervise.logs.query_redaction:hiding",
+        "server.supervise.logs.statsd_log:ServerStatsdLogger.__init__",
         "server.supervise.options:ServeOptions.from_json",
         "server.supervise.application.prefix:StrippedPrefix.__init__",
         "server.supervise.listening.tcp:bind_tcp",

@@ -67,9 +67,9 @@ from fxtrio.server.http1.websocket.handshake import read_offer, wants_websocket
 from fxtrio.server.http1.websocket.protocol import WsProtocol
 from fxtrio.server.http2.frame_rate_limit import FrameRateLimit
 from fxtrio.server.http2.preface import PrefaceReader
-from fxtrio.server.supervise.access_log import escape as escape_for_log
 from fxtrio.server.supervise.application.proxy_headers import Proxies, ProxyHeaders
-from fxtrio.server.supervise.query_redaction import hiding
+from fxtrio.server.supervise.logs.access_log import escape as escape_for_log
+from fxtrio.server.supervise.logs.query_redaction import hiding
 
 from ..http2.client import PREFACE
 from .tools import TOOLS, Parser, text

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 import trio
-from hypercorn.config import Sockets
 from starlette.applications import Starlette
 from starlette.websockets import WebSocket
 from trio_websocket import open_websocket_url
@@ -22,6 +21,7 @@ from fxtrio.realtime import channel, wait_closed
 from fxtrio.realtime.handler import serve_websocket
 from fxtrio.realtime.send_buffer import TOO_SLOW, TRY_AGAIN_LATER
 from fxtrio.server.supervise.hypercorn_config import make_config
+from fxtrio.server.supervise.listening.binding import Sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server import run_server
 from tests.realtime.client import make_app
@@ -62,7 +62,7 @@ async def serving(
     port, stop = listening.getsockname()[1], trio.Event()
     config = make_config(ServeOptions(app=""))
     config.errorlog = logging.getLogger("server under test")
-    run = partial(run_server, sockets=Sockets([], [listening], []), stop=stop)
+    run = partial(run_server, sockets=Sockets([], [listening]), stop=stop)
     with trio.fail_after(PATIENCE):
         async with trio.open_nursery() as nursery:
             await nursery.start(run, asgi(app, handler, raw=raw), config)

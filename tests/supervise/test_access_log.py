@@ -12,9 +12,9 @@ import pytest
 import trio
 
 from fxtrio.config.model import HIDDEN_PARAMETERS
-from fxtrio.server.supervise.access_log import AccessLog
 from fxtrio.server.supervise.application.proxy_headers import Proxies, ProxyHeaders
-from fxtrio.server.supervise.query_redaction import hiding
+from fxtrio.server.supervise.logs.access_log import AccessLog
+from fxtrio.server.supervise.logs.query_redaction import hiding
 
 from ..http1.frames import upgrade
 from ..http1.support import App, open_server, read_body, response

@@ -7,26 +7,41 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
 from functools import partial
-from typing import Any
-
-from hypercorn.config import Config
-from hypercorn.logging import Logger
+from typing import Any, Protocol
 
 from fxtrio.asgi_extensions import without_frame
 from fxtrio.server.header_fields import Header
-from fxtrio.server.http1.connection_context import Application, Note, Services
+from fxtrio.server.http1.connection_context import Application, Note, ServerLog, Services
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.tls import Stream
 from fxtrio.server.http1.worker_state import Address, Hub, RequestLimit, ShareOf, share_of_peer
 
 
-def limits_of(config: Config) -> ServerLimits:
+class HttpConfig(Protocol):
+    """What HTTP/1.1 reads of a worker's config."""
+
+    root_path: str
+    server_names: list[str]
+    graceful_timeout: float
+    ssl_handshake_timeout: float
+
+    @property
+    def log(self) -> ServerLog:
+        """The log of the server."""
+        ...
+
+    def response_headers(self, protocol: str, /) -> list[tuple[bytes, bytes]]:
+        """Return the headers of every response, as of now."""
+        ...
+
+
+def limits_of(config: object) -> ServerLimits:
     """Return the attribute ``limits`` of a config; the defaults where it has none."""
     limits: ServerLimits | None = getattr(config, "limits", None)
     return limits or ServerLimits()
 
 
-def takes_h2c(config: Config) -> bool:
+def takes_h2c(config: object) -> bool:
     """Return the attribute ``h2c`` of a config: HTTP/2 without TLS, by prior knowledge.
 
     Off unless the operator asks for it: a proxy that passes bytes on (an upgrade, a tunnel)
@@ -35,7 +50,7 @@ def takes_h2c(config: Config) -> bool:
     return bool(getattr(config, "h2c", False))
 
 
-def hub_for(config: Config) -> Hub:
+def hub_for(config: HttpConfig) -> Hub:
     """Return a hub for a worker with this config. The caller runs it."""
     return Hub(
         limits_of(config),
@@ -45,7 +60,7 @@ def hub_for(config: Config) -> Hub:
     )
 
 
-def share_of(config: Config) -> ShareOf:
+def share_of(config: object) -> ShareOf:
     """Return what says whose share of a budget a client uses; "" for nobody's.
 
     The attribute ``proxies`` of the config, if it has one, says whose word is taken for others.
@@ -66,7 +81,7 @@ def share_of(config: Config) -> ShareOf:
 
 def services_of(
     app: Application,
-    config: Config,
+    config: HttpConfig,
     state: dict[str, Any],
     *,
     hub: Hub,
@@ -91,11 +106,8 @@ def services_of(
     )
 
 
-def note_of(config: Config) -> Note | None:
-    """Return what puts a request into Hypercorn's access log; None when it writes none."""
-    log = config.log
-    if log.access_logger is None and type(log).access is Logger.access:
-        return None
+def note_of(log: Any) -> Note:
+    """Return what gives a request to a log of Hypercorn's kind."""
 
     async def note(scope: Any, status: int | None, sent: int, seconds: float) -> None:
         summary: Any = None

@@ -1,20 +1,28 @@
-"""Hypercorn's settings, and the limits of this process, from the options of `fx serve`."""
+"""The settings of a server process, from the options of `fx serve`.
+
+They have the names of Hypercorn's settings, which is imported only for HTTP/2 and TLS: that takes
+5 ms of a start.
+"""
 
 from __future__ import annotations
 
 import logging
 import ssl
+import time
 from collections.abc import Sequence
-from functools import partial
-
-from hypercorn.config import Config
+from email.utils import formatdate
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from fxtrio.errors import PlacedError
 from fxtrio.log_limit import SERVER
-from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.supervise.access_log import AccessLog, ServerLogger, ServerStatsdLogger
 from fxtrio.server.supervise.application.proxy_headers import Proxies
+from fxtrio.server.supervise.logs.access_log import AccessLog
+from fxtrio.server.supervise.logs.server_log import ServerLogger
 from fxtrio.server.supervise.options import ServeOptions
+
+if TYPE_CHECKING:
+    from hypercorn.config import Config
 
 _STANDARD_OUTPUT = 1
 
@@ -31,20 +39,69 @@ class CertificateUnusable(PlacedError):
         self.files = tuple(files)
 
 
-class ServerConfig(Config):
-    """Hypercorn's config with further settings."""
+class ServerConfig:
+    """The settings of one server process. Made by `make_config`."""
 
-    limits = ServerLimits()
-    """The limits of one client in a worker."""
+    def __init__(self, options: ServeOptions) -> None:
+        self.limits = limits = options.limits
+        self.h2c = options.h2c
+        self.certfile = options.certfile
+        self.keyfile = options.keyfile or options.certfile  # one file may hold both
+        self.keyfile_password = options.keyfile_password
+        self.ca_certs = options.ca_certs
+        # Without this no client certificate is requested.
+        self.verify_mode = None if options.ca_certs is None else ssl.CERT_REQUIRED
+        self.proxies = Proxies(options.trusted_proxies)
+        self.root_path = options.root_path.rstrip("/")
+        self.server_names = list(options.server_names)
+        self.errorlog = logging.getLogger(SERVER)
+        self.statsd_host = options.statsd_host
+        self.statsd_prefix = options.statsd_prefix
+        self.access_log: AccessLog | None = None
+        if options.access_log is not None:
+            self.access_log = AccessLog(
+                options.access_log, _STANDARD_OUTPUT, hidden=options.hidden_parameters
+            )
+        self.startup_timeout = options.startup
+        self.shutdown_timeout = options.shutdown
+        self.graceful_timeout = options.graceful
+        self.ssl_handshake_timeout = limits.header_time
+        self.include_server_header = False
+        # What Hypercorn itself applies, to HTTP/2.
+        self.keep_alive_timeout = limits.idle_time
+        self.keep_alive_max_requests = limits.requests
+        self.h2_max_header_list_size = limits.head
+        self.websocket_max_message_size = limits.websocket_message
+        self.websocket_ping_interval = limits.websocket_ping
 
-    h2c = False
-    """Whether clients without TLS may speak HTTP/2 at once."""
+    @cached_property
+    def log(self) -> ServerLogger:
+        """The log of the server."""
+        if self.statsd_host is None:
+            return ServerLogger(self.errorlog, self.access_log)
+        # Heavy, and seldom needed.
+        from fxtrio.server.supervise.logs.statsd_log import ServerStatsdLogger
 
-    access_log: AccessLog | None = None
-    """Gets a line per request."""
+        return ServerStatsdLogger(
+            self.errorlog, self.access_log, host=self.statsd_host, prefix=self.statsd_prefix
+        )
 
-    proxies = Proxies(())
-    """Trusted proxies."""
+    def response_headers(self, _protocol: str) -> list[tuple[bytes, bytes]]:
+        """Return the headers of every response, as of now."""
+        return [(b"date", formatdate(time.time(), usegmt=True).encode("ascii"))]
+
+    def create_ssl_context(self) -> ssl.SSLContext | None:
+        """Return the context of TLS; None without a certificate. Raises OSError for its files."""
+        return None if self.certfile is None else self.for_hypercorn().create_ssl_context()
+
+    def for_hypercorn(self) -> Config:
+        """Return the same settings as Hypercorn takes them."""
+        # Heavy: see the module.
+        from hypercorn.config import Config
+
+        config = Config.from_mapping({**vars(self), "worker_class": "trio"})
+        config._log = self.log  # type: ignore[assignment]  # has the methods of Hypercorn's
+        return config
 
 
 def make_config(options: ServeOptions) -> ServerConfig:
@@ -52,47 +109,12 @@ def make_config(options: ServeOptions) -> ServerConfig:
 
     Raises ProxyUnknown, and CertificateUnusable.
     """
-    config = ServerConfig()
-    config.limits = limits = options.limits
-    config.h2c = options.h2c
-    config.worker_class = "trio"
-    config.bind = list(options.bind)
-    config.backlog = options.backlog
-    config.certfile = options.certfile
-    config.keyfile = options.keyfile or options.certfile  # one file may hold both
-    config.keyfile_password = options.keyfile_password
-    config.ca_certs = options.ca_certs
-    if options.ca_certs is not None:  # without this no client certificate is requested
-        config.verify_mode = ssl.CERT_REQUIRED
-    config.proxies = Proxies(options.trusted_proxies)
-    config.root_path = options.root_path
-    config.server_names = list(options.server_names)
-    config.errorlog = logging.getLogger(SERVER)
-    config.loglevel = options.log_level
-    config.statsd_host = options.statsd_host
-    config.statsd_prefix = options.statsd_prefix
-    if options.access_log is not None:
-        config.access_log = AccessLog(
-            options.access_log, _STANDARD_OUTPUT, hidden=options.hidden_parameters
-        )
-    kind = ServerLogger if options.statsd_host is None else ServerStatsdLogger
-    config.logger_class = partial(kind, lines=config.access_log)  # type: ignore[assignment]  # called
-    config.startup_timeout = options.startup
-    config.shutdown_timeout = options.shutdown
-    config.graceful_timeout = options.graceful
-    config.include_server_header = False
-    # What Hypercorn itself applies, to HTTP/2.
-    config.keep_alive_timeout = limits.idle_time
-    config.keep_alive_max_requests = limits.requests
-    config.h2_max_header_list_size = limits.head
-    config.websocket_max_message_size = limits.websocket_message
-    config.websocket_ping_interval = limits.websocket_ping
-    config.ssl_handshake_timeout = limits.header_time
+    config = ServerConfig(options)
     _check_certificates(config)
     return config
 
 
-def _check_certificates(config: Config) -> None:
+def _check_certificates(config: ServerConfig) -> None:
     files_by_option = dict.fromkeys((config.certfile, config.keyfile, config.ca_certs))
     files = [name for name in files_by_option if name is not None]
     if files and config.certfile is None:

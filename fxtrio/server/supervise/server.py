@@ -1,8 +1,7 @@
 """One worker: an application's lifespan around its connections.
 
 `run_server` is its entry point, for a separate process as well as for a test.
-Hypercorn provides the lifespan, TLS, the log and HTTP/2; accepting, HTTP/1.1,
-WebSocket and the shutdown are ours.
+Hypercorn provides HTTP/2 and the settings of TLS.
 """
 
 from __future__ import annotations
@@ -14,20 +13,19 @@ from functools import partial
 from typing import Any
 
 import trio
-from hypercorn.config import Sockets
 
 from fxtrio.server.http1 import Connection
 from fxtrio.server.http1.connection_context import Note
 from fxtrio.server.http1.hypercorn_adapter import hub_for, note_of, services_of
 from fxtrio.server.http1.tls import Stream, show_address
 from fxtrio.server.http1.worker_state import Hub, RequestLimit
-from fxtrio.server.supervise.access_log import ServerLogger
 from fxtrio.server.supervise.application.lifespan import (
     Lifespan,
     start_lifespan,
     watch_lifespan,
 )
 from fxtrio.server.supervise.hypercorn_config import ServerConfig
+from fxtrio.server.supervise.listening.binding import Sockets
 from fxtrio.server.supervise.listening.fd_limit import OpenFiles, raise_file_limit
 from fxtrio.server.supervise.listening.listener import Acceptor
 from fxtrio.server.supervise.listening.per_ip_limit import Addresses
@@ -99,23 +97,23 @@ async def run_server(
             with trio.move_on_after(_FAILURE_GRACE):  # a failure is on its way to the nursery
                 await returned.wait()
         lifespan_nursery.cancel_scope.cancel()
-    log = config.log
-    if isinstance(log, ServerLogger):
-        log.close()
+    config.log.close()
 
 
 def _note(config: ServerConfig) -> Note | None:
     """Return the callable that logs a request: the log itself unless statsd needs it, too."""
     if config.statsd_host is not None:
-        return note_of(config)
+        return note_of(config.log)
     return None if config.access_log is None else config.access_log.note
 
 
 class _Http2:
     """Serves connections of HTTP/2. What that needs is imported for the first of them."""
 
-    def __init__(self, *worker: Any) -> None:
-        """``worker`` is what `http2_server` takes."""
+    def __init__(self, app: Application, config: ServerConfig, *worker: Any) -> None:
+        """``worker`` is what `http2_server` takes besides."""
+        self._app = app
+        self._config = config
         self._worker = worker
         self._serve: Callable[[Stream, bytes], Awaitable[None]] | None = None
 
@@ -127,7 +125,8 @@ class _Http2:
             from fxtrio.server.hypercorn_patches import install_guard
 
             install_guard()  # Hypercorn's streams and its writing are used
-            self._serve = http2_server(*self._worker)
+            config = self._config.for_hypercorn()
+            self._serve = http2_server(self._app, config, *self._worker)
         return self._serve
 
     async def serve(self, stream: Stream, read: bytes) -> None:

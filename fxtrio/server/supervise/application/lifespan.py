@@ -6,16 +6,14 @@ Hypercorn's own would import HTTP/2, which takes as long as a fifth of a start.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import trio
 
 from fxtrio.asgi_extensions import OWN_SERVER, START_REJECTED
 from fxtrio.errors import FxtrioError, PlacedError
+from fxtrio.server.supervise.hypercorn_config import ServerConfig
 from fxtrio.tracebacks import first_of
-
-if TYPE_CHECKING:
-    from hypercorn.config import Config
 
 _LONG = 5.0
 """Seconds after which a long startup is logged."""
@@ -61,7 +59,7 @@ class Lifespan:
     """Runs the lifespan of an application, and says why one is served without it."""
 
     def __init__(
-        self, app: Callable[..., Awaitable[None]], config: Config, state: dict[str, Any]
+        self, app: Callable[..., Awaitable[None]], config: ServerConfig, state: dict[str, Any]
     ) -> None:
         """``state`` is what the application may fill, for the scopes of its requests."""
         self.app = app

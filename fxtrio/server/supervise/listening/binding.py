@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from hypercorn.config import Sockets
+import msgspec
 
 from fxtrio.server.supervise.listening.tcp import BindFailed, bind_tcp
 from fxtrio.server.supervise.options import ServeOptions
@@ -19,6 +19,15 @@ _FIRST_SYSTEMD_FD = 3  # sd_listen_fds(3)
 _NO_SOCKET = 0o111
 """Permissions that mean nothing for a socket. The others are given: whom the folder lets in
 may connect, such as a proxy with a user of its own."""
+
+
+class Sockets(msgspec.Struct, frozen=True):
+    """Listening sockets of a process."""
+
+    secure_sockets: list[socket.socket] = []
+    """Those whose connections have TLS."""
+
+    insecure_sockets: list[socket.socket] = []
 
 
 @contextmanager
@@ -63,8 +72,8 @@ def adopt_sockets(descriptors: Sequence[int]) -> list[socket.socket]:
 
 
 def grouped(sockets: list[socket.socket], *, tls: bool) -> Sockets:
-    """Return sockets as Hypercorn sorts them."""
-    return Sockets(sockets, [], []) if tls else Sockets([], sockets, [])
+    """Return sockets of which all have TLS, or none."""
+    return Sockets(secure_sockets=sockets) if tls else Sockets(insecure_sockets=sockets)
 
 
 def _bind_unix(bind: str, options: ServeOptions) -> socket.socket:

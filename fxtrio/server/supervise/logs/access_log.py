@@ -18,15 +18,12 @@ from typing import Any
 
 import msgspec
 import trio
-from hypercorn.config import Config
-from hypercorn.logging import Logger
-from hypercorn.statsd import StatsdLogger
 
 from fxtrio.config.model import HIDDEN_PARAMETERS
 from fxtrio.log import LogFormat
 from fxtrio.log_limit import lines_of_clients
 from fxtrio.server.http1.tls import show_address
-from fxtrio.server.supervise.query_redaction import hiding
+from fxtrio.server.supervise.logs.query_redaction import hiding
 
 _WRITE_INTERVAL = 0.2
 _FORMATTED_AT_ONCE = 100  # lines, about a third of a millisecond
@@ -165,64 +162,6 @@ def _count_lost(data: bytes) -> int:
         number, _, rest = line.partition(" ")
         lost += int(number) if rest == _LOST else line != "\n"
     return lost
-
-
-class ServerLogger(Logger):
-    """Hypercorn's log, with an access log of ours when the config has one."""
-
-    def __init__(self, config: Config, *, lines: AccessLog | None = None) -> None:
-        super().__init__(config)
-        self.lines = lines
-
-    async def info(self, message: str, *args: Any, **kwargs: Any) -> None:
-        """Log a line at the caller's location, since the rate limit depends on it."""
-        await super().info(message, *args, **{"stacklevel": 3, **kwargs})
-
-    async def warning(self, message: str, *args: Any, **kwargs: Any) -> None:
-        """Do as `info` does, with a warning."""
-        await super().warning(message, *args, **{"stacklevel": 3, **kwargs})
-
-    async def error(self, message: str, *args: Any, **kwargs: Any) -> None:
-        """Do as `info` does, with an error."""
-        await super().error(message, *args, **{"stacklevel": 3, **kwargs})
-
-    async def access(self, request: Any, response: Any, request_time: float) -> None:
-        """Log one request; ``response`` is None if it had none."""
-        if self.lines is not None:
-            status = sent = None
-            if response is not None:
-                status, headers = response["status"], response.get("headers")
-                sent = None if headers else 0  # those without any are Hypercorn's own
-                for name, value in headers or ():
-                    if name.lower() == b"content-length" and value.isdigit():
-                        sent = int(value)
-            self.lines.note(request, status, sent, request_time)
-
-    def close(self) -> None:
-        """Write pending lines."""
-        if self.lines is not None:
-            self.lines.flush()
-
-
-class ServerStatsdLogger(StatsdLogger, ServerLogger):
-    """The same, which also sends Hypercorn's metrics.
-
-    Hypercorn's own class for trio would import HTTP/2 with it.
-    """
-
-    def __init__(self, config: Config, *, lines: AccessLog | None = None) -> None:
-        super().__init__(config)
-        self.lines = lines
-        self._address = tuple((config.statsd_host or "").rsplit(":", 1))
-        self._socket = trio.socket.socket(trio.socket.AF_INET, trio.socket.SOCK_DGRAM)
-
-    def close(self) -> None:
-        """Write pending lines, and send no more."""
-        super().close()
-        self._socket.close()
-
-    async def _socket_send(self, message: bytes) -> None:
-        await self._socket.sendto(message, self._address)
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,1 @@
+"""What a server writes of itself and of its requests, and how."""
