@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, settings
 
 from fxtrio.server.supervise.options import count_cores
 from tests import forked
-from tests.in_turn import in_turn, kind_of
+from tests.in_turn import SHARED_DEV, in_turn, kind_of
 from tests.outcomes import Outcomes
 from tests.short import LONG, SHORT, amount, few_cases
-from tests.workers import Workers
+from tests.workers import GROUP, Workers
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -113,8 +113,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     marks: dict[Path, set[str]] = {}
     for item in items:
         marks.setdefault(item.path, set()).update(mark.name for mark in item.iter_markers())
-    places = in_turn({file: kind_of(file.parent.name, its) for file, its in marks.items()})
-    items.sort(key=lambda item: places[item.path])
+    kinds = {file: kind_of(file.parent.name, its) for file, its in marks.items()}
+    groups = {file: SHARED_DEV if SHARED_DEV in its else file for file, its in marks.items()}
+    places = in_turn({groups[file]: kind for file, kind in kinds.items()})
+    items.sort(key=lambda item: places[groups[item.path]])
+    for item in items:
+        item.stash[GROUP] = groups[item.path]
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

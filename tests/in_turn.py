@@ -20,6 +20,11 @@ ENDS = {
 }
 """Kinds of files, and after which part of all work the last of a kind begins."""
 
+SHARED_DEV = "shared_dev"
+"""The mark of tests that share one `fx dev`. Their files run in one process, one after the other:
+another `fx dev` for each process costs as much as several of them.
+"""
+
 LIGHT = frozenset(
     {
         *("auth", "benchmarks", "compile", "compression", "contract", "http1", "markdown"),
@@ -31,7 +36,8 @@ LIGHT = frozenset(
 
 def kind_of(folder: str, marks: Iterable[str]) -> str:
     """Return the kind of a file in a folder of tests, some of whose tests have these marks."""
-    if folder == "edits":
+    marks = set(marks)
+    if folder == "edits" or SHARED_DEV in marks:
         return "long"
     if "browser" in marks:
         return "browser"

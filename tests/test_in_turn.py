@@ -24,5 +24,6 @@ def test_a_file_is_of_the_heaviest_kind_that_it_has() -> None:
     assert kind_of("cli", {"node", "browser"}) == "browser"
     assert kind_of("cli", {"node"}) == "processes"
     assert kind_of("edits", {"browser"}) == "long"
+    assert kind_of("cli", {"browser", "shared_dev"}) == "long"
     assert kind_of("a folder that is new", ()) == "processes"
     assert kind_of("serve", {"node"}) == "light"

@@ -142,6 +142,43 @@ def test_every_outcome_is_that_of_one_process(tmp_path: Path) -> None:
     assert len(set(left)) == len(left) >= 1  # each process that lives to its end, once
 
 
+GROUPED = {
+    "conftest.py": """
+        from tests.workers import GROUP, Workers
+
+        def pytest_configure(config):
+            config.pluginmanager.register(Workers(3))
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                if item.path.name != "test_c.py":
+                    item.stash[GROUP] = "one"
+        """,
+    **{
+        f"test_{name}.py": f"""
+            import os
+
+            def test_process():
+                with open("{name}", "w") as file:
+                    file.write(str(os.getpid()))
+            """
+        for name in "abc"
+    },
+}
+
+
+def test_files_of_a_group_run_in_one_process(tmp_path: Path) -> None:
+    write_tree(tmp_path, GROUPED)
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q"],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        check=True,
+    )
+    a, b, c = ((tmp_path / name).read_text() for name in "abc")
+    assert a == b != c
+
+
 def test_a_test_without_outcome_fails_the_run() -> None:
     outcomes, lines = Outcomes(), list[str]()
     records: dict[str, Any] = {}

@@ -15,7 +15,7 @@ import sys
 import tempfile
 import traceback
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import groupby
 from multiprocessing import Pipe
@@ -32,6 +32,14 @@ from tests.built_once import FOLDER
 CRASHED = "The process of this test ended during it, with status {}."
 NEVER_BEGUN = "The process of this test ended before it, with status {}."
 LEFT = "The process of this test ended with status {} after all of its tests, this one the last."
+
+
+GROUP = pytest.StashKey[Hashable]()
+"""What tests have in common that run in one process: by default their file."""
+
+
+def _group(item: pytest.Item) -> Hashable:
+    return item.stash.get(GROUP, item.path)
 
 
 @attrs.define(eq=False)
@@ -67,7 +75,7 @@ class Workers:
         if option.basetemp:
             _temporary(session.config).getbasetemp()  # cleared once, and not by each worker
         numbers = range(len(session.items))
-        for _, its in groupby(numbers, key=lambda number: session.items[number].path):
+        for _, its in groupby(numbers, key=lambda number: _group(session.items[number])):
             first, *rest = its
             self._waiting.append(range(first, first + 1 + len(rest)))
         folder = session.config.stash[FOLDER] = Path(tempfile.mkdtemp())
