@@ -157,7 +157,10 @@ class BundleResult:
     """
 
     server: str
-    """Name of the server bundle: of a script, or of an ES module where its code needs that."""
+    """Name of the server bundle: of a script, or of an ES module where its code needs that.
+
+    "" in `fx dev`, which makes none.
+    """
 
     loads: bool = False
     """Whether the server bundle has been loaded; if not, it may load or not."""

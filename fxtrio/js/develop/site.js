@@ -84,6 +84,7 @@ export class Site {
   /**
    * @param {Pick<Plan, 'modules' | 'views'>} plan
    * @param {Plan['views']} views of the plan, whose clients are returned
+   * @returns {import('../vite/plan.js').Described}
    */
   #described(plan, views) {
     const module = `${this.#base}@id/__x00__${CLIENT_ENTRY}`;
@@ -95,8 +96,8 @@ export class Site {
     }
     const assets = { entry, files };
     const clients = views.map((view) => clientOf(view, plan, assets, BUILD));
-    // Nobody asks for the files: pages load their modules by their views.
-    return { ok: true, buildId: BUILD, entry, files: {}, clients, warnings: [] };
+    // Nobody asks for the files: pages load their modules by their views, and so do renders.
+    return { ok: true, buildId: BUILD, server: '', entry, files: {}, clients, warnings: [] };
   }
 
   /** @param {number} id */

@@ -81,7 +81,7 @@ export interface Problem {
 export interface Built {
   ok: true;
   buildId: string;
-  /** Name of the server bundle: a script (`.cjs`), or an ES module (`.mjs`). */
+  /** Name of the server bundle: a script (`.cjs`), or an ES module (`.mjs`); "" where none was made. */
   server: string;
   entry: FileAssets;
   files: Record<string, FileAssets>;
@@ -99,5 +99,11 @@ export interface Built {
   islandDoubts: IslandProblem[];
   warnings: string[];
 }
+
+/** What every answer to a plan says, also that of `fx dev`, which bundles nothing. */
+export type Described = Pick<
+  Built,
+  'ok' | 'buildId' | 'server' | 'entry' | 'files' | 'clients' | 'warnings'
+>;
 
 export type Result = Built | { ok: false; problems: Problem[] };
