@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import trio
@@ -132,6 +133,21 @@ async def waits_for_somebody(scope: Any, receive: Any, send: Any) -> None:
         await send(refused)
         await receive()
         await send({"type": "lifespan.shutdown.complete"})
+
+
+async def waits_for_another(scope: Any, receive: Any, send: Any) -> None:
+    """Fail in the first process once a second one starts, which never gets further."""
+    assert scope["type"] == "lifespan"
+    await receive()
+    pipe = Path(os.environ["PIPE"])
+    try:
+        os.mkfifo(pipe)
+    except FileExistsError:
+        await trio.to_thread.run_sync(pipe.write_text, "starts")
+        await trio.sleep_forever()
+    await trio.to_thread.run_sync(pipe.read_text)
+    why = "migrations: 0001_notes.sql has not been run."
+    await send({"type": "lifespan.startup.failed", "message": why, "fx.start-refused": True})
 
 
 async def without_lifespan(scope: Any, receive: Any, send: Any) -> None:

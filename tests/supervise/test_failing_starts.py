@@ -74,6 +74,18 @@ async def test_what_only_somebody_can_end_is_one_record_where_the_log_is_json(wo
     assert (line["level"], line["message"][:15]) == ("CRITICAL", "migrations: 000")
 
 
+async def test_a_worker_that_is_ended_because_another_cannot_start_logs_nothing(
+    tmp_path: Path,
+) -> None:
+    environment = {"PIPE": str(tmp_path / "pipe")}
+    async with serve(
+        "waits_for_another", workers=2, environment=environment, ready=False
+    ) as running:
+        assert await running.exit_code() == 1
+        await running.wait_for("has not been run")
+    assert running.log == "migrations: 0001_notes.sql has not been run.\n"
+
+
 async def test_workers_that_serve_go_on_when_their_successors_do_not_start(tmp_path: Path) -> None:
     behind = tmp_path / "behind"
     environment = {"REFUSED_AFTER": str(behind)}

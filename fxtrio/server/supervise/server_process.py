@@ -192,7 +192,8 @@ class _Process:
             if number == signal.SIGHUP and self._around.supervised:
                 continue  # the supervisor got it too, and replaces workers one by one
             if not self._stop.is_set():
-                await self._config.log.info("Stopping on %s", signal.Signals(number).name)
+                if self._serving or not self._around.supervised:  # else its supervisor says why
+                    await self._config.log.info("Stopping on %s", signal.Signals(number).name)
                 self._stop.set()
                 self._around.stopping()
                 if not self._serving:  # there is nothing that could be finished
