@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from ast import PyCF_ALLOW_TOP_LEVEL_AWAIT
+from collections.abc import Iterator
 from pathlib import Path, PurePath
 
 import pytest
@@ -14,12 +15,14 @@ import trio
 
 from fxtrio.cli.check import check
 from fxtrio.cli.init import starter
+from fxtrio.compile.check import ui_code
 from fxtrio.compile.project import check_project
 from fxtrio.config import load_config
 from fxtrio.routes.scan import scan
 from fxtrio.testing import open_app
 from tests.docs.pages import Block, blocks, documents, name
 from tests.docs.projects import write, write_all
+from tests.docs.ui_checks import UiChecks, ui_checks
 from tests.short import LONG, amount
 
 PROJECTS = [
@@ -51,9 +54,18 @@ def test_every_step_of_a_page_is_a_project_without_problems(document: Path, tmp_
                 assert problems == [], f"line {block.line}"
 
 
+@pytest.fixture(scope="module")
+def checks() -> Iterator[UiChecks]:
+    with ui_checks() as running:
+        yield running
+
+
 @pytest.mark.node
 @pytest.mark.parametrize("document", PROJECTS, ids=name)
-async def test_fx_check_finds_no_mistake_in_a_page(document: Path, tmp_path: Path) -> None:
+async def test_fx_check_finds_no_mistake_in_a_page(
+    document: Path, tmp_path: Path, checks: UiChecks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ui_code, "ui_problems", checks.problems)
     write_all(tmp_path, document)
     with trio.fail_after(120):
         found = await check(tmp_path, app="", imports=False, report=lambda line: None)
