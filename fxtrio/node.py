@@ -62,11 +62,13 @@ is a quarter of the CPU time of a small build, and a third of its memory.
 _VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 _ANSWER_TIME = 20.0  # Seconds for `node --version`, which takes 5 ms on an idle machine.
 
+_NAMES = frozenset({"node", "node.exe", "nodejs"})
 _LEAST_SIZE = 30_000_000
-"""Size of the smallest program that is Node itself (bytes).
+"""Names of programs that are Node itself, and the size of the smallest one (bytes).
 
-A smaller one may belong to a version manager and run another Node in each folder, or have Node in a
-library that is updated alone: it is asked in each process.
+One of another name that links like `node` lead to belongs to a version manager, and may run another
+Node in each folder. So may a smaller one, or it has Node in a library that is updated alone. Those
+are asked in each process.
 """
 
 
@@ -180,7 +182,7 @@ class _Asked(msgspec.Struct, frozen=True):
 @lru_cache(maxsize=8)
 def _version_of(program: _Program) -> tuple[int, int, int] | None:
     """Return what `node_version` does, of any earlier process where one has asked the same."""
-    if program.size < _LEAST_SIZE:
+    if Path(program.path).resolve().name.lower() not in _NAMES or program.size < _LEAST_SIZE:
         return _ask_version(program.path)
     with suppress(OSError, RuntimeError, msgspec.MsgspecError):  # no home, no file, another file
         asked = msgspec.json.decode(_asked_file().read_bytes(), type=_Asked)

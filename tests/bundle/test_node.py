@@ -152,6 +152,16 @@ def test_a_small_program_is_asked_by_each_process(counted: Path) -> None:
     assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 2]
 
 
+def test_a_large_program_of_another_name_is_asked_by_each_process(counted: Path) -> None:
+    counted.symlink_to(counted.rename(counted.with_name("manager")))
+    assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 2]
+
+
+def test_a_link_to_a_node_is_asked_once_by_all_processes(counted: Path) -> None:
+    counted.symlink_to(counted.rename(counted.with_name("nodejs")))
+    assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 1]
+
+
 def test_a_damaged_memory_of_versions_is_written_again(counted: Path, tmp_path: Path) -> None:
     ask_in_a_new_process(counted)
     memory = tmp_path / "caches/fxtrio/node.json"
