@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
 import trio
 
 from fxtrio.server.supervise.application.proxy_headers import Proxies, ProxyHeaders
+from fxtrio.server.supervise.logs.server_log import ServerLogger
+from fxtrio.server.supervise.logs.statsd_log import ServerStatsdLogger
 
 from .support import PATIENCE, echo, open_server, response
 
@@ -67,3 +71,22 @@ async def test_metrics_are_sent_to_statsd() -> None:
             with trio.fail_after(PATIENCE):
                 while b"fx.hypercorn.request.status.200:1|c" not in seen:
                     seen += await statsd.recv(1000)
+
+
+@pytest.mark.parametrize("method", ["critical", "error", "warning", "info", "debug", "exception"])
+@pytest.mark.parametrize("statsd", [False, True])
+async def test_lines_of_the_log_have_the_location_of_their_caller(
+    caplog: pytest.LogCaptureFixture, method: str, statsd: bool
+) -> None:
+    errors = logging.getLogger("hypercorn.error")
+    with caplog.at_level(logging.DEBUG, errors.name):
+        with ExitStack() as stack:
+            log = ServerLogger(errors, None)
+            if statsd:
+                log = ServerStatsdLogger(errors, None, host="127.0.0.1:9", prefix="")
+                stack.callback(log.close)
+            await getattr(log, method)("said")
+            await log.log(logging.ERROR, "said")
+    assert {(record.pathname, record.getMessage()) for record in caplog.records} == {
+        (__file__, "said")
+    }

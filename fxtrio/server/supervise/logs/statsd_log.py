@@ -20,6 +20,8 @@ class _OwnLog(ServerLogger, Logger):
 class ServerStatsdLogger(StatsdLogger, _OwnLog):
     """Hypercorn's own class for trio would import HTTP/2 with it."""
 
+    CALLER = ServerLogger.CALLER + 1  # Hypercorn's method stands between
+
     def __init__(
         self, errors: logging.Logger, lines: AccessLog | None, *, host: str, prefix: str
     ) -> None:
