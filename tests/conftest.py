@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 from collections.abc import Generator, Iterator
 from contextlib import suppress
@@ -122,9 +123,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Install what Node runs before the first test that needs it: its output would say so."""
+    """Install what Node runs before the first test that needs it: its output would say so.
+
+    Workers share the files of a PostgreSQL that has never run: to make them takes a second.
+    """
     if any(item.get_closest_marker("node") for item in session.items):
         trio.run(_install_tools)
+    if any("cluster" in getattr(item, "fixturenames", ()) for item in session.items):
+        from tests.db.cluster import empty_data
+
+        with suppress(OSError, subprocess.SubprocessError):  # each of those tests says it better
+            empty_data()
 
 
 async def _install_tools() -> None:

@@ -166,7 +166,7 @@ def running_cluster(*settings: str, fsync: bool = False) -> Iterator[Cluster]:
     with _server_folder() as folder:
         cluster = Cluster(folder, _identity(), settings=wanted)
         # It takes a tenth of the time of a new one.
-        subprocess.run(["cp", "-a", _empty_data(), folder / "data"], check=True, timeout=LIMIT)
+        subprocess.run(["cp", "-a", empty_data(), folder / "data"], check=True, timeout=LIMIT)
         try:
             cluster.start()
             yield cluster
@@ -175,10 +175,13 @@ def running_cluster(*settings: str, fsync: bool = False) -> Iterator[Cluster]:
 
 
 @cache
-def _empty_data() -> Path:
-    """Return the data of a cluster that has never run, for the life of this process."""
-    stack = ExitStack()
-    atexit.register(stack.close)
+def empty_data() -> Path:
+    """Return the data of a cluster that has never run.
+
+    It is for the life of this process, and for those that it forks afterwards.
+    """
+    stack, maker = ExitStack(), os.getpid()
+    atexit.register(lambda: stack.close() if os.getpid() == maker else None)
     folder = stack.enter_context(_server_folder())
     options = ("-U", "fx", "-A", "trust", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8")
     subprocess.run(
