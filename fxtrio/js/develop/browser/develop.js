@@ -135,7 +135,8 @@ function follow({ base, updates, requests, hot }) {
   hot.on('vite:error', () => updates.addFailure());
   hot.on('vite:afterUpdate', () => updates.addComponents());
   hot.on('fx:settled', () => updates.settle());
-  const retell = (/** @type {string} */ url) => hot.send('fx:unloaded', { url, number: 0 });
+  const retell = (/** @type {string} */ url) =>
+    hot.send('fx:unloaded', { url, number: 0, version: versions.newestOf(url) });
   whenReplaced(() => {
     updates.addData({ sources: null, expected: [] });
     versions.unloaded.forEach(retell); // they may have been asked of the process before

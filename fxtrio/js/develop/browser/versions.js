@@ -50,13 +50,16 @@ export class Versions {
 
   /**
    * An update has been told, maybe once more: return it with the version that was told last, as
-   * browsers keep what they have loaded for the one before.
+   * browsers keep what they have loaded for the one before; or with a newer one that has come to
+   * life already. A module that takes updates imports itself for React Fast Refresh, in its newest
+   * version: loaded for this update, it would come to life after that one, and be reported as old.
+   * Each report makes another update, and they would never end.
    *
    * @param {Update} update
    */
   tell(update) {
     const { acceptedPath, timestamp } = update;
-    const newest = { ...update, timestamp: Math.max(timestamp, this.announcedOf(acceptedPath)) };
+    const newest = { ...update, timestamp: Math.max(timestamp, this.newestOf(acceptedPath)) };
     this.#told.set(acceptedPath, newest.timestamp);
     return newest;
   }
@@ -71,6 +74,15 @@ export class Versions {
   }
 
   /**
+   * Return the newest version of a module that was told, or has come to life.
+   *
+   * @param {string} path
+   */
+  newestOf(path) {
+    return Math.max(this.announcedOf(path), this.#newest.get(path) ?? 0);
+  }
+
+  /**
    * A module has come to life. It may have been on its way when an update of it was told, which
    * Vite's client has not acted on; or its components have taken the place of newer ones.
    *
@@ -78,7 +90,7 @@ export class Versions {
    * @param {number} version
    */
   live(path, version) {
-    const newest = Math.max(this.announcedOf(path), this.#newest.get(path) ?? 0);
+    const newest = this.newestOf(path);
     this.#newest.set(path, Math.max(version, newest));
     if (version >= newest) return;
     if (this.#report === null) this.#old.add(path);

@@ -70,16 +70,19 @@ export class Changes {
    * A browser could not load the module of an update. If files have changed since, they may have
    * put it right before the browser said so: tell it again. Else the next change may do so.
    *
-   * @param {{ url?: unknown, number?: unknown } | null} report `number` of the message of the update
+   * @param {{ url?: unknown, number?: unknown, version?: unknown } | null} report `number` of the
+   *   message of the update; `version` the newest that the browser knows, if it shows an older one
    */
   async #retell(report) {
-    const { moduleGraph } = this.#server.environments.client;
-    const file = moduleGraph.urlToModuleMap.get(String(report?.url))?.file;
+    const { urlToModuleMap } = this.#server.environments.client.moduleGraph;
+    const url = String(report?.url);
+    const file = urlToModuleMap.get(url)?.file;
     if (!file || !this.#isThere(file)) return;
-    if (!this.#unloaded.add(file, Number(report?.number))) return;
+    if (!this.#unloaded.add(file, Number(report?.number), Number(report?.version))) return;
     await this.#inTurn(async () => {
       if (!this.#unloaded.take(file)) return; // the changes before have told of it
       await this.#emit('change', file, false);
+      this.#unloaded.toldAgain(file, urlToModuleMap.get(url)?.lastHMRTimestamp ?? 0);
       this.#browsers.announce('fx:settled', {});
     });
   }
@@ -337,13 +340,9 @@ export class Changes {
     this.#server.watcher.emit(type, file);
     await sent.catch(() => {}); // Vite has nothing to do with the file
     if (!prepared || type === 'unlink') return;
-    const { moduleGraph } = this.#server.environments.client;
-    for (const { url } of moduleGraph.getModulesByFile(file) ?? []) this.#prepare(url);
-  }
-
-  /** @param {string} url of a module, as Vite has it */
-  #prepare(url) {
-    // Whoever asks is told what is wrong.
-    this.#preparing.push(this.#server.environments.client.warmupRequest(url));
+    const { client } = this.#server.environments;
+    for (const { url } of client.moduleGraph.getModulesByFile(file) ?? []) {
+      this.#preparing.push(client.warmupRequest(url)); // whoever asks is told what is wrong
+    }
   }
 }

@@ -8,6 +8,8 @@
 export class Unloaded {
   /** @type {Set<string>} */
   #files = new Set();
+  /** @type {Map<string, number>} versions of the modules that were told again, by file */
+  #again = new Map();
   /** Number of the last message before the last changes. */
   #begun = 0;
   /** Number of the last message about them. */
@@ -36,12 +38,15 @@ export class Unloaded {
 
   /**
    * A browser could not load the module of a file. Return whether other changes have been told
-   * since: they may have put it right.
+   * since: they may have put it right. Where it was told again for another browser, this one hears
+   * of it as well: told once for each of them, it would change while they load it.
    *
    * @param {string} file
    * @param {number} number of the message of the update that has failed
+   * @param {number} [version] the newest of the module that the browser knows, if it is known
    */
-  add(file, number) {
+  add(file, number, version = NaN) {
+    if (version < (this.#again.get(file) ?? 0)) return false;
     this.#files.add(file);
     return number <= this.#begun || number < this.#told;
   }
@@ -53,5 +58,15 @@ export class Unloaded {
    */
   take(file) {
     return this.#files.delete(file);
+  }
+
+  /**
+   * The module of a file has been told again.
+   *
+   * @param {string} file
+   * @param {number} version
+   */
+  toldAgain(file, version) {
+    this.#again.set(file, version);
   }
 }

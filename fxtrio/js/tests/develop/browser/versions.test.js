@@ -52,12 +52,13 @@ class Server {
   /** @type {Record<string, number>} */
   stamps = {};
   unloaded = new Unloaded();
-  /** @type {(message: object) => void} */
-  send = () => {};
+  /** @type {((message: object) => void)[]} one for each browser */
+  send = [];
 
   /** @param {string} path */
   answer(path) {
-    const imports = IMPORTS[path].map((one) =>
+    const own = PARTS.includes(path) ? [path] : []; // for React Fast Refresh
+    const imports = [...IMPORTS[path], ...own].map((one) =>
       this.stamps[one] ? `${one}?t=${this.stamps[one]}` : one,
     );
     return { ...this.files[path], imports };
@@ -101,16 +102,18 @@ class Server {
   /** @param {object} message */
   say(message) {
     this.number += 1;
-    this.send({ number: this.number, ...message });
+    for (const send of this.send) send({ number: this.number, ...message });
   }
 
   /**
    * @param {string} url
    * @param {number} number
+   * @param {number} [version]
    */
-  retell(url, number) {
-    if (!this.unloaded.add(url, number) || !this.unloaded.take(url)) return;
+  retell(url, number, version) {
+    if (!this.unloaded.add(url, number, version) || !this.unloaded.take(url)) return;
     this.emit(url);
+    this.unloaded.toldAgain(url, this.stamps[url]);
     this.say({ type: 'custom', event: 'fx:settled', data: {} });
   }
 }
@@ -152,7 +155,7 @@ function open(server, later, inOrder) {
     await once();
     const { text, throws, imports } = server.answer(path);
     await once();
-    const imported = await Promise.all(imports.map(load));
+    const imported = await Promise.all(imports.filter((one) => one !== url).map(load));
     const hot = client.hotOf(path);
     const plain = /** @type {Module[]} */ (imported).find((one) => one.path === PLAIN);
     const module = { path, text, plain };
@@ -165,14 +168,14 @@ function open(server, later, inOrder) {
   }
 
   const client = startClient(versions, load);
-  const retell = (/** @type {string} */ url, number = 0) =>
-    inOrder(() => server.retell(url, number));
+  const retell = (/** @type {string} */ url, number = 0, version = Infinity) =>
+    inOrder(() => server.retell(url, number, version));
   const hot = client.hotOf('\0entry');
   hot.on('vite:afterUpdate', (/** @type {any} */ { number }) => {
     for (const { path } of versions.takeFailures()) retell(path, number);
   });
-  versions.reportOld((path) => retell(path));
-  server.send = (message) => inOrder(() => client.hear(message));
+  versions.reportOld((path) => retell(path, 0, versions.newestOf(path)));
+  server.send.push((message) => inOrder(() => client.hear(message)));
   return {
     shown,
     /** @param {string} path of a page that is navigated to */
@@ -239,6 +242,39 @@ test('whatever order saves, mistakes, loads and answers come in, the newest is s
   let shown = 0;
   for (let seed = 1; seed <= SEEDS; seed += 1) shown += await play(seed);
   assert.ok(shown > SEEDS, 'pages come to life');
+});
+
+test('what several browsers report of a part ends, though loads take longer than messages', async () => {
+  const server = new Server();
+  /** @type {(() => void)[]} */
+  const free = [];
+  /** @type {(() => void)[]} */
+  const line = [];
+  const browsers = ['/a.fxl.tsx', '/b.fxl.tsx', '/c.fxl.tsx'].map((page) => {
+    const browser = open(
+      server,
+      (act) => free.push(act),
+      (act) => line.push(act),
+    );
+    browser.go(page);
+    return browser;
+  });
+  // Whatever was asked for last comes first in a turn now and then: newer modules before older.
+  const settle = async (/** @type {number} */ most) => {
+    for (let step = 0; free.length + line.length > 0; step += 1) {
+      assert.ok(step < most, 'it never ends');
+      const act = line.shift() ?? (step % 5 === 0 ? free.pop() : free.shift());
+      act?.();
+      await setImmediate();
+    }
+  };
+  await settle(200);
+
+  server.save({ '/one.jsx': false });
+  server.save({ '/one.jsx': false });
+  await settle(200);
+
+  for (const { shown } of browsers) assert.equal(shown['/one.jsx'].text, 3);
 });
 
 test('a module that comes to life after a newer text of it was told, or lived, is reported', () => {
@@ -342,4 +378,13 @@ test('what a browser could not load is told again at once where others were told
   assert.deepEqual(unloaded.begin(13), ['page']);
   assert.equal(unloaded.take('page'), false, 'the changes tell of it');
   assert.equal(unloaded.add('page', 12), true, 'said when the next change had begun');
+});
+
+test('what was told again for one browser is not told once more for another', () => {
+  const unloaded = new Unloaded();
+  unloaded.begin(10);
+  assert.deepEqual([unloaded.add('part', 0, 5), unloaded.take('part')], [true, true]);
+  unloaded.toldAgain('part', 7);
+  assert.deepEqual([unloaded.add('part', 0, 5), unloaded.take('part')], [false, false]);
+  assert.equal(unloaded.add('part', 0, 7), true, 'the newest one is not shown');
 });
