@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final
 
-import attrs
 import trio
 
 from fxtrio.heap import process_heap
@@ -135,25 +134,27 @@ process_unreceived = Unreceived()
 """The budget of this process. An app sets its capacity when it starts."""
 
 
-@attrs.define(eq=False, repr=False)
 class Backlog:
     """What waits of one WebSocket, in one place."""
 
-    address: str
-    """The network of its public address; "" when that may stand for many clients."""
+    def __init__(
+        self, address: str, close: Callable[[], None], *, budget: Unreceived = process_unreceived
+    ) -> None:
+        self.address = address
+        """The network of its public address; "" when that may stand for many clients."""
 
-    _close: Callable[[], None]
-    """Ends the WebSocket, and releases what waits. Never waits."""
+        self._close = close
+        """Ends the WebSocket, and releases what waits. Never waits."""
 
-    budget: Unreceived = attrs.field(default=process_unreceived, kw_only=True)
-    size: int = attrs.field(init=False, default=0)
-    """Bytes that are counted: 0 up to `FREE`."""
+        self.budget = budget
+        self.size = 0
+        """Bytes that are counted: 0 up to `FREE`."""
 
-    since: float = attrs.field(init=False, default=0.0)
-    """When it was more than that."""
+        self.since = 0.0
+        """When it was more than that."""
 
-    round: int = attrs.field(init=False, default=0)
-    """In which round of the budget that was."""
+        self.round = 0
+        """In which round of the budget that was."""
 
     def count(self, size: int) -> None:
         """Count that ``size`` bytes wait now, unless these are few."""

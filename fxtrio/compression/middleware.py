@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from typing import Literal
 from weakref import WeakSet
 
-import attrs
 from starlette.types import Message, Scope, Send
 
 from fxtrio.asgi_extensions import SAME_FOR_ALL
@@ -52,23 +51,23 @@ class Compression:
         return EncodingSend(self, scope, send, read_accepted(b",".join(accept_encoding)))
 
 
-@attrs.define(eq=False, repr=False)
 class EncodingSend:
     """The ``send`` of one response. Its head waits for the first part of its body."""
 
-    _owner: Compression
-    _scope: Scope
-    _send: Send
-    _accepted: Accepted
-    _head: Message | None = None
-    _tokens: tuple[bytes, ...] = ()
-    _personal: bool = False
-    """Whether only a stored body may be encoded."""
+    def __init__(self, owner: Compression, scope: Scope, send: Send, accepted: Accepted) -> None:
+        self._owner = owner
+        self._scope = scope
+        self._send = send
+        self._accepted = accepted
+        self._head: Message | None = None
+        self._tokens: tuple[bytes, ...] = ()
+        self._personal = False
+        """Whether only a stored body may be encoded."""
 
-    _live: bool = False
-    """Whether parts are sent as they arrive, since the length is unknown."""
+        self._live = False
+        """Whether parts are sent as they arrive, since the length is unknown."""
 
-    _encoder: Encoder | None = None
+        self._encoder: Encoder | None = None
 
     @property
     def inner(self) -> Send:

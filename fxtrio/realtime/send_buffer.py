@@ -14,7 +14,6 @@ from math import inf
 from typing import Literal, TypeVar
 from weakref import WeakSet
 
-import attrs
 import trio
 from starlette.websockets import WebSocketDisconnect, WebSocketDisconnected
 
@@ -56,7 +55,6 @@ understand the close frame.
 _DISCONNECTED = (WebSocketDisconnect, WebSocketDisconnected, OSError)
 
 
-@attrs.define(eq=False, repr=False, on_setattr=attrs.setters.NO_OP)
 class Outbox:
     """The `Subscriber` behind a `channel` block; `run` is its writer.
 
@@ -65,52 +63,61 @@ class Outbox:
     is ``close``, or the budget of the process is full.
     """
 
-    member: Member
-    transport: Transport
-    capacity: int
-    overflow: Overflow
-    on_overflow: Callable[[], None]
-    most: int = 1024**2
-    address: str = ""
-    """As in `fxtrio.send_budget.Holder`."""
+    def __init__(
+        self,
+        member: Member,
+        transport: Transport,
+        capacity: int,
+        overflow: Overflow,
+        on_overflow: Callable[[], None],
+        most: int = 1024**2,
+        address: str = "",
+        wants_missed: bool = False,
+    ) -> None:
+        self.member = member
+        self.transport = transport
+        self.capacity = capacity
+        self.overflow = overflow
+        self.on_overflow = on_overflow
+        self.most = most
+        self.address = address
+        """As in `fxtrio.send_budget.Holder`."""
 
-    wants_missed: bool = False
-    """Whether its client understands the notice of lost messages (`MissedFrame`)."""
+        self.wants_missed = wants_missed
+        """Whether its client understands the notice of lost messages (`MissedFrame`)."""
 
-    dropped: int = attrs.field(init=False, default=0)
-    """Messages that ``drop_oldest`` has dropped."""
+        self.dropped = 0
+        """Messages that ``drop_oldest`` has dropped."""
 
-    overflowed: bool = attrs.field(init=False, default=False)
-    """Whether the subscription ended because its client did not read."""
+        self.overflowed = False
+        """Whether the subscription ended because its client did not read."""
 
-    unsent: int = attrs.field(init=False, default=0)
-    """Bytes that wait for the writer."""
+        self.unsent = 0
+        """Bytes that wait for the writer."""
 
-    _frames: deque[Frame] = attrs.field(init=False, factory=deque)
-    # An iterator that was dropped gets no events, and costs nothing.
-    _watchers: WeakSet[PresenceEvents | ChannelEvents] = attrs.field(init=False, factory=WeakSet)
-    _listeners: tuple[PresenceListeners, ...] = attrs.field(init=False, default=())
-    """Where it is entered while it has watchers."""
-    # Shielded, since a cancellation would cut a frame in two; has a deadline once it ends.
-    _scope: trio.CancelScope = attrs.field(
-        init=False, factory=lambda: trio.CancelScope(shield=True)
-    )
-    _writer: trio.lowlevel.Task | None = attrs.field(init=False, default=None)
-    """The writer, while it waits for messages."""
-    _taken_at: float = attrs.field(init=False, factory=trio.current_time)
-    """When the writer last took messages."""
-    _served_at: float = attrs.field(init=False, default=-inf)
-    """The same, by the clock of the budget."""
-    _woken: bool = attrs.field(init=False, default=False)
-    """Whether the writer has messages, and no turn of the loop yet to take them."""
-    _stalled: bool = attrs.field(init=False, default=False)
-    """Whether the writer has taken nothing since the last overflow."""
-    _room: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
-    _unfinished: bool = attrs.field(init=False, default=False)
-    """Whether the transport has left something for the writer to finish."""
-    _ending: bool = attrs.field(init=False, default=False)
-    _parting: str = attrs.field(init=False, default="")
-    """Why the client is closed with 1013, if it is."""
+        self._frames: deque[Frame] = deque()
+        # An iterator that was dropped gets no events, and costs nothing.
+        self._watchers: WeakSet[PresenceEvents | ChannelEvents] = WeakSet()
+        self._listeners: tuple[PresenceListeners, ...] = ()
+        """Where it is entered while it has watchers."""
+        # Shielded, since a cancellation would cut a frame in two; has a deadline once it ends.
+        self._scope = trio.CancelScope(shield=True)
+        self._writer: trio.lowlevel.Task | None = None
+        """The writer, while it waits for messages."""
+        self._taken_at = trio.current_time()
+        """When the writer last took messages."""
+        self._served_at = -inf
+        """The same, by the clock of the budget."""
+        self._woken = False
+        """Whether the writer has messages, and no turn of the loop yet to take them."""
+        self._stalled = False
+        """Whether the writer has taken nothing since the last overflow."""
+        self._room = trio.lowlevel.ParkingLot()
+        self._unfinished = False
+        """Whether the transport has left something for the writer to finish."""
+        self._ending = False
+        self._parting = ""
+        """Why the client is closed with 1013, if it is."""
 
     def deliver(self, message: Message | Frame) -> None:
         """Take a message; overflow at once when there is no room."""

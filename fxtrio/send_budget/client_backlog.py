@@ -5,30 +5,31 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-import attrs
 import trio
 
 from fxtrio.send_budget.budget import GRACE, Unsent, process_unsent
 
 
-@attrs.define(eq=False, repr=False)
 class Unread:
     """The buffers that wait for one client. A `Holder` while there are any."""
 
-    address: str
-    _cut: Callable[[], None]
-    """Ends what is sent to the client. Never waits."""
+    def __init__(
+        self, address: str, cut: Callable[[], None], *, budget: Unsent = process_unsent
+    ) -> None:
+        self.address = address
+        self._cut = cut
+        """Ends what is sent to the client. Never waits."""
 
-    budget: Unsent = attrs.field(default=process_unsent, kw_only=True)
-    unsent: int = attrs.field(init=False, default=0)
-    since: float = attrs.field(init=False, default=0.0)
-    """When bytes began to wait, by the clock of the budget."""
+        self.budget = budget
+        self.unsent = 0
+        self.since = 0.0
+        """When bytes began to wait, by the clock of the budget."""
 
-    taken: int = attrs.field(init=False, default=0)
-    """Bytes that the client has taken since then."""
+        self.taken = 0
+        """Bytes that the client has taken since then."""
 
-    _held: dict[int, list[bytes]] = attrs.field(init=False, factory=dict)
-    """By `id`, once for each `hold`."""
+        self._held: dict[int, list[bytes]] = {}
+        """By `id`, once for each `hold`."""
 
     def hold(self, data: bytes) -> None:
         """Count a buffer that waits, whole, however little of it does."""

@@ -15,7 +15,6 @@ from contextvars import ContextVar
 from itertools import islice
 from typing import Final
 
-import attrs
 import trio
 
 from fxtrio.send_budget.client import Holder
@@ -37,17 +36,17 @@ _MOST_OF_ONE = 0.5
 """What the clients of one public address may have of the places."""
 
 
-@attrs.define(eq=False, repr=False)
 class Turn:
     """One response that passes, or waits to."""
 
-    holder: Holder
-    since: float
-    address: str = ""
-    """Of its holder, while it has a place."""
+    def __init__(self, holder: Holder, since: float) -> None:
+        self.holder = holder
+        self.since = since
+        self.address = ""
+        """Of its holder, while it has a place."""
 
-    free: trio.Event = attrs.field(factory=trio.Event)
-    """Set when it is worth to ask again."""
+        self.free = trio.Event()
+        """Set when it is worth to ask again."""
 
 
 _mine: ContextVar[tuple[Turns, Turn] | None] = ContextVar("fx.unsent.place", default=None)

@@ -12,7 +12,6 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-import attrs
 import outcome
 import trio
 from trio.lowlevel import Abort, RaiseCancelT, Task, reschedule
@@ -34,27 +33,29 @@ class StreamWorker(Protocol):
         """Send a RESOLVE."""
 
 
-@attrs.define(eq=False, repr=False)
 class DocumentRender:
     """One page that is rendered as a whole."""
 
-    page: int
-    payload: bytes
+    def __init__(
+        self, page: int, payload: bytes, task: Task, forget: Callable[[AnyRender], None]
+    ) -> None:
+        self.page = page
+        self.payload = payload
 
-    task: Task | None
-    """The task to wake; None once it has been woken or has left."""
+        self.task: Task | None = task
+        """The task to wake; None once it has been woken or has left."""
 
-    forget: Callable[[AnyRender], None]
-    """Called when the task is cancelled before there is a result."""
+        self.forget = forget
+        """Called when the task is cancelled before there is a result."""
 
-    cost: float = 0.0
-    """Estimated work, counted in the load of its worker (microseconds)."""
+        self.cost = 0.0
+        """Estimated work, counted in the load of its worker (microseconds)."""
 
-    placed: bool = False
-    """Whether a worker has it."""
+        self.placed = False
+        """Whether a worker has it."""
 
-    strikes: int = 0
-    """How many workers have died of it, as far as is known."""
+        self.strikes = 0
+        """How many workers have died of it, as far as is known."""
 
     def finish(self, rendered: Rendered) -> None:
         """Wake the task with a result."""
@@ -80,37 +81,37 @@ class DocumentRender:
         return Abort.SUCCEEDED
 
 
-@attrs.define(eq=False, repr=False)
 class StreamRender:
     """One page that is read in parts. Bounded by the window of the wire."""
 
-    page: int
-    payload: bytes
-    cost: float = 0.0
-    placed: bool = False
-    worker: StreamWorker | None = None
-    """Its current worker; None while it waits for one, and after its end."""
+    def __init__(self, page: int, payload: bytes) -> None:
+        self.page = page
+        self.payload = payload
+        self.cost = 0.0
+        self.placed = False
+        self.worker: StreamWorker | None = None
+        """Its current worker; None while it waits for one, and after its end."""
 
-    id: int = 0
-    """Its number at that worker."""
+        self.id = 0
+        """Its number at that worker."""
 
-    opened: bool = False
-    """Whether the first part arrived; from then on it cannot restart in another worker."""
+        self.opened = False
+        """Whether the first part arrived; from then on it cannot restart in another worker."""
 
-    abandoned: bool = False
-    """Whether its reader has left."""
+        self.abandoned = False
+        """Whether its reader has left."""
 
-    strikes: int = 0
-    """How many workers have died of it, as far as is known."""
+        self.strikes = 0
+        """How many workers have died of it, as far as is known."""
 
-    settled: list[tuple[int, bytes]] = attrs.field(factory=list)
-    """Flags and payload of each RESOLVE, stored for a second attempt until it is opened."""
+        self.settled: list[tuple[int, bytes]] = []
+        """Flags and payload of each RESOLVE, stored for a second attempt until it is opened."""
 
-    _parts: deque[Rendered] = attrs.field(init=False, factory=deque)
-    _error: RenderError | None = attrs.field(init=False, default=None)
-    _ended: bool = attrs.field(init=False, default=False)
-    _reader: Task | None = attrs.field(init=False, default=None)
-    _uncredited: int = attrs.field(init=False, default=0)
+        self._parts: deque[Rendered] = deque()
+        self._error: RenderError | None = None
+        self._ended = False
+        self._reader: Task | None = None
+        self._uncredited = 0
 
     def add(self, part: Rendered) -> None:
         """Keep a part for the reader."""

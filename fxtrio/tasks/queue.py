@@ -126,36 +126,28 @@ async def open_task_queue(
             queue._close(drain_timeout)
 
 
-# Without hooks on assignment: counters change with every job.
-@attrs.define(eq=False, repr=False, kw_only=True, on_setattr=attrs.setters.NO_OP)
 class TaskQueue:
     """Runs in-memory jobs. Created by `open_task_queue`; valid until its block ends."""
 
-    capacity: int = attrs.field(validator=attrs.validators.ge(1))
-    workers: int = attrs.field(validator=attrs.validators.ge(1))
+    def __init__(self, *, capacity: int, workers: int) -> None:
+        for name, count in (("capacity", capacity), ("workers", workers)):
+            if count < 1:
+                raise ValueError(f"{name!r} must be >= 1: {count}")
+        self.capacity = capacity
+        self.workers = workers
+        self._send, self._receive = trio.open_memory_channel[QueuedCall](capacity)
+        self._thread = threading.get_ident()
+        self._token = trio.lowlevel.current_trio_token()
+        self._threads = trio.CapacityLimiter(workers)
+        self._scope = trio.CancelScope()
+        self._ended = trio.Event()
+        self._open = True
+        self.taken = 0
+        """How many jobs it has taken so far."""
 
-    _send: trio.MemorySendChannel[QueuedCall] = attrs.field(init=False)
-    _receive: trio.MemoryReceiveChannel[QueuedCall] = attrs.field(init=False)
-    _thread: int = attrs.field(init=False, factory=threading.get_ident)
-    _token: trio.lowlevel.TrioToken = attrs.field(
-        init=False, factory=trio.lowlevel.current_trio_token
-    )
-    _threads: trio.CapacityLimiter = attrs.field(
-        init=False,
-        default=attrs.Factory(lambda self: trio.CapacityLimiter(self.workers), takes_self=True),
-    )
-    _scope: trio.CancelScope = attrs.field(init=False, factory=trio.CancelScope)
-    _ended: trio.Event = attrs.field(init=False, factory=trio.Event)
-    _open: bool = attrs.field(init=False, default=True)
-    taken: int = attrs.field(init=False, default=0)
-    """How many jobs it has taken so far."""
-
-    _completed: int = attrs.field(init=False, default=0)
-    _failed: int = attrs.field(init=False, default=0)
-    _cancelled: int = attrs.field(init=False, default=0)
-
-    def __attrs_post_init__(self) -> None:
-        self._send, self._receive = trio.open_memory_channel[QueuedCall](self.capacity)
+        self._completed = 0
+        self._failed = 0
+        self._cancelled = 0
 
     def __repr__(self) -> str:
         return f"<TaskQueue {self.statistics()}>"

@@ -24,8 +24,6 @@ from fxtrio.send_budget import GRACE, process_unsent
 PART = 100
 """Messages that are read from a log at a time (count)."""
 
-_ID = re.compile(r"([0-9]{1,18})-([0-9]{1,18})")
-
 
 Data = TypeVar("Data")
 
@@ -48,48 +46,50 @@ def format_id(ident: Ident | None) -> str | None:
 
 def parse_id(text: str) -> Ident | None:
     """Return the place that `format_id` wrote; None for any other text."""
-    match = _ID.fullmatch(text)
+    match = re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)
     return None if match is None else (int(match[1]), int(match[2]))
 
 
-@attrs.define(eq=False, repr=False)
 class Feed:
     """A `Subscriber` whose messages `take` returns; a `Holder` of the process's budget.
 
     ``capacity`` counts the messages that wait for the reader, and ``most`` their bytes.
     """
 
-    name: str
-    member: Member
-    capacity: int
-    most: int
-    log: LogBroker | None
-    """The broker, if it has a log of the channel."""
+    def __init__(
+        self, name: str, member: Member, capacity: int, most: int, log: LogBroker | None
+    ) -> None:
+        self.name = name
+        self.member = member
+        self.capacity = capacity
+        self.most = most
+        self.log = log
+        """The broker, if it has a log of the channel."""
 
-    address: str = ""
-    unsent: int = attrs.field(init=False, default=0)
-    """Bytes that wait for the reader."""
+        self.address = ""
+        self.unsent = 0
+        """Bytes that wait for the reader."""
 
-    reached: str | None = attrs.field(init=False, default=None)
-    """The id of the latest event that was taken, or of the place where the feed began."""
+        self.reached: str | None = None
+        """The id of the latest event that was taken, or of the place where the feed began."""
 
-    _last: Ident | None = attrs.field(init=False, default=None)
-    """The place up to which messages were taken from the log, or taken by the reader."""
-    _live: deque[tuple[Frame, Ident | None] | Missed] = attrs.field(init=False, factory=deque)
-    _replayed: deque[Event[Any] | Missed] = attrs.field(init=False, factory=deque)
-    _replaying: bool = attrs.field(init=False, default=False)
-    """Whether the log is to be read before the live messages."""
-    _cut: bool = attrs.field(init=False, default=False)
-    """Whether messages behind the live ones were ignored, since they are in the log."""
-    _lost: bool = attrs.field(init=False, default=False)
-    """Whether messages are lost there."""
-    _reported: bool = attrs.field(init=False, default=False)
-    """Whether that was reported, and is not to be reported again by the log."""
-    _ended: bool = attrs.field(init=False, default=False)
-    _served_at: float = attrs.field(init=False, default=-inf)
-    """When the reader last took something, by the clock of the budget."""
-    _news: trio.lowlevel.ParkingLot = attrs.field(init=False, factory=trio.lowlevel.ParkingLot)
-    _turn: trio.Lock = attrs.field(init=False, factory=trio.Lock)
+        self._last: Ident | None = None
+        """The place up to which messages were taken from the log, or taken by the reader."""
+        self._live: deque[tuple[Frame, Ident | None] | Missed] = deque()
+        self._replayed: deque[Event[Any] | Missed] = deque()
+        self._replaying = False
+        """Whether the log is to be read before the live messages."""
+        self._cut = False
+        """Whether messages behind the live ones were ignored, since they are in the log."""
+        self._lost = False
+        """Whether messages are lost there."""
+        self._reported = False
+        """Whether that was reported, and is not to be reported again by the log."""
+        self._ended = False
+        self._served_at = -inf
+        """When the reader last took something, by the clock of the budget."""
+        self._news = trio.lowlevel.ParkingLot()
+        self._turn = trio.Lock()
 
     def begin(self, end: Ident | None) -> None:
         """Begin at the end of the log. What has arrived by now came after the subscription."""

@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable
 from itertools import islice
 
-import attrs
 import trio
 
 from fxtrio.realtime.broker import Replay, Subscriber
@@ -85,17 +84,17 @@ ALL_BYTES = 64 * LOG_BYTES
 """Messages of all logs of a broker (bytes)."""
 
 
-@attrs.define(eq=False)
 class _Log:
     """The latest messages of a channel; their places are consecutive."""
 
-    number: int
-    """Never used by another log, not even of an earlier process: microseconds since 1970."""
+    def __init__(self, number: int, used_at: float) -> None:
+        self.number = number
+        """Never used by another log, not even of an earlier process: microseconds since 1970."""
 
-    used_at: float
-    newest: int = 0
-    size: int = 0
-    frames: deque[Frame] = attrs.field(factory=deque)
+        self.used_at = used_at
+        self.newest = 0
+        self.size = 0
+        self.frames: deque[Frame] = deque()
 
     def append(self, frame: Frame, most: int) -> Ident:
         self.newest += 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-import attrs
 import msgspec
 
 from fxtrio.compression.gzip_splice import StoredBody, deflate_pieces
@@ -38,27 +37,34 @@ _DEFLATED_AT_ONCE = 64 * 1024
 """Larger documents would hold the event loop for too long (bytes)."""
 
 
-@attrs.define(eq=False, repr=False)
 class Document:
     """The document of a URL, which is the same for equal values except for its nonces."""
 
-    state: tuple[object, ...]
-    """All that the document depends on."""
+    def __init__(
+        self, state: tuple[object, ...], pieces: tuple[bytes, ...], payload: int, since: float
+    ) -> None:
+        self.state = state
+        """All that the document depends on."""
 
-    pieces: tuple[bytes, ...]
-    """The nonce goes between each two of them."""
+        self.pieces = pieces
+        """The nonce goes between each two of them."""
 
-    payload: int
-    """Bytes of its payload."""
+        self.payload = payload
+        """Bytes of its payload."""
 
-    since: float
-    """When it was rendered."""
+        self.since = since
+        """When it was rendered."""
 
-    size: int = attrs.field(init=False)
-    hits: int = attrs.field(init=False, default=0)
-    _deflated: tuple[bytes, ...] | None = attrs.field(init=False, default=None)
-    misses: int = attrs.field(init=False, default=0)
-    """Requests for other values since it was last found."""
+        self.hits = 0
+        self._deflated: tuple[bytes, ...] | None = None
+        self.misses = 0
+        """Requests for other values since it was last found."""
+
+        self.size = self._measure()
+
+    def _measure(self) -> int:
+        values = sum(len(part) for part in self.state if isinstance(part, bytes))
+        return values + 2 * sum(map(len, self.pieces)) + _OVERHEAD  # deflated as well
 
     def stored(self, body: bytes, nonce: bytes) -> StoredBody | None:
         """Return a body that was joined from its pieces, with these deflated.
@@ -70,11 +76,6 @@ class Document:
                 return None
             self._deflated = deflate_pieces(self.pieces)
         return StoredBody(body, self._deflated, nonce, b"", public=False)
-
-    @size.default
-    def _size(self) -> int:
-        values = sum(len(part) for part in self.state if isinstance(part, bytes))
-        return values + 2 * sum(map(len, self.pieces)) + _OVERHEAD  # deflated as well
 
 
 class RenderCacheStatistics(msgspec.Struct, frozen=True):
