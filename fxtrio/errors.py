@@ -169,7 +169,7 @@ _PRINTABLE = "".join(map(chr, range(0x21, 0x7F)))
 REDIRECT_STATUS = frozenset({301, 302, 303, 307, 308})
 
 
-_AMBIGUOUS = re.compile(r"[/\\]{2}|https?:(?!//[^/\\])", re.IGNORECASE)
+_AMBIGUOUS = r"[/\\]{2}|https?:(?!//[^/\\])"
 # Sites that look like paths, to whoever tests for a slash: "//host", "/\host", "https:host".
 
 
@@ -188,7 +188,7 @@ class Redirect(_Copied):
         self.url = quote(url.strip(), safe=_PRINTABLE)
         if urlsplit(self.url).scheme not in ("", "http", "https"):
             raise ValueError(f"redirect: {url!r} leads to neither a page nor a site.")
-        if _AMBIGUOUS.match(self.url):
+        if re.match(_AMBIGUOUS, self.url, re.IGNORECASE):
             raise ValueError(f"redirect: {url!r} leads to another site. Write it with https://.")
         super().__init__(self.url)
         self.status = int(status)

@@ -70,21 +70,23 @@ def _nobody_else_writes(record: logging.LogRecord) -> bool:
     return not logging.getLogger().handlers and len(logging.getLogger("fx").handlers) == 1
 
 
-_UNPRINTABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_UNPRINTABLE = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
 """Control characters (C0 but for tab and line feed, C1) and those that turn the direction of
 text: a terminal obeys them, and messages quote what visitors have sent."""
 
-_COLOURS = re.compile(r"(\x1b\[[0-9;]*+m)|[^\x1b]++|\x1b")
+_COLOURS = r"(\x1b\[[0-9;]*+m)|[^\x1b]++|\x1b"
 
 
 def printable(text: str) -> str:
     """Return a text for terminals: what these would obey is written as ``\\x1b``."""
-    return _UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
+    if text.isprintable():  # most are
+        return text
+    return re.sub(_UNPRINTABLE, lambda found: ascii(found[0])[1:-1], text)
 
 
 def printable_in_colours(text: str) -> str:
     """Return the same of what another program prints, with the colours that it has chosen."""
-    return _COLOURS.sub(lambda found: found[1] or printable(found[0]), text)
+    return re.sub(_COLOURS, lambda found: found[1] or printable(found[0]), text)
 
 
 class ConsoleFormatter(logging.Formatter):

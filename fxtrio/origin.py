@@ -10,7 +10,7 @@ import re
 
 import msgspec
 
-_ORIGIN = re.compile(
+_ORIGIN = (
     r"([A-Za-z][A-Za-z0-9+.-]*)://"
     r"([A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])"
     r"(?::([0-9]{1,5}))?"
@@ -38,7 +38,7 @@ def read_origin(text: str) -> Origin | None:
     Nothing stands before or after it: no user, path, query or space. ``null``, an opaque
     origin, is nobody's.
     """
-    found = _ORIGIN.fullmatch(text)
+    found = re.fullmatch(_ORIGIN, text)
     if found is None:
         return None
     scheme, host, port = found[1].lower(), found[2].lower(), found[3]

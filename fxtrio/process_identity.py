@@ -12,7 +12,7 @@ import trio
 
 _PROC = Path("/proc")
 _LOOK = 0.25  # between two looks at a process that the kernel tells nothing of, in seconds
-_FORM = re.compile(r"[\w.:\[\]-]*/[0-9]{1,10}/[0-9]{0,20}/[0-9a-f]{8,64}", re.ASCII)
+_FORM = r"[\w.:\[\]-]*/[0-9]{1,10}/[0-9]{0,20}/[0-9a-f]{8,64}"
 
 
 def new_identity() -> str:
@@ -41,7 +41,7 @@ def split_epoch(epoch: str) -> tuple[str, int]:
 
 def is_identity(text: str) -> bool:
     """Return whether a text may be a result of `new_identity`."""
-    return _FORM.fullmatch(text) is not None
+    return re.fullmatch(_FORM, text, re.ASCII) is not None
 
 
 def is_here(identity: str) -> bool:

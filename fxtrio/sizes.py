@@ -14,7 +14,7 @@ _UNITS = {
     "MiB": 1024**2,
     "GiB": 1024**3,
 }
-_SIZE = re.compile(r"([0-9]{1,18})\s*(B|[KMG]i?B|)")
+_SIZE = r"([0-9]{1,18})\s*(B|[KMG]i?B|)"
 
 
 def to_bytes(value: int | str) -> int:
@@ -27,7 +27,7 @@ def to_bytes(value: int | str) -> int:
         raise ValueError(wrong)
     if isinstance(value, int):
         return value
-    found = _SIZE.fullmatch(value.strip())
+    found = re.fullmatch(_SIZE, value.strip())
     if found is None:
         raise ValueError(wrong)
     return int(found[1]) * _UNITS[found[2]]

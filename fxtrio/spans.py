@@ -270,17 +270,14 @@ def calling_place() -> str:
     return ""
 
 
-_PARTS = re.compile(
-    r"""--[^\n]* | /\*.*?(?:\*/|\Z)                  # comments
+_PARTS = r"""--[^\n]* | /\*.*?(?:\*/|\Z)                  # comments
       | [eE]'(?:[^'\\]|''|\\.)*+(?:'|\Z)             # texts with escapes
       | '(?:[^']|'')*+(?:'|\Z)                       # texts
       | \$(?P<tag>[^\W\d]\w*|)\$.*?(?:\$(?P=tag)\$|\Z)
       | (?P<kept>"\w+")                             # names
       | "(?:[^"]|"")*+(?:"|\Z)                      # what SQLite may take for a text
       | (?<![\w$.])\d[\w.]*                          # numbers
-    """,
-    re.DOTALL | re.VERBOSE,
-)
+    """
 _LONGEST = 500  # characters of a statement that are shown
 
 
@@ -290,7 +287,7 @@ def shape_of(sql: str) -> str:
 
     Statements that differ in their values only have the same shape.
     """
-    return " ".join(_PARTS.sub(_redacted, sql).split())[:_LONGEST]
+    return " ".join(re.sub(_PARTS, _redacted, sql, flags=re.DOTALL | re.VERBOSE).split())[:_LONGEST]
 
 
 def _redacted(found: re.Match[str]) -> str:

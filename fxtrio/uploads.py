@@ -14,8 +14,6 @@ from starlette.datastructures import UploadFile as StarletteUploadFile
 
 from fxtrio.sizes import size_text, to_bytes
 
-_TYPE = re.compile(r"[a-z0-9][\w.+-]*/([a-z0-9][\w.+-]*|\*)")
-
 NO_FILE = "Expected a file"
 
 
@@ -57,7 +55,7 @@ def _above_zero(_: Any, __: attrs.Attribute[Any], value: int | None) -> None:
 
 def _media_types(_: Any, __: attrs.Attribute[Any], value: tuple[str, ...]) -> None:
     for name in value:
-        if not _TYPE.fullmatch(name):
+        if not re.fullmatch(r"[a-z0-9][\w.+-]*/([a-z0-9][\w.+-]*|\*)", name):
             raise ValueError(
                 f"Upload: {name!r} is not a content type. Write 'image/png', or 'image/*' for all "
                 "images, in lower case"

@@ -14,12 +14,12 @@ from urllib.parse import urlsplit
 
 from fxtrio.config.brokers import EXAMPLES, broker_kind
 
-_DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*([.:][^\W\d]\w*)")
-_LANGUAGE = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
-_HOST = re.compile(r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]")
-_URL_PATH = re.compile(r"(/[A-Za-z0-9._~!$&'()*+,;=:@-]+)+")
-_TOKEN = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]+")
-_POLICY = re.compile(r"[\x21-\x7e][\x20-\x7e]*")
+_DOTTED = r"[^\W\d]\w*(\.[^\W\d]\w*)*([.:][^\W\d]\w*)"
+_LANGUAGE = r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*"
+_HOST = r"\.?[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*|\[[0-9A-Fa-f:.]+\]"
+_URL_PATH = r"(/[A-Za-z0-9._~!$&'()*+,;=:@-]+)+"
+_TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
+_POLICY = r"[\x21-\x7e][\x20-\x7e]*"
 
 
 class Described(Protocol):
@@ -85,7 +85,7 @@ def positive_seconds(_: Any, __: Described, value: float) -> None:
 
 def base_url(_: Any, __: Described, value: str) -> None:
     """Reject a value that is neither empty nor an absolute path without dots, query or escapes."""
-    plain = _URL_PATH.fullmatch(value) and not {".", ".."} & set(value.split("/"))
+    plain = re.fullmatch(_URL_PATH, value) and not {".", ".."} & set(value.split("/"))
     if value and not plain:
         raise ValueError(f"must be empty or a path such as '/app', not {value!r}")
 
@@ -105,7 +105,7 @@ def folder(_: Any, __: Described, value: str) -> None:
 
 def language(_: Any, __: Described, value: str) -> None:
     """Reject a value that is not shaped like a language tag (BCP 47)."""
-    if not _LANGUAGE.fullmatch(value):
+    if not re.fullmatch(_LANGUAGE, value):
         raise ValueError(f"must be a language tag such as 'en' or 'pt-BR', not {value!r}")
 
 
@@ -123,26 +123,26 @@ def parts(_: Any, __: Described, value: Sequence[str]) -> None:
 
 def is_dotted(text: str) -> bool:
     """Whether a text can be ``package.module.name`` or ``package.module:name``."""
-    return _DOTTED.fullmatch(text) is not None
+    return re.fullmatch(_DOTTED, text) is not None
 
 
 def dotted(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse names that cannot be ``package.module.name`` or ``package.module:name``."""
     for name in value:
-        if not _DOTTED.fullmatch(name):
+        if not re.fullmatch(_DOTTED, name):
             raise ValueError(f"must contain names such as 'app.guards.signed_in', not {name!r}")
 
 
 def dotted_name(_: Any, __: Described, value: str) -> None:
     """Refuse a name that is neither empty nor ``package.module:name``."""
-    if value and not _DOTTED.fullmatch(value):
+    if value and not re.fullmatch(_DOTTED, value):
         raise ValueError(f"must be empty or a name such as 'app.guards:signed_in', not {value!r}")
 
 
 def address(_: Any, __: Described, value: str) -> None:
     """Reject all but ``host:port``."""
     host, _colon, port = value.rpartition(":")
-    if not _HOST.fullmatch(host) or not port.isdecimal() or not 0 <= int(port) < 65536:
+    if not re.fullmatch(_HOST, host) or not port.isdecimal() or not 0 <= int(port) < 65536:
         raise ValueError(f"must be 'host:port' such as '127.0.0.1:9464', not {value!r}")
 
 
@@ -163,7 +163,7 @@ def origins(_: Any, __: Described, value: Sequence[str]) -> None:
 def hosts(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse entries that are no host, or have more than that."""
     for host in value:
-        if not _HOST.fullmatch(host):
+        if not re.fullmatch(_HOST, host):
             raise ValueError(f"must contain hosts such as 'shop.test', not {host!r}")
 
 
@@ -230,7 +230,7 @@ def route_patterns(_: Any, attribute: Described, value: Sequence[str]) -> None:
 def http_names(_: Any, __: Described, value: Sequence[str]) -> None:
     """Refuse what cannot be the name of a method or header (RFC 9110, 5.6.2)."""
     for name in value:
-        if not _TOKEN.fullmatch(name):
+        if not re.fullmatch(_TOKEN, name):
             raise ValueError(f"must contain names such as 'POST' or 'content-type', not {name!r}")
 
 
@@ -238,7 +238,7 @@ def cache_policies(_: Any, attribute: Described, value: Mapping[str, Any]) -> No
     """Refuse keys that are no route patterns, and values that are no header of one line."""
     for pattern, policy in value.items():
         route_pattern(_, attribute, pattern)
-        if not isinstance(policy, str) or not _POLICY.fullmatch(policy):
+        if not isinstance(policy, str) or not re.fullmatch(_POLICY, policy):
             quoted = f"{policy!r} for {pattern!r}"
             raise ValueError(f"must contain values such as 'public, max-age=60', not {quoted}")
 

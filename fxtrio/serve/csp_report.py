@@ -18,7 +18,6 @@ from starlette.responses import Response
 
 from fxtrio.errors import BodyTooLarge
 from fxtrio.log_limit import Repeats
-from fxtrio.serve.request.bodies.body import read_body
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.response.error_response import ErrorResponse, error_reply
 from fxtrio.serve.request.response.response import NOTHING, Answer
@@ -46,8 +45,6 @@ ADDRESSES: Final = 1024
 """Distinct addresses that are tracked; the least recently seen is evicted first."""
 
 _MAX_PART = 120  # characters of each part of a problem
-_DIRECTIVE = re.compile(r"[a-z][a-z-]{0,39}")
-_KEYWORD = re.compile(r"[a-z][a-z-]{0,29}")
 _REMEDIES = {
     "eval": "Libraries that only test whether it is allowed work without it: for zod, "
     "z.config({ jitless: true }) ends the report.",
@@ -119,7 +116,7 @@ def _problem(body: _Body) -> CspProblem:
     directive = body.effective_directive or body.effective or body.violated.partition(" ")[0]
     page = _split(body.document_url or body.document_uri)[1]
     return CspProblem(
-        directive if _DIRECTIVE.fullmatch(directive) else "a directive",
+        directive if re.fullmatch(r"[a-z][a-z-]{0,39}", directive) else "a directive",
         _split(body.blocked_url or body.blocked_uri)[0],
         page,
     )
@@ -127,7 +124,7 @@ def _problem(body: _Body) -> CspProblem:
 
 def _split(url: str) -> tuple[str, str]:
     """Return origin and path of a URL; a word such as ``inline`` is an origin of its own."""
-    if _KEYWORD.fullmatch(url):
+    if re.fullmatch(r"[a-z][a-z-]{0,29}", url):
         return url, ""
     try:
         parts = urlsplit(url)
@@ -173,6 +170,9 @@ def _more(problem: CspProblem, count: int) -> str:
 
 async def answer_csp_report(reports: CspReports, event: RequestEvent, now: float) -> Answer:
     """Process a browser's report at the time ``now``, and log new problems."""
+    # Other requests for pages have no body.
+    from fxtrio.serve.request.bodies.body import read_body
+
     if event.scope["method"] != "POST":
         return Response(status_code=405, headers={"allow": "POST"})
     client = event.scope.get("client")

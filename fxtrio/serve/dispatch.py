@@ -38,9 +38,7 @@ from fxtrio.serve.request.response.send_response import (
 from fxtrio.serve.request_span import name_by_route
 from fxtrio.serve.runtime_endpoints import RuntimeEndpoints
 from fxtrio.serve.site_routes import SiteMarkdownPage, SitePage, SiteRoutes
-from fxtrio.serve.starlette_routes import serve_starlette_route
 from fxtrio.serve.static_files import Folder
-from fxtrio.serve.websockets import serve_socket
 from fxtrio.spans import current_span
 
 Named = SitePage | SiteMarkdownPage | SiteAction
@@ -100,6 +98,9 @@ class Dispatcher:
             root.rename = partial(name_by_route, root, scope, base_url)
         try:
             if scope["type"] == "websocket":
+                # Most servers start for a page.
+                from fxtrio.serve.websockets import serve_socket
+
                 await serve_socket(self._site, event, self._routes, count=running.count)
             else:
                 await self._serve(running, event)
@@ -134,10 +135,12 @@ class Dispatcher:
                 return await send_answer(
                     event, self._problem(event, repeated_header(event.repeated))
                 )
-            if self._routes and await serve_starlette_route(
-                self._site, running, event, self._routes
-            ):
-                return None
+            if self._routes:
+                # Most apps have none.
+                from fxtrio.serve.starlette_routes import serve_starlette_route
+
+                if await serve_starlette_route(self._site, running, event, self._routes):
+                    return None
             named = self._literal.get(event.path)
             if named is not None and event.otherwise is None and named.is_named_by(event):
                 answer = await named.answer(running, event, {}) or NOTHING

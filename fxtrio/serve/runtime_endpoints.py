@@ -14,7 +14,6 @@ import trio
 from starlette.types import Scope
 
 from fxtrio.asgi_extensions import IN_PROCESS
-from fxtrio.serve.actions.action import answer_action
 from fxtrio.serve.app_state import Lifetime
 from fxtrio.serve.csp_report import PATH as CSP_REPORT
 from fxtrio.serve.csp_report import CspReports, answer_csp_report
@@ -28,7 +27,6 @@ from fxtrio.serve.request.client_protocol import ACTIONS, LEAVE, STREAMS
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hook_evaluations import Evaluations
 from fxtrio.serve.request.response.response import JSON, NO_STORE, Answer, Reply
-from fxtrio.serve.streams.endpoint import answer_stream
 
 Endpoint = Callable[[Running, RequestEvent], Awaitable[Answer]]
 
@@ -83,9 +81,15 @@ class RuntimeEndpoints(msgspec.Struct, frozen=True, eq=False):
 
     # Without frames of their own, which streams would keep for hours.
     def _answer_action(self, running: Running, event: RequestEvent) -> Awaitable[Answer]:
+        # As in `SiteAction.answer`.
+        from fxtrio.serve.actions.answer import answer_action
+
         return answer_action(self.site, running, event)
 
     def _answer_stream(self, running: Running, event: RequestEvent) -> Awaitable[Answer]:
+        # The same for streams.
+        from fxtrio.serve.streams.endpoint import answer_stream
+
         return answer_stream(self.site, running, event)
 
     async def _answer_csrf(self, running: Running, event: RequestEvent) -> Answer:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fxtrio.errors import Busy, FxtrioError, PlacedError
 
-_PLACE = re.compile(r"([^:]++):(\d++):(\d++)")
+_PLACE = r"([^:]++):(\d++):(\d++)"
 """A file in a stack of JavaScript. Names of folders may have blanks and brackets."""
 
 
@@ -49,7 +49,7 @@ def place_in_stack(stack: str, root: Path) -> tuple[str, int, int]:
     """
     for line in stack.splitlines():
         start = line.find(f"{root}/")
-        found = _PLACE.match(line[start:]) if start >= 0 else None
+        found = re.match(_PLACE, line[start:]) if start >= 0 else None
         if found is not None and "/node_modules/" not in found[1]:
             return found[1], int(found[2]), int(found[3])
     return "", 0, 0

@@ -51,8 +51,11 @@ HEAVY = {
 HEAVY_TO_SERVE = {"asyncio", "hypercorn", "multiprocessing", "starlette", "trio"}
 """What is needed, but not before Node has been started."""
 
-MOST_CLASSES = 28
-"""Of attrs, in fxtrio itself: what applications get, and state that changes all the time."""
+MOST_CLASSES = 17
+"""Of attrs, in fxtrio itself: what applications get."""
+
+MOST_PATTERNS = 32
+"""Of `re`, compiled by modules of fxtrio: what nearly every request is matched with."""
 
 ENDED = 10.0  # seconds after which a process counts as left over
 
@@ -91,6 +94,35 @@ def test_a_server_creates_few_classes_of_attrs_at_its_start() -> None:
     command = [sys.executable, "-c", code]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert len(set(run.stdout.splitlines())) <= MOST_CLASSES
+
+
+def test_a_server_compiles_few_patterns_at_its_start() -> None:
+    """Most take a quarter of a millisecond: `re` compiles and caches a string at its first use."""
+    code = (
+        f"import re, sys, {', '.join((*BEFORE_NODE, *BESIDE_NODE))}\n"
+        "for name, module in sys.modules.items():\n"
+        "    if name.startswith('fxtrio.'):\n"
+        "        for key, value in vars(module).items():\n"
+        "            if isinstance(value, re.Pattern):\n"
+        "                print(name, key)\n"
+    )
+    command = [sys.executable, "-c", code]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert len(set(run.stdout.splitlines())) <= MOST_PATTERNS
+
+
+def test_what_answers_other_requests_than_those_for_pages_is_imported_for_these() -> None:
+    needless = {
+        "fxtrio.markdown.page_content",
+        "fxtrio.serve.actions.call",
+        "fxtrio.serve.actions.no_js_forms",
+        "fxtrio.serve.event_streams.forward",
+        "fxtrio.serve.request.bodies.body",
+        "fxtrio.serve.starlette_routes",
+        "fxtrio.serve.streams.endpoint",
+        "fxtrio.serve.websockets",
+    }
+    assert imported(*BEFORE_NODE, *BESIDE_NODE) & needless == set()
 
 
 def test_node_is_started_before_anything_heavy_is_imported() -> None:

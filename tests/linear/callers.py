@@ -35,7 +35,7 @@ CALLERS: dict[tuple[Mode, str], tuple[str, ...]] = {
     ),
     ("match", "tried where the name of a tag ends; without a match the search is over"): (
         "export/html.py:_REST",
-        "markdown/convert.py:_REST",
+        "markdown/page_content.py:_REST",
     ),
     ("match", "tried behind an escaped character, and stops at the next one of its kind"): (
         "markdown/escapes.py:_ENTITY",

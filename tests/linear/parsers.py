@@ -17,11 +17,12 @@ from fxtrio.encode import escape_for_html
 from fxtrio.head import parse_head
 from fxtrio.jobs.store import decoded, storable
 from fxtrio.log import printable
-from fxtrio.markdown.convert import HtmlConverter, start_of_content
+from fxtrio.markdown.convert import HtmlConverter
 from fxtrio.markdown.escapes import drop_needless
 from fxtrio.markdown.links import based_links
 from fxtrio.markdown.llms import literal, title_of
 from fxtrio.markdown.negotiation import prefers_markdown
+from fxtrio.markdown.page_content import start_of_content
 from fxtrio.markdown.paths import page_path
 from fxtrio.origin import read_origin
 from fxtrio.plugins.auth.passwords.passwords import normalize_password

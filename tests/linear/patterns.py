@@ -42,7 +42,7 @@ STAND_INS: dict[str, dict[str, Any]] = {
         "module": "module",
     },
     "tools/lsp/documents/name_ranges.py": {"name": "name"},
-    "markdown/convert.py": {"name": "script"},
+    "markdown/page_content.py": {"name": "script"},
     "server/supervise/logs/query_redaction.py": {"chosen": b"token|key"},
     "tools/types/python/unknown_types.py": {"name": "name"},
     "tools/types/ui/source/checked_paths.py": {
