@@ -224,12 +224,14 @@ MODULES = [
     "import.meta.resolve('node:os') && 'x'",
     "import(/* @vite-ignore */ ['node:os'][0]).then(() => 'x')",
     "new Function('name', 'return import (name)')('node:os').then(() => 'x')",
+    "(0, eval)('import(`node:os`)').then(() => 'x')",
 ]
 SCRIPTS = [
     "import('../late.js').then((late) => late.default)",
     "import.meta.url.endsWith('/ssr/server.cjs') && 'x'",
     "function () { return this; }() === undefined && 'x'",
     "`${import.meta.env.MODE}…` === 'production…' && 'x'",
+    "['x', 'Write `await import(name)` in an effect'][0]",
 ]
 
 

@@ -64,7 +64,7 @@ async function build(plan, loading) {
     const isFinal = plan.mode === 'production';
     const library = libraryModules();
     const html = setHtmlPlugin(tools, client);
-    const server = serverFormat();
+    const server = serverFormat(vite.parseSync);
     const final = [library.plugin, laterStreams(), proof.plugin, islands.plugin, html];
     const proved = isFinal ? final : [];
     const beside = [sheets.plugin, server.plugin, ...proved];

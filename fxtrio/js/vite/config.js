@@ -44,6 +44,9 @@ const AWAITS = 'INVALID_TLA_FORMAT';
 /** Maybe an import at a moment of the code's choice: V8 forgets in compiled code how such a one is done. */
 const IMPORTS = /\bimport\s*\(/;
 
+/** What makes code of texts, which may have such an import. */
+const EVALUATES = /\beval\b|\bFunction\s*\(/;
+
 /**
  * @param {Plan} plan
  * @param {object} options
@@ -236,9 +239,10 @@ function chunkName(source) {
 /**
  * Build a script; `build` is called again, for a module, where that cannot be.
  *
+ * @param {typeof import('vite').parseSync} parse
  * @returns {{ plugin: import('vite').Plugin, building: <T>(build: (format: Format) => Promise<T>) => Promise<T> }}
  */
-export function serverFormat() {
+export function serverFormat(parse) {
   let needsModule = false;
   /** @type {import('vite').Plugin} */
   const plugin = {
@@ -251,7 +255,7 @@ export function serverFormat() {
     generateBundle({ format }, files) {
       if (format !== 'cjs') return;
       needsModule ||= Object.values(files).some(
-        (file) => 'code' in file && IMPORTS.test(file.code),
+        (file) => 'code' in file && mayImport(file.code, parse),
       );
     },
   };
@@ -267,6 +271,18 @@ export function serverFormat() {
       return build('es');
     },
   };
+}
+
+/**
+ * Whether a bundle imports what it does not contain. A text that says so, such as one of React, is no
+ * such import where nothing makes code of texts.
+ *
+ * @param {string} code
+ * @param {typeof import('vite').parseSync} parse
+ */
+function mayImport(code, parse) {
+  if (!IMPORTS.test(code)) return false;
+  return EVALUATES.test(code) || parse('server.js', code).module.dynamicImports.length > 0;
 }
 
 /**
