@@ -8,6 +8,9 @@ const BROWSER_ONLY =
 /** What Node says of all that its permissions refuse. */
 const RESTRICTED = /^Access to this API has been restricted/;
 
+/** What Node says of `import()` in code that a script has made of a text. */
+const NO_IMPORT = /^A dynamic import callback was not specified/;
+
 const NOTHING = /^Cannot (read properties of|destructure) |is not iterable$/;
 
 /** As React says it, and as the argument of an address in production. */
@@ -28,6 +31,9 @@ function remedyFor(name, message, state) {
   }
   if (RESTRICTED.test(message)) {
     return 'Client code cannot use files, processes or threads while it renders: return the data from the loader.';
+  }
+  if (NO_IMPORT.test(message)) {
+    return 'Code of eval() and new Function() cannot import: write the import() in a module of the app.';
   }
   if (name === 'TypeError' && NOTHING.test(message) && isEnvelope(state?.props?.data)) {
     return "The page's data is {data, revalidate}: return the inner data, and write CACHE = {'revalidate': …}.";

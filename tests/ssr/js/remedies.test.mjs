@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { Script } from "node:vm";
 
 import { remedyFor } from "../../../fxtrio/js/worker/remedies.cjs";
 import { Stacks } from "../../../fxtrio/js/worker/stacks.cjs";
@@ -42,6 +43,13 @@ test("what Node refuses is to be had from the loader", () => {
     "Access to this API has been restricted. Use --allow-fs-read to manage permissions.";
 
   assert.match(remedyFor("Error", message), /from the loader/);
+});
+
+test("an import in code of run time is to be written in a module", async () => {
+  const imported = new Script("import('node:os')").runInThisContext();
+  const error = await imported.catch((/** @type {Error} */ thrown) => thrown);
+
+  assert.match(remedyFor(error.name, error.message), /write the import\(\) in a module/);
 });
 
 test("names of browsers have a remedy, and other errors none", () => {
