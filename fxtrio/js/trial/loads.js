@@ -7,6 +7,8 @@
 
 import { Worker } from 'node:worker_threads';
 
+import { isScript } from '../worker/bundle.cjs';
+
 /** How long a bundle may take to load here (ms). */
 const TIMEOUT = 3000;
 
@@ -17,6 +19,8 @@ const GUARDED =
 /**
  * Return whether the bundle in the file `bundle`, with the text `code`, loads. False is no proof.
  *
+ * A script gets compiled code all the same, but less if it was not run.
+ *
  * @param {string} bundle
  * @param {string} code
  * @param {string} mode `NODE_ENV`, and the only variable that the code sees
@@ -24,12 +28,13 @@ const GUARDED =
  * @returns {Promise<boolean>}
  */
 export async function loadsInThread(bundle, code, mode, timeout = TIMEOUT) {
-  if (GUARDED.test(code)) return false;
+  const runs = !GUARDED.test(code);
+  if (!runs && !isScript(bundle)) return false;
   const thread = new Worker(new URL('thread.js', import.meta.url), {
     env: { NODE_ENV: mode },
     stdout: true, // what is printed is not shown
     stderr: true,
-    workerData: bundle,
+    workerData: { bundle, runs },
   });
   try {
     return await new Promise((resolve) => {

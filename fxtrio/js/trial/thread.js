@@ -4,12 +4,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 
 import { compileBundle, isScript, keepCompiled, loadBundle, runBundle } from '../worker/bundle.cjs';
 
-const file = /** @type {string} */ (workerData);
-if (isScript(file)) {
-  const script = compileBundle(file);
-  runBundle(script, file);
-  keepCompiled(script, file);
+const { bundle, runs } = /** @type {{ bundle: string, runs: boolean }} */ (workerData);
+if (isScript(bundle)) {
+  const script = compileBundle(bundle);
+  try {
+    if (runs) runBundle(script, bundle);
+  } finally {
+    keepCompiled(script, bundle);
+  }
 } else {
-  await loadBundle(file);
+  await loadBundle(bundle);
 }
-parentPort?.postMessage('loaded');
+if (runs) parentPort?.postMessage('loaded');

@@ -5,6 +5,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { loadsInThread } from '../../trial/loads.js';
+import { asScript, compileBundle } from '../../worker/bundle.cjs';
 
 const FOLDER = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-trial-'));
 test.after(() => fs.rmSync(FOLDER, { recursive: true }));
@@ -25,6 +26,22 @@ for (const [name, code, loads] of BUNDLES) {
     const bundle = path.join(FOLDER, `${name}.mjs`);
     fs.writeFileSync(bundle, code);
     assert.equal(await loadsInThread(bundle, code, 'production'), loads);
+  });
+}
+
+/** @type {[name: string, code: string, loads: boolean][]} */
+const SCRIPTS = [
+  ['loads', 'exports.pages = [];', true],
+  ['throws here', "throw new Error('thrown');", false],
+  ['may not run here', "require('node:fs').rmSync(__filename);", false],
+];
+
+for (const [name, code, loads] of SCRIPTS) {
+  test(`a script that ${name} is compiled`, async () => {
+    const bundle = path.join(FOLDER, `${name}.cjs`);
+    fs.writeFileSync(bundle, asScript(code));
+    assert.equal(await loadsInThread(bundle, code, 'production'), loads);
+    assert.equal(compileBundle(bundle).cachedDataRejected, false);
   });
 }
 
