@@ -6,6 +6,7 @@ one, and what a restart is for is exactly what cannot run twice.
 
 from __future__ import annotations
 
+import builtins
 import errno
 import os
 import re
@@ -32,11 +33,22 @@ _MOST_WRITTEN = 1 << 20
 _HELD = tuple(f"[Errno {code}]" for code in (errno.EADDRINUSE, errno.EAGAIN))
 """Errors of a second process that binds the same port, or takes the same lock."""
 
-_HELD_WORDS = re.compile(r"\b(?:lock|locked|temporarily unavailable)\b", re.IGNORECASE)
-"""What errors of databases and of libraries for locks say, which have no such number."""
+_NUMBER = re.compile(r"\[Errno \d+\]")
 
-_MISTAKES = ("AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "TypeError")
-"""Classes of errors of code, which may be about a name with such a word."""
+_HELD_WORDS = re.compile(
+    r"database (?:table |schema )?is locked|lock (?:wait )?timeout|could not (?:set|obtain) lock on"
+    r"|(?:could not|couldn't|unable to) (?:acquire (?:an? |the )?|)(?:file )?lock\b"
+    r"|could not be acquired|resource temporarily unavailable"
+    r"|(?:held|locked|used|accessed) by (?:another )?(?:process|instance)",
+    re.IGNORECASE,
+)
+"""What databases and libraries for locks say, which give no such number.
+
+SQLite, MySQL, DuckDB and PostgreSQL; redis and zc.lockfile; filelock and LevelDB; Qdrant.
+"""
+
+_NO_MISTAKES = ("Exception", "OSError", "BlockingIOError", "TimeoutError", "RuntimeError")
+"""The built-in classes of such errors: others are mistakes, whatever words they quote."""
 
 _RAISED = re.compile(r"[A-Za-z_][\w.]*: .*")
 """The line of a traceback with the class and the message."""
@@ -84,9 +96,12 @@ async def try_import(server: Server, ahead: Ahead, echo: Callable[[str], None]) 
 def is_held(failed: str) -> bool:
     """Whether an import has failed for what the process that serves holds, as a port or a lock."""
     message = last_message(failed)
-    if any(number in message for number in _HELD):
-        return True
-    return message.partition(":")[0] not in _MISTAKES and bool(_HELD_WORDS.search(message))
+    name = message.partition(":")[0]
+    if hasattr(builtins, name) and name not in _NO_MISTAKES:
+        return False
+    if _NUMBER.search(message):  # the rest is the name of a file, or of the error
+        return any(number in message for number in _HELD)
+    return bool(_HELD_WORDS.search(message))
 
 
 def last_message(text: str) -> str:
