@@ -120,14 +120,14 @@ class CheckedTexts:
     """What came of page files: one whose text is the same is not checked again.
 
     Holds as much as there are page files, whichever was checked last of each, and the same again
-    of those that were edited: edits are taken back.
+    of those that were edited and right: edits are taken back.
     """
 
     _known: dict[str, _Known] = attrs.field(factory=dict)
     """By source."""
 
     _former: dict[str, _Known] = attrs.field(factory=dict)
-    """Those before, by source."""
+    """Those before that had no problem, by source: a problem may be one of another module."""
 
     def check_page(
         self, source: SourceText, root: Path | None = None, pages_dir: str = "pages"
@@ -143,7 +143,7 @@ class CheckedTexts:
             right = None if last is None or last[2][1] else last[2][0]
             done = check_page(source, root, pages_dir, right)
             new = source.text, _stamps(done[0], root), done
-        if last is not None and new is not last:
+        if last is not None and new is not last and not last[2][1]:
             self._former[path] = last
         self._known[path] = new
         return new[2]

@@ -347,6 +347,22 @@ def test_a_text_that_is_restored_is_not_checked_again(monkeypatch: pytest.Monkey
     assert checked == [PAGE, edited]
 
 
+def test_a_wrong_text_that_is_restored_is_checked_with_the_modules_of_now(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"rules.py": "a = 1\n"})
+    memory = CheckedTexts()
+
+    def found(text: str) -> list[str]:
+        _, problems = memory.check_page(read_text(text, "pages/a.fxl"), tmp_path)
+        return [problem.message for problem in problems]
+
+    wrong = f"from rules import b\n\nn = b + c\n\n{PAGE}"
+    found(PAGE)
+    assert found(wrong) == ["'rules' has no 'b'", "undefined name 'c'"]
+    assert found(PAGE) == []
+    write_tree(tmp_path, {"rules.py": "a = 1\nb = 2\n"})
+    assert found(wrong) == ["undefined name 'c'"]
+
+
 def test_a_file_that_cannot_be_read_is_not_the_page_that_it_was(tmp_path: Path) -> None:
     page = tmp_path / "pages/index.fxl"
     page.parent.mkdir()
