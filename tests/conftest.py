@@ -19,7 +19,7 @@ from fxtrio.server.supervise.options import count_cores
 from tests import forked
 from tests.in_turn import SHARED_DEV, in_turn, kind_of
 from tests.outcomes import Outcomes
-from tests.short import LONG, SHORT, amount, few_cases
+from tests.short import LONG, SHORT, amount, few_cases, unnamed_long
 from tests.workers import GROUP, Workers
 
 if TYPE_CHECKING:
@@ -103,8 +103,8 @@ def pytest_collection() -> Generator[None, object, object]:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what this run does not try; let files that run side by side alternate."""
     chosen = set(items)
-    if not LONG and not any("::" in each for each in config.args):
-        chosen -= {each for each in items if each.get_closest_marker("nightly")}
+    if not LONG:
+        chosen -= unnamed_long(items, config.args, config.invocation_params.dir)
     if SHORT:
         chosen &= few_cases(items)
     config.hook.pytest_deselected(items=[each for each in items if each not in chosen])

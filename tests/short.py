@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +35,27 @@ def few_cases(items: Iterable[pytest.Item]) -> set[pytest.Item]:
     for its in cases.values():
         chosen.update(its[:: -(-len(its) // FEW)])
     return chosen
+
+
+def unnamed_long(
+    items: Iterable[pytest.Item], arguments: Collection[str], folder: Path
+) -> set[pytest.Item]:
+    """Return the tests marked ``nightly`` that none of the ``arguments`` names.
+
+    They are those of a command in ``folder``. One names a test after ``::``, not by its file.
+    """
+    parts = [argument.partition("::") for argument in arguments]
+    named = [(folder / file, name) for file, _, name in parts if name]
+    return {
+        item
+        for item in items
+        if item.get_closest_marker("nightly") and not any(_is_named(item, *one) for one in named)
+    }
+
+
+def _is_named(item: pytest.Item, file: Path, name: str) -> bool:
+    """Return whether ``name``, which may be that of a class or of all cases, names ``item``."""
+    its = item.nodeid.partition("::")[2]
+    return item.path == file.resolve() and (
+        its == name or its.startswith((f"{name}[", f"{name}::"))
+    )
