@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import trio
 
+from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
 from fxtrio.develop.build.dev_project import DevProject
 from fxtrio.develop.processes.launch import Ahead
 from fxtrio.develop.processes.messages import Swap, Swapped
@@ -87,6 +88,56 @@ async def test_node_learns_of_what_was_saved_with_it(
     assert sorted(ui) == [("change", "pages/index.fxl"), ("unlink", "pages/old.fxl")]
     css = str(tmp_path / "pages/look.css")
     assert [one for fields in told for one in fields["files"]] == [{"type": "change", "file": css}]
+
+
+@pytest.mark.parametrize(
+    ("order", "files"),
+    [
+        ("site", {"pages/index.fxl": PAGE.replace("one", "two"), "pages/b.fxl": PAGE}),
+        ("change", {"pages/index.fxl": PAGE.replace("one", "two"), "rules.py": "A = 2\n"}),
+    ],
+)
+async def test_node_learns_of_what_it_has_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, order: str, files: dict[str, str]
+) -> None:
+    write_tree(tmp_path, {"fx.config.json": "{}", "rules.py": "A = 1\n", "pages/index.fxl": PAGE})
+    write_tree(tmp_path, {"pages/look.css": "", "pages/old.fxl": PAGE})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sockets").mkdir()
+    failures = [BundlerCrashed(0, "once")]
+    taken: list[tuple[str, dict[str, Any]]] = []
+    ask = ViteSupervisor.ask
+
+    async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
+        if op == order and failures:
+            raise failures.pop()
+        taken.append((op, fields))
+        return await ask(vite, op, fields)
+
+    async def swap(order: Swap) -> Swapped:
+        return Swapped(modules=1)
+
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
+            monkeypatch.setattr(ViteSupervisor, "ask", asking)
+            write_tree(tmp_path, files)
+            saved = list(files)
+            if order == "site":  # as many views as before
+                (tmp_path / "pages/old.fxl").unlink()
+                saved.append("pages/old.fxl")
+            with pytest.raises(BundlerCrashed):
+                await project.apply(Changes(tuple(saved)), swap)
+            project.miss(Changes(tuple(saved)))
+            await project.prepare()
+            nursery.cancel_scope.cancel()
+
+    ui = [(one["type"], one["file"]) for op, sent in taken if op == "change" for one in sent["ui"]]
+    others = [("add", "pages/b.fxl"), ("unlink", "pages/old.fxl")] if order == "site" else []
+    assert sorted(ui) == sorted([("change", "pages/index.fxl"), *others])
+    if order == "site":  # it may have some of the views
+        assert ["plan" in sent for op, sent in taken if op == "site"] == [True]
 
 
 SERVER = "@server\nasync def load(request):\n    return {'n': %d}\n\n\n"

@@ -6,7 +6,7 @@ A file that has become invalid changes nothing but its problems.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -92,8 +92,8 @@ class DevProject:
         )
         self._described = DescribedLater()
 
-        self._pending_update: Callable[[], Awaitable[UpdateResult]] | None = None
-        """Sends Node what was taken over already, when nothing of before is served any more."""
+        self._notified: dict[str, CheckedPage] = {}
+        """The pages as Node has been notified of them last, by source."""
 
         self._deleted: set[str] = set()
         """Sources of pages that have been deleted."""
@@ -117,15 +117,15 @@ class DevProject:
             project = await self._files.read_all(self.config, self._by_source())
             await trio.to_thread.run_sync(self._write_all, project)
         before = self._by_source()
+        is_first = not self._notified
+        if is_first:  # it reads the files
+            self._notified = {page.module.source: page for page in project.pages}
         await self._take(project, replan=True)
-        if self._pending_update is not None:
-            update, self._pending_update = self._pending_update, None
-            await update()
         # What serves next may have imported what was there before.
         others = other_servers(self._by_source(), before, markdown=True) if before else ()
         self._code.begin(Swap(sources=tuple(others)) if self._ahead.has_begun else Swap())
-        if before:
-            await self._catch_up(before)
+        if not is_first:
+            await self._catch_up()
         await self._report_page_problems()
         await self._report_problems("python", [])  # of the process before
         for problem in self._files.news():
@@ -145,12 +145,17 @@ class DevProject:
 
         ``restart`` says why a new process is needed in any case.
         """
+        applied = await self._apply(changes, swap, restart)
+        if applied.restart:  # Node gets them when nothing of before is served any more
+            self.miss(changes)
+        return applied
+
+    async def _apply(self, changes: Changes, swap: SwapCode, restart: str) -> Applied:
         assert self._project is not None
         look = partial(self._look_at, changes.files, pages=has_inotify() and not restart)
         is_few = len(changes.files) <= _FEW
         found, good = look() if is_few else await trio.to_thread.run_sync(look)
         if BUILT in found.settings:  # no process can start before it is made again
-            self.miss(changes)
             return Applied(restart=f"{BUILT} has changed")
         if found.settings and not restart:
             restart = f"{found.settings[0]} has changed"
@@ -161,7 +166,6 @@ class DevProject:
         if not restart:
             return await self._take_over(found, good, swap)
         if found.structure and await self._has_other_folder():
-            self.miss(changes)
             return Applied(restart=restart)
         return await self._restart(found, swap, restart)
 
@@ -228,14 +232,14 @@ class DevProject:
         """Remember changes that come while nothing can be served."""
         self._missed.update(changes.files)
 
-    async def _catch_up(self, before: dict[str, CheckedPage]) -> None:
-        """Send Node, which may have continued, the changes during the restart."""
+    async def _catch_up(self) -> None:
+        """Send Node, which may have continued, the changes that it has not been notified of."""
         assert self._project is not None
-        seen_below = {*before, *self._by_source()}
-        missed = [file for file in self._missed if file not in seen_below]
-        self._missed.clear()
+        changes = changes_since(self._notified, self._by_source(), structure=True)
+        missed = self._missed.difference(changes.deleted)
         found = sort_changes(self.root, self.config, self._project, missed)
-        await self._notify_node(found, changes_since(before, self._by_source(), structure=True))
+        await self._notify_node(found, changes)
+        self._missed.clear()
 
     async def _restructure(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
         """Act on files that came or went."""
@@ -297,7 +301,6 @@ class DevProject:
             )
             if swapped.restart:
                 await self._report_problems("python", wrong["python"])
-                self._pending_update = partial(self._notify_node, found, changes)
                 return Applied(restart=swapped.restart)
         if not (ui_alone and changed):
             data = None if swapped.failed else _new_data(found, changes, facts, swapped)
@@ -354,6 +357,9 @@ class DevProject:
             answer = None if order is None else await self._ask("change", **order)
         finally:
             self._build.write_postponed()  # whoever is notified later reads them
+        self._notified |= changed
+        for source in deleted:
+            self._notified.pop(source, None)
         if answer is None:
             return UpdateResult()
         return UpdateResult(answer["problems"], answer["used"], answer["outlines"])
@@ -366,14 +372,22 @@ class DevProject:
         before, self._site = self._site, planned_site(project, self._site)
         site = self._site
         if replan or self._result is None:
-            self._result = await self._send_site(project, site, before)
+            # Node may have another one than before, even if it does not answer.
+            known, self._result = self._result, None
+            self._result = await self._send_site(project, site, before, known)
         self._build.write_manifest(project, site, self.config, self._result)
 
     async def _send_site(
-        self, project: CheckedProject, site: PlannedSite, before: PlannedSite | None
+        self,
+        project: CheckedProject,
+        site: PlannedSite,
+        before: PlannedSite | None,
+        known: BundleResult | None,
     ) -> BundleResult:
-        """Send Node the views of the app, or those that have come to ``before``, which it has."""
-        known = self._result
+        """Send Node the views of the app, or those that have come to ``before``.
+
+        ``known`` is what it has answered to that one; None if it may have none.
+        """
         more = None if known is None else added_views(project, site, before)
         if known is not None and more is not None:
             answer = await self._ask("site", more=more)
