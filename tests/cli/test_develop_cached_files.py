@@ -23,6 +23,7 @@ from tests.trees import write_tree
 PLAN: dict[str, Any] = {"views": []}
 ANSWER: dict[str, Any] = {
     "buildId": "development",
+    "server": "",
     "entry": {"module": "/_fx/entry", "css": [], "preload": []},
     "files": {},
     "clients": [],

@@ -15,6 +15,7 @@ PLAN: dict[str, Any] = {"views": [{"module": "pages/index.fxl"}]}
 ANSWER: dict[str, Any] = {
     "ok": True,
     "buildId": "development",
+    "server": "",
     "entry": {"module": "/_fx/entry", "css": [], "preload": ["/_fx/one.js"]},
     "files": {},
     "clients": [{"module": "/_fx/pages/index.fxl.tsx"}],
