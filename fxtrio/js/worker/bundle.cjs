@@ -18,6 +18,12 @@ const vm = require('node:vm');
 /** Bytes of SHA-256, in front of the compiled code. */
 const DIGEST_SIZE = 32;
 
+/** The URL of a script in stacks: compiled code keeps the one of its build, whose folder is renamed. */
+const NAME = 'file:///server.cjs';
+
+/** Where the script is that this process has loaded. */
+let place = NAME;
+
 /**
  * Return what the bundle in `file` exports, or a promise of it.
  *
@@ -25,6 +31,15 @@ const DIGEST_SIZE = 32;
  */
 function loadBundle(file) {
   return isScript(file) ? runBundle(compileBundle(file), file) : import(pathToFileURL(file).href);
+}
+
+/**
+ * Return the URL of the file that a URL in a stack names.
+ *
+ * @param {string} url
+ */
+function fileOfFrame(url) {
+  return url === NAME ? place : url;
 }
 
 /** @param {string} file */
@@ -49,7 +64,7 @@ function asScript(code) {
 function compileBundle(file) {
   const code = fs.readFileSync(file, 'utf8');
   return new vm.Script(code, {
-    filename: pathToFileURL(file).href, // as frames of ES modules have it
+    filename: NAME,
     cachedData: readCompiled(file, code),
   });
 }
@@ -61,6 +76,7 @@ function compileBundle(file) {
  */
 function runBundle(script, file) {
   const exported = {};
+  place = pathToFileURL(file).href;
   script.runInThisContext()(exported, createRequire(file), file, path.dirname(file));
   return exported;
 }
@@ -114,6 +130,7 @@ function digestOf(code, compiled) {
 
 exports.asScript = asScript;
 exports.compileBundle = compileBundle;
+exports.fileOfFrame = fileOfFrame;
 exports.isScript = isScript;
 exports.keepCompiled = keepCompiled;
 exports.loadBundle = loadBundle;

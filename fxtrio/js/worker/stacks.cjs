@@ -12,6 +12,7 @@ const { SourceMap } = require('node:module');
 const path = require('node:path');
 const { fileURLToPath, pathToFileURL } = require('node:url');
 
+const { fileOfFrame } = require('./bundle.cjs');
 const { renderer } = require('./library.json');
 const { remedyFor } = require('./remedies.cjs');
 
@@ -122,10 +123,11 @@ class Stacks {
   }
 
   /** @param {any[]} match of PLACE */
-  #original([place, url, line, column]) {
+  #original([place, named, line, column]) {
+    const url = fileOfFrame(named);
     const found = this.#map(url)?.findEntry(line - 1, column - 1);
     if (!found || !('originalSource' in found) || !found.originalSource) {
-      return place.replace(url, fileURLToPath(url));
+      return place.replace(named, fileURLToPath(url));
     }
     const source = new URL(found.originalSource, `${url}.map`);
     const path = source.protocol === 'file:' ? fileURLToPath(source) : source.href;
