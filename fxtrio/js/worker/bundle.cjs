@@ -21,8 +21,12 @@ const DIGEST_SIZE = 32;
 /** The URL of a script in stacks: compiled code keeps the one of its build, whose folder is renamed. */
 const NAME = 'file:///server.cjs';
 
-/** Where the script is that this process has loaded. */
-let place = NAME;
+/**
+ * The URLs of the files that names in stacks stand for.
+ *
+ * @type {Map<string, string>}
+ */
+const FILES = new Map();
 
 /**
  * Return what the bundle in `file` exports, or a promise of it.
@@ -39,7 +43,7 @@ function loadBundle(file) {
  * @param {string} url
  */
 function fileOfFrame(url) {
-  return url === NAME ? place : url;
+  return FILES.get(url) ?? url;
 }
 
 /** @param {string} file */
@@ -76,7 +80,7 @@ function compileBundle(file) {
  */
 function runBundle(script, file) {
   const exported = {};
-  place = pathToFileURL(file).href;
+  FILES.set(NAME, pathToFileURL(file).href);
   script.runInThisContext()(exported, createRequire(file), file, path.dirname(file));
   return exported;
 }
