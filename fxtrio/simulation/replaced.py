@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import gc
 import logging
 import sqlite3
@@ -14,8 +15,7 @@ from typing import Any
 import attr._make
 import cattrs.gen
 
-from fxtrio import app as app_module
-from fxtrio import process_identity
+from fxtrio import application, process_identity
 from fxtrio.db.sqlite import engine as sqlite_engine
 from fxtrio.jobs import discovery
 from fxtrio.send_budget.budget import process_unsent
@@ -55,7 +55,7 @@ def replaced(store: MessageStore | None, modules: Callable[[], Iterable[object]]
         stack.enter_context(_attribute(process_identity, "_machine", no_machine))
         stack.enter_context(_attribute(discovery, "imported_modules", modules))
         if store is not None:
-            stack.enter_context(_attribute(app_module, "open_broker", store.open_broker))
+            stack.enter_context(_attribute(application, "open_broker", store.open_broker))
         stack.enter_context(_attribute(process_unsent, "clock", LoopClock()))
         for module in (attr._make, cattrs.gen):
             stack.enter_context(_attribute(module, "compile", _compiled))
@@ -73,6 +73,8 @@ def _compiled(source: str, file: str, mode: str) -> CodeType:
 def _attribute(module: Any, name: str, value: object) -> Iterator[None]:
     """Give a module another attribute for the block, or one in place of a builtin."""
     before = getattr(module, name, _NONE)
+    if before is _NONE and not hasattr(builtins, name):  # the module has it no more
+        raise AttributeError(f"{module!r} has no attribute {name!r}")
     setattr(module, name, value)
     try:
         yield
