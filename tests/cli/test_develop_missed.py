@@ -31,6 +31,20 @@ def in_folder(root: Path, nursery: trio.Nursery) -> DevProject:
     )
 
 
+def record_orders(monkeypatch: pytest.MonkeyPatch, kind: str) -> list[dict[str, Any]]:
+    """Return the list to which the fields of every later order of one kind to Node are added."""
+    orders: list[dict[str, Any]] = []
+    ask = ViteSupervisor.ask
+
+    async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
+        if op == kind:
+            orders.append(fields)
+        return await ask(vite, op, fields)
+
+    monkeypatch.setattr(ViteSupervisor, "ask", asking)
+    return orders
+
+
 async def needs_restart(order: Swap) -> Swapped:
     return Swapped(restart="a class has instances")
 
@@ -55,15 +69,7 @@ async def test_node_learns_of_what_was_saved_with_it(
         async with trio.open_nursery() as nursery:
             project = in_folder(tmp_path, nursery)
             await project.prepare()
-            told: list[dict[str, Any]] = []
-            ask = ViteSupervisor.ask
-
-            async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
-                if op == "change":
-                    told.append(fields)
-                return await ask(vite, op, fields)
-
-            monkeypatch.setattr(ViteSupervisor, "ask", asking)
+            told = record_orders(monkeypatch, "change")
             write_tree(
                 tmp_path,
                 {
@@ -271,15 +277,7 @@ async def test_a_mistake_of_the_process_before_has_left_the_overlay_after_a_rest
             project = in_folder(tmp_path, nursery)
             await project.prepare()
             assert (await project.apply(Changes(("rules.py",)), swap)).problems
-            told: list[dict[str, Any]] = []
-            ask = ViteSupervisor.ask
-
-            async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
-                if op == "problems":
-                    told.append(fields)
-                return await ask(vite, op, fields)
-
-            monkeypatch.setattr(ViteSupervisor, "ask", asking)
+            told = record_orders(monkeypatch, "problems")
             project.miss(Changes(("rules.py",)))  # as when the developer asks for another process
             await project.prepare()
             nursery.cancel_scope.cancel()

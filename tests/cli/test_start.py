@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -62,9 +62,14 @@ ENDED = 10.0  # seconds after which a process counts as left over
 
 def imported(*modules: str) -> set[str]:
     """Return the names of all modules that a new interpreter has after importing some."""
-    code = f"import sys, {', '.join(modules)}; print(*sys.modules)"
-    command = [sys.executable, "-c", code]
-    return set(subprocess.run(command, capture_output=True, text=True, check=True).stdout.split())
+    return set(" ".join(printed_after(modules, "import sys; print(*sys.modules)")).split())
+
+
+def printed_after(modules: Iterable[str], code: str) -> set[str]:
+    """Return the lines that code prints in a new interpreter after importing some modules."""
+    command = [sys.executable, "-c", f"import {', '.join(modules)}\n{code}"]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    return set(run.stdout.splitlines())
 
 
 def test_nothing_heavy_is_imported_that_a_server_does_not_need() -> None:
@@ -85,30 +90,26 @@ def test_the_task_tree_is_imported_for_apps_that_show_it_alone() -> None:
 def test_a_server_creates_few_classes_of_attrs_at_its_start() -> None:
     """Each takes half a millisecond: records that only fxtrio reads are of msgspec."""
     code = (
-        f"import gc, {', '.join((*BEFORE_NODE, *BESIDE_NODE))}\n"
+        "import gc\n"
         "for kind in gc.get_objects():\n"
         "    if isinstance(kind, type) and '__attrs_attrs__' in vars(kind):\n"
         "        if kind.__module__.startswith('fxtrio.'):\n"
         "            print(kind.__module__, kind.__qualname__)\n"
     )
-    command = [sys.executable, "-c", code]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert len(set(run.stdout.splitlines())) <= MOST_CLASSES
+    assert 0 < len(printed_after((*BEFORE_NODE, *BESIDE_NODE), code)) <= MOST_CLASSES
 
 
 def test_a_server_compiles_few_patterns_at_its_start() -> None:
     """Most take a quarter of a millisecond: `re` compiles and caches a string at its first use."""
     code = (
-        f"import re, sys, {', '.join((*BEFORE_NODE, *BESIDE_NODE))}\n"
+        "import re, sys\n"
         "for name, module in sys.modules.items():\n"
         "    if name.startswith('fxtrio.'):\n"
         "        for key, value in vars(module).items():\n"
         "            if isinstance(value, re.Pattern):\n"
         "                print(name, key)\n"
     )
-    command = [sys.executable, "-c", code]
-    run = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert len(set(run.stdout.splitlines())) <= MOST_PATTERNS
+    assert 0 < len(printed_after((*BEFORE_NODE, *BESIDE_NODE), code)) <= MOST_PATTERNS
 
 
 def test_what_answers_other_requests_than_those_for_pages_is_imported_for_these() -> None:
