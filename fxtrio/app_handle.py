@@ -29,13 +29,11 @@ if TYPE_CHECKING:
 class AuthenticatorTaken(PlacedError):
     """Two plugins want to say who connections belong to."""
 
+    remedy = "Remove one of them from 'plugins'"
+
     def __init__(self, registered: object, other: object) -> None:
-        super().__init__(
-            "plugins",
-            f"{type(other).__qualname__} and {type(registered).__qualname__} both "
-            "authenticate visitors",
-            "Remove one of them from 'plugins'",
-        )
+        both = f"{type(other).__qualname__} and {type(registered).__qualname__}"
+        super().__init__("plugins", f"{both} both authenticate visitors")
 
 
 class RequestMeter(Protocol):

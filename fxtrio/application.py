@@ -72,12 +72,10 @@ if TYPE_CHECKING:
 class TrioMissing(PlacedError):
     """The app is served on another event loop than Trio's."""
 
+    remedy = "Use 'fx serve', or 'hypercorn --worker-class trio app:app'"
+
     def __init__(self) -> None:
-        super().__init__(
-            "fxtrio",
-            "the server does not run on trio",
-            "Use 'fx serve', or 'hypercorn --worker-class trio app:app'",
-        )
+        super().__init__("fxtrio", "the server does not run on trio")
 
 
 class Application(Starlette):

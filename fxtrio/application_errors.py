@@ -13,20 +13,22 @@ from typing import NoReturn
 
 import trio
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
 
 
-class NoExceptionRaised(FxtrioError):
+class NoExceptionRaised(PlacedError):
     """Application code raised no Exception but a BaseException, such as KeyboardInterrupt.
 
     Stands for it on the way to the server, which such a thing would end.
     """
 
+    remedy = "Raise an Exception"
+
     def __init__(self, raised: BaseException) -> None:
-        super().__init__(f"The application raised {raised!r:.80}. Raise an Exception.")
+        super().__init__("", f"The application raised {raised!r:.80}")
 
 
 def leave_to_server(error: BaseException) -> NoReturn:

@@ -19,7 +19,7 @@ import outcome
 import trio
 
 from fxtrio.context import current_app, why_no_app
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.limiters import limiter_of
 from fxtrio.tasks.calls import name_of
 
@@ -38,22 +38,22 @@ STOP_TIMEOUT = 5.0
 log = logging.getLogger("fx.asyncio")
 
 
-class PortalNotRunning(FxtrioError):
+class PortalNotRunning(PlacedError):
     """`portal` was called where no app runs, or after its end."""
 
     def __init__(self, cause: str = "the app has ended, or is about to") -> None:
-        super().__init__(f"portal(): {cause}.")
+        super().__init__("portal()", cause)
 
 
-class PortalCallCancelled(FxtrioError):
+class PortalCallCancelled(PlacedError):
     """A call on the asyncio loop was cancelled there, and not by whoever waits for it."""
 
     def __init__(self, call: str) -> None:
         super().__init__(
-            f"portal({call}): the call was cancelled on the asyncio loop: by itself, by a "
-            "library, or because the app ends."
+            f"portal({call})",
+            "the call was cancelled on the asyncio loop: by itself, by a library, or because the "
+            "app ends",
         )
-        self.call = call
 
 
 async def portal(func: Callable[P, Awaitable[T]], /, *args: P.args, **kwargs: P.kwargs) -> T:

@@ -20,13 +20,11 @@ A few thousand brackets are enough for the last. Whoever reads what can be made 
 class LinkInTheWay(PlacedError):
     """Something below `.fx` is a symbolic link, so that files would be written elsewhere."""
 
+    remedy = "Remove the link; its files are created again"
+
     def __init__(self, link: Path) -> None:
-        super().__init__(
-            display_path(link),
-            "is a symbolic link, and files are written into what it names",
-            "Remove the link; its files are created again",
-        )
-        self.link = link
+        cause = "is a symbolic link, and files are written into what it names"
+        super().__init__(display_path(link), cause)
 
 
 def require_no_link(root: Path, path: PurePath | str) -> Path:

@@ -51,17 +51,14 @@ class NotSerializable(ValueInvalid):
     """A loader or action returned something that JSON cannot hold."""
 
     def __init__(self, place: str, path: str, value: object) -> None:
-        name = type(value).__name__
-        value_text = " ".join(reprlib.repr(value).split())
         where = f"the value at {path.lstrip('.')!r}" if path else "the returned value"
         forgotten = forgotten_await(value)
-        super().__init__(
-            f"{place}: {where} is {forgotten}"
-            if forgotten
-            else f"{place}: {where} is not JSON-serializable: {value_text} ({name}). "
-            f"{remedy_for(value) or _REMEDY}"
-        )
-        self.place = place
+        if forgotten:
+            super().__init__(place, f"{where} is {forgotten}")
+        else:
+            text = f"{' '.join(reprlib.repr(value).split())} ({type(value).__name__})"
+            cause = f"{where} is not JSON-serializable: {text}"
+            super().__init__(place, cause, remedy_for(value) or _REMEDY)
         self.path = path.lstrip(".")
         self.value = value
 

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 from urllib.parse import quote, urlsplit
 
 from fxtrio.sizes import size_text
 from fxtrio.status import as_status
+
+Problem = TypeVar("Problem")
 
 
 def display_path(path: Path) -> str:
@@ -27,8 +29,8 @@ def display_path(path: Path) -> str:
 
 
 def sentence(text: str) -> str:
-    """Return ``text`` with the full stop that a remedy such as "Did you mean 'a'?" needs not."""
-    return text if text.endswith("?") else f"{text}."
+    """Return ``text`` with a full stop, unless it ends with one or with a question mark."""
+    return text if text.endswith((".", "?")) else f"{text}."
 
 
 class _Copied(Exception):
@@ -47,24 +49,44 @@ class FxtrioError(_Copied):
 
 
 class PlacedError(FxtrioError):
-    """The base of errors whose message has three parts: ``place: cause. Remedy.``"""
+    """The base of errors with the message ``place: cause. Remedy.``"""
 
-    def __init__(self, place: str, cause: str, remedy: str) -> None:
-        """``cause`` and ``remedy`` are without a full stop."""
-        super().__init__(f"{place}: {cause}. {sentence(remedy)}")
+    remedy = ""
+    """What to do about it. A class for which that is always the same sets it."""
+
+    def __init__(self, place: str, cause: str, remedy: str = "", *, output: str = "") -> None:
+        """``cause`` and ``remedy`` need no full stop; ``output`` stands in the lines below.
+
+        A cause that ends with a question has its remedy in it.
+        """
         self.place = place
         self.cause = cause
-        self.remedy = remedy
+        self.remedy = remedy or ("" if cause.endswith("?") else self.remedy)
+        message = f"{place}: {sentence(cause)}" if place else sentence(cause)
+        message += f" {sentence(self.remedy)}" if self.remedy else ""
+        super().__init__(f"{message}\n{output}" if output else message)
 
 
-class AssetInvalid(FxtrioError):
+class Signal(Exception):
+    """The base of what one part of fxtrio raises for another, which catches it.
+
+    Nobody reads its text, so that it has no place and no remedy.
+    """
+
+
+class SeveralProblems(FxtrioError, Generic[Problem]):
+    """The base of errors that report all problems which were found together, one after another."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        Exception.__init__(self, "\n".join(map(str, self.problems)))
+
+
+class AssetInvalid(PlacedError):
     """The base of errors about a picture or a font, which the bundler reports with its place."""
 
     def __init__(self, cause: str, remedy: str) -> None:
-        """Both are without a full stop."""
-        super().__init__(f"{cause}. {remedy}.")
-        self.cause = cause
-        self.remedy = remedy
+        super().__init__("", cause, remedy)
 
     @property
     def problem(self) -> dict[str, str]:
@@ -194,11 +216,30 @@ class Redirect(_Copied):
         self.status = int(status)
 
 
-class ValueInvalid(FxtrioError):
+class ValueInvalid(PlacedError):
     """The base of errors about what a function of the application returned.
 
     The message says all there is: no line of a traceback has to do with it.
     """
+
+
+class ResultInvalid(ValueInvalid):
+    """The base of errors about a result of a type that cannot be used; ``remedy`` names those."""
+
+    def __init__(self, place: str, value: object) -> None:
+        super().__init__(place, f"returned {forgotten_await(value) or described(value)}")
+
+
+class FunctionInvalid(PlacedError):
+    """The base of errors about a setting that names no function which can be called."""
+
+    def __init__(self, key: str, name: str, cause: str) -> None:
+        super().__init__(key, f"is {name!r}, {cause}")
+
+
+def described(value: object) -> str:
+    """Return a value and its type, in as many words as a message has room for."""
+    return f"{value!r:.80} ({type(value).__name__})"
 
 
 def forgotten_await(value: object) -> str:
@@ -242,10 +283,7 @@ class BodiesFull(ActionError):
         super().__init__("Too much is being sent at once. Try again in a moment.", 503)
 
 
-"""The cause and the remedy."""
-
-
-class TaskQueueError(FxtrioError):
+class TaskQueueError(PlacedError):
     """The task queue did not accept a job."""
 
 
@@ -255,11 +293,10 @@ class TaskQueueFull(TaskQueueError, Busy):
     If nothing catches it, the response has status 503 and `Retry-After`.
     """
 
+    remedy = "Try again later, or raise 'tasks.capacity' or 'tasks.workers'"
+
     def __init__(self, job: str, capacity: int) -> None:
-        super().__init__(
-            f"{job}: not enqueued, {capacity} jobs already wait for a worker. "
-            "Try again later, or raise 'tasks.capacity' or 'tasks.workers'."
-        )
+        super().__init__(job, f"not enqueued, {capacity} jobs already wait for a worker")
         self.job = job
         self.capacity = capacity
 
@@ -268,42 +305,39 @@ class TaskQueueNotRunning(TaskQueueError):
     """A job was enqueued outside a running app, or after its shutdown had begun."""
 
     def __init__(self, job: str, cause: str = "the app has ended, or is about to") -> None:
-        super().__init__(f"{job}: not enqueued, {cause}.")
+        super().__init__(job, f"not enqueued, {cause}")
         self.job = job
 
 
-class ClientDisconnected(FxtrioError, ConnectionError):
+class ClientDisconnected(PlacedError, ConnectionError):
     """An application sends to a client that has disconnected. It may let this pass."""
 
     def __init__(self) -> None:
-        super().__init__("send: the client has disconnected. You need not catch this error.")
+        super().__init__("send", "the client has disconnected", "You need not catch this error")
 
 
-class AppNotRunning(FxtrioError):
+class AppNotRunning(PlacedError):
     """A request came to an app whose lifespan has not begun, or has ended.
 
     Or code needs an app where none can be found, and ``cause`` says why.
     """
 
     def __init__(self, cause: str = "") -> None:
-        super().__init__(
-            f"fxtrio: {cause}."
-            if cause
-            else "fxtrio: the app is not running. Serve it with a server that runs the ASGI "
-            "lifespan, such as 'fx serve', run 'app.open_mounted()' in the lifespan of the app "
-            "that it is mounted in, or open it with fx.testing."
+        remedy = (
+            "Serve it with a server that runs the ASGI lifespan, such as 'fx serve', run "
+            "'app.open_mounted()' in the lifespan of the app that it is mounted in, or open it "
+            "with fx.testing"
         )
+        super().__init__("fxtrio", cause or "the app is not running", "" if cause else remedy)
 
 
 class DottedNameUnknown(PlacedError):
     """A ``module:attribute`` of the settings leads nowhere."""
 
+    remedy = "Write it as 'module:attribute', with the module importable from the project folder"
+
     def __init__(self, name: str, cause: str) -> None:
-        super().__init__(
-            "fx.config.json",
-            f"{name!r} cannot be imported: {cause}",
-            "Write it as 'module:attribute', with the module importable from the project folder",
-        )
+        super().__init__("fx.config.json", f"{name!r} cannot be imported: {cause}")
         self.name = name
         self.cause = cause
 
@@ -321,25 +355,25 @@ class ExtraMissing(PlacedError):
         self.distribution = distribution
 
 
-class MessageNotEncodable(FxtrioError, TypeError):
+class MessageNotEncodable(PlacedError, TypeError):
     """A message was published that no WebSocket frame can hold."""
 
+    remedy = "Publish a dict or list of JSON values, a str, or bytes"
+
     def __init__(self, message: object, cause: str) -> None:
-        super().__init__(
-            f"publish({message!r:.80}): {cause}. "
-            "Publish a dict or list of JSON values, a str, or bytes."
-        )
+        super().__init__(f"publish({message!r:.80})", cause)
         self.message = message
-        self.cause = cause
 
 
-class MessageTooLarge(FxtrioError, ValueError):
+class MessageTooLarge(PlacedError, ValueError):
     """A message was published that is larger than `realtime.maxPublish`."""
+
+    remedy = "Publish a URL or an id instead, or raise the setting"
 
     def __init__(self, channel: str, size: int, limit: int) -> None:
         super().__init__(
-            f"publish({channel!r}): the message has {size:,} bytes, more than the {limit:,} of "
-            "realtime.maxPublish. Publish a URL or an id instead, or raise the setting."
+            f"publish({channel!r})",
+            f"the message has {size:,} bytes, more than the {limit:,} of realtime.maxPublish",
         )
         self.channel = channel
         self.size = size
@@ -349,12 +383,10 @@ class MessageTooLarge(FxtrioError, ValueError):
 class BrokerUnreachable(PlacedError):
     """The message broker did not answer."""
 
+    remedy = "Is it running? See 'realtime.broker'"
+
     def __init__(self, place: str, what: str) -> None:
-        super().__init__(
-            place,
-            f"the broker could not {what}",
-            "Is it running? See 'realtime.broker'",
-        )
+        super().__init__(place, f"the broker could not {what}")
 
 
 def leaves(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

@@ -13,10 +13,9 @@ import re
 from html import escape
 from html.parser import HTMLParser
 
-import attrs
 import msgspec
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.manifest import HeadNode
 
 VOID = frozenset({"base", "body", "html", "link", "meta"})
@@ -35,20 +34,16 @@ _TEXT_HAZARD = {
 }
 
 
-@attrs.define(eq=False)
-class HeadInvalid(FxtrioError):
+class HeadInvalid(PlacedError):
     """A ``HEAD`` value holds something that does not belong into a document's head."""
 
-    cause: str
-    line: int
-    """In the HTML, 1-based."""
+    remedy = "Remove it"
 
-    column: int
-    """In the line, 1-based."""
-
-    def __str__(self) -> str:
-        """Point into the HTML."""
-        return f"HEAD, line {self.line}, column {self.column}: {self.cause}. Remove it."
+    def __init__(self, cause: str, line: int, column: int) -> None:
+        """``line`` of the HTML and ``column`` of the line are 1-based."""
+        super().__init__(f"HEAD, line {line}, column {column}", cause)
+        self.line = line
+        self.column = column
 
 
 def parse_head(html: str) -> list[HeadNode]:

@@ -40,9 +40,10 @@ HeadNode = list[Any]
 class ManifestUnreadable(PlacedError):
     """The build folder holds no manifest that this version can read."""
 
+    remedy = "Run 'fx build'"
+
     def __init__(self, path: Path, cause: str) -> None:
-        super().__init__(display_path(path), cause, "Run 'fx build'")
-        self.path = path
+        super().__init__(display_path(path), cause)
 
 
 class PageModule(msgspec.Struct, frozen=True, kw_only=True):

@@ -21,7 +21,7 @@ import msgspec
 
 from fxtrio.atomic_write import write_whole
 from fxtrio.cache_folder import cache_folder
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 MINIMUM = (20, 19)
 """Oldest Node that the bundler supports (major, minor)."""
@@ -72,15 +72,15 @@ are asked in each process.
 """
 
 
-class NodeMissing(FxtrioError):
+class NodeMissing(PlacedError):
     """There is no Node that can run the bundler and the SSR workers."""
+
+    remedy = """Install it from https://nodejs.org, or run 'pip install "fxtrio[node]"'"""
 
     def __init__(self, minimum: str, rejected: tuple[str, ...] = ()) -> None:
         found = f" ({'; '.join(rejected)})" if rejected else ""
-        super().__init__(
-            f"node: version {minimum} or newer is required, and was not found{found}. "
-            'Install it from https://nodejs.org, or run: pip install "fxtrio[node]"'
-        )
+        cause = f"version {minimum} or newer is required, and was not found{found}"
+        super().__init__("node", cause)
         self.minimum = minimum
         self.rejected = rejected
 

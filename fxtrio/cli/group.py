@@ -20,7 +20,7 @@ import click
 
 from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import print_errors
-from fxtrio.errors import FxtrioError, leaves
+from fxtrio.errors import FxtrioError, PlacedError, leaves
 from fxtrio.nearest import nearest
 
 # Else Python looks twice for garbage among all that was imported before it exits.
@@ -142,7 +142,7 @@ _REMEDIES = {
 """What to do about errors of the file system that are no defects of a program."""
 
 
-class FileAccessFailed(FxtrioError):
+class FileAccessFailed(PlacedError):
     """A file could not be read or written: a full disk, or missing permissions."""
 
     @classmethod
@@ -155,8 +155,8 @@ class FileAccessFailed(FxtrioError):
             number = int(found[1]) if found else None
         if number not in _REMEDIES:
             return None
-        place = f"{os.fsdecode(file)}: " if isinstance(file, str | bytes | os.PathLike) else ""
-        return cls(f"{place}{os.strerror(number)}. {_REMEDIES[number]}.")
+        place = os.fsdecode(file) if isinstance(file, str | bytes | os.PathLike) else ""
+        return cls(place, os.strerror(number), _REMEDIES[number])
 
 
 def _explained(errors: Sequence[BaseException]) -> list[FxtrioError]:

@@ -18,14 +18,13 @@ from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import attrs
 import click
 from rich.text import Text
 
 from fxtrio.cli.exit_codes import INTERRUPTED
 from fxtrio.cli.output import console, print_done
 from fxtrio.config import CONFIG_FILE
-from fxtrio.errors import FxtrioError, PlacedError, display_path
+from fxtrio.errors import PlacedError, display_path
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 _RENAMED = {"gitignore": ".gitignore", "dockerignore": ".dockerignore", "mcp.json": ".mcp.json"}
@@ -105,32 +104,22 @@ _TYPED = {
 """What pages say where types are wanted, by file."""
 
 
-@attrs.define(eq=False)
-class StarterClash(FxtrioError):
+class StarterClash(PlacedError):
     """`fx init` would overwrite files."""
 
-    folder: Path
-    files: tuple[str, ...]
+    remedy = "Choose another name, or move them away"
 
-    def __str__(self) -> str:
-        """Name the files."""
-        return (
-            f"{display_path(self.folder)}: {', '.join(self.files)} exist already. "
-            "Choose another name, or move them away."
-        )
+    def __init__(self, folder: Path, files: tuple[str, ...]) -> None:
+        super().__init__(display_path(folder), f"{', '.join(files)} exist already")
 
 
 class StarterUnwritable(PlacedError):
     """`fx init` may not, or cannot, write there. The files that it had written were removed."""
 
+    remedy = "Nothing was written: choose another folder, or correct its permissions"
+
     def __init__(self, folder: Path, error: OSError) -> None:
-        cause = error.strerror or str(error)
-        super().__init__(
-            display_path(folder),
-            cause,
-            "Nothing was written: choose another folder, or correct its permissions",
-        )
-        self.folder = folder
+        super().__init__(display_path(folder), error.strerror or str(error))
 
 
 @click.command

@@ -16,7 +16,7 @@ import click
 from fxtrio.cli.output import app_option, find_app, root_option
 from fxtrio.cli.standard_streams import open_closed_descriptors
 from fxtrio.config import Config, is_named, load_config, load_env_files
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.manifest import FOLDERS, Manifest, ManifestUnreadable, load_manifest
 from fxtrio.node import NodeMissing
 from fxtrio.server.supervise.listening.tcp import wrong_address
@@ -46,15 +46,16 @@ _EXPLAIN = "fxtrio.cli.import_check.import_failure:start_failed"
 """Says why an app cannot be imported, in the process that tries it."""
 
 
-class SecretMissing(FxtrioError):
+class SecretMissing(PlacedError):
     """`fx serve` was started without a key to sign with."""
 
+    remedy = (
+        "Set it to a key that all processes and machines of this app share; 'fx secret' prints a "
+        """new one. To try it here, run 'FX_SECRET_KEY="$(fx secret)" fx serve'"""
+    )
+
     def __init__(self) -> None:
-        super().__init__(
-            "FX_SECRET_KEY is not set. Set it to a key that all processes and machines of "
-            "this app share; 'fx secret' prints a new one. To try it here: "
-            'FX_SECRET_KEY="$(fx secret)" fx serve'
-        )
+        super().__init__("", "FX_SECRET_KEY is not set")
 
 
 @click.command

@@ -21,13 +21,9 @@ _MOST = 64 * 1024 * 1024  # bytes of an answer
 class TreeUnavailable(PlacedError):
     """A URL does not answer with a tree."""
 
-    def __init__(self, url: str, cause: str) -> None:
-        super().__init__(
-            url,
-            cause,
-            "Pass the URL of the observe plugin, and the header that its "
-            "guard checks with --header",
-        )
+    remedy = (
+        "Pass the URL of the observe plugin, and the header that its guard checks with --header"
+    )
 
 
 @click.command

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import attrs
 
-from fxtrio.errors import FxtrioError, ValidationActionError, display_path, sentence
+from fxtrio.errors import SeveralProblems, ValidationActionError, display_path, sentence
 from fxtrio.serve.request.model.validate import ROOT, body_model
 
 Model = TypeVar("Model")
@@ -43,12 +43,8 @@ class Fault:
         return f"{place}: {self.cause}. {sentence(self.remedy)}"
 
 
-class ContentInvalid(FxtrioError):
-    """Markdown files are invalid; ``faults`` lists every mistake, by place."""
-
-    def __init__(self, faults: Iterable[Fault]) -> None:
-        self.faults = tuple(faults)
-        super().__init__("\n".join(map(str, self.faults)))
+class ContentInvalid(SeveralProblems[Fault]):
+    """Markdown files are invalid; ``problems`` lists every mistake, by place."""
 
 
 def build_model(

@@ -11,17 +11,13 @@ import attrs
 
 from fxtrio.compile.check.problem_kinds import SEVERITIES, FindingKind, Severity
 from fxtrio.config.errors import ConfigProblem
-from fxtrio.errors import FxtrioError, display_path, sentence
+from fxtrio.errors import SeveralProblems, display_path, sentence
 
 _WIDEST = 120  # characters of a line that a frame shows
 
 
-class CompileFailed(FxtrioError):
+class CompileFailed(SeveralProblems[object]):
     """Page files have problems; ``problems`` holds all of them, by place."""
-
-    def __init__(self, problems: Sequence[object]) -> None:
-        super().__init__("\n".join(map(str, problems)))
-        self.problems = tuple(problems)
 
 
 @attrs.frozen(order=True)

@@ -204,13 +204,11 @@ def tree_problems(tree: PageTree, config: Config) -> list[Problem]:
 
 def _problem_of_tree(error: FxtrioError, config: Config) -> Problem:
     if isinstance(error, RouteConflict):
-        message = f"serves {error.pattern!r}, which {error.existing} already serves"
-        remedy = "Rename one file, or move its code into the other"
-        return Problem(error.source, 1, 1, message, remedy)
+        return Problem(error.place, 1, 1, error.cause, error.remedy)
     if isinstance(error, RouteNameInvalid):
         cause, _, remedy = error.cause.rpartition(". ")
         message = f"{error.name!r} {cause or error.cause}"
-        return Problem(error.source, 1, 1, message, remedy if cause else "Rename it")
+        return Problem(error.place, 1, 1, message, remedy if cause else "Rename it")
     if isinstance(error, PagesFolderMissing):
         return Problem(config.pages_dir, 0, 0, *NO_PAGES_FOLDER)
     return Problem(config.pages_dir, 0, 0, str(error), "Rename it")

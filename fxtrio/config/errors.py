@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import SeveralProblems
 
 
 class ConfigProblem(msgspec.Struct, frozen=True):
@@ -32,9 +32,5 @@ class ConfigProblem(msgspec.Struct, frozen=True):
         return f"{where} {self.cause}{end}"
 
 
-class ConfigInvalid(FxtrioError):
+class ConfigInvalid(SeveralProblems[ConfigProblem]):
     """The settings of an app cannot be used. Raised with every problem found."""
-
-    def __init__(self, problems: tuple[ConfigProblem, ...]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = problems

@@ -14,6 +14,8 @@ from html.parser import HTMLParser
 
 import attrs
 
+from fxtrio.errors import Signal
+
 VOID = frozenset(
     [
         *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param"),
@@ -25,7 +27,7 @@ _DEEPEST = 100
 """Elements within each other; Markdown itself comes to 20 lists and quotes."""
 
 
-class TooDeep(Exception):
+class TooDeep(Signal):
     """Elements are nested more than `_DEEPEST` deep."""
 
 

@@ -11,6 +11,8 @@ from textwrap import dedent
 
 import attrs
 
+from fxtrio.errors import Signal
+
 _SETTING = re.compile(r'\b(\w++)="([^"\n]*+)"')
 _LINES = re.compile(r"(\d{1,7})(?:-(\d{1,7}))?")
 _MARK = re.compile(r"^[ \t]*+(?://|#|--|/\*|<!--|\{/\*)[ \t]*+#?(end)?region\b[ \t]*+([^\n]*+)$")
@@ -18,7 +20,7 @@ _ENDINGS = ("*/}", "*/", "-->")
 """What ends a comment in its line."""
 
 
-class NotIncluded(Exception):
+class NotIncluded(Signal):
     """A fenced block asks for code that is not there. ``cause`` and ``remedy`` say why."""
 
     def __init__(self, cause: str, remedy: str) -> None:

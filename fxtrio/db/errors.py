@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fxtrio.errors import ActionError, Busy, FxtrioError, LoaderError
+from fxtrio.errors import ActionError, Busy, LoaderError, PlacedError
 
 
-class DatabaseError(FxtrioError):
+class DatabaseError(PlacedError):
     """The base of all errors of `fx.db`."""
 
 
@@ -17,29 +17,31 @@ class DatabaseNotConfigured(DatabaseError):
 
     def __init__(self, no_app: str | None = None) -> None:
         """``no_app`` is why no running app was found, if none was."""
-        cause = (
-            "the settings name no database. Set 'database.url', for example to "
-            "'sqlite:///data/app.db'"
-        )
-        super().__init__(f"fx.db: {no_app or cause}.")
+        remedy = "Set 'database.url', for example to 'sqlite:///data/app.db'"
+        if no_app:
+            super().__init__("fx.db", no_app)
+        else:
+            super().__init__("fx.db", "the settings name no database", remedy)
 
 
 class DatabaseUnusable(DatabaseError):
     """The database of the settings cannot be opened."""
 
     def __init__(self, safe_url: str, cause: str) -> None:
-        super().__init__(f"database.url: {safe_url!r} cannot be opened: {cause}")
+        super().__init__("database.url", f"{safe_url!r} cannot be opened: {cause}")
         self.cause = cause
 
 
 class PoolerUnsuitable(DatabaseError):
     """A pooler lends connections for one transaction, and something needs a session."""
 
+    remedy = "Name the server itself, or use the pooler's session mode"
+
     def __init__(self, place: str, what: str) -> None:
         super().__init__(
-            f"{place}: a pooler in front of PostgreSQL lends connections for one "
-            f"transaction, so LISTEN, which {what} need, receives nothing. Name the server "
-            "itself, or use the pooler's session mode."
+            place,
+            "a pooler in front of PostgreSQL lends connections for one transaction, so LISTEN, "
+            f"which {what} need, receives nothing",
         )
 
 
@@ -48,7 +50,7 @@ class DatabaseClosed(DatabaseError):
 
     def __init__(self) -> None:
         super().__init__(
-            "fx.db: the app has ended, and its database is closed. Open the app again."
+            "fx.db", "the app has ended, and its database is closed", "Open the app again"
         )
 
 
@@ -58,21 +60,22 @@ class DatabaseBusy(DatabaseError, Busy):
     The response has status 503 and `Retry-After`.
     """
 
+    remedy = "Try again in a second"
+
     def __init__(self, cause: str) -> None:
-        super().__init__(f"fx.db: {cause}. Try again in a second.")
-        self.cause = cause
+        super().__init__("fx.db", cause)
 
 
 class DatabaseReplaced(DatabaseBusy):
     """The file of an SQLite database is another one than the server has opened."""
 
+    remedy = (
+        "Writes would be lost, so all are rejected: restart the server. Restore backups with "
+        "'fx db restore' while it is stopped"
+    )
+
     def __init__(self, path: str) -> None:
-        super().__init__("")
-        self.cause = f"{path} was replaced, moved or deleted while the server runs"
-        self.args = (
-            f"fx.db: {self.cause}. Writes would be lost, so all are rejected: restart the "
-            "server. Restore backups with 'fx db restore' while it is stopped.",
-        )
+        super().__init__(f"{path} was replaced, moved or deleted while the server runs")
 
 
 class DatabaseUnavailable(DatabaseError, Busy):
@@ -82,11 +85,10 @@ class DatabaseUnavailable(DatabaseError, Busy):
     """
 
     message = "The data cannot be reached or written right now. Try again in a moment."
+    remedy = "Look at its disk and log"
 
     def __init__(self, cause: str) -> None:
-        super().__init__(
-            f"fx.db: the database cannot work now ({cause}). Look at its disk and log."
-        )
+        super().__init__("fx.db", f"the database cannot work now ({cause})")
         self.cause = cause
 
 
@@ -96,11 +98,12 @@ class TransactionConflict(DatabaseError, Busy):
     The response has status 503 and `Retry-After`.
     """
 
+    remedy = "Read and write fewer rows in it, or set 'retry' higher"
+
     def __init__(self, attempts: int) -> None:
-        often = "time" if attempts == 1 else "times"
+        often = "1 time" if attempts == 1 else f"{attempts} times"
         super().__init__(
-            f"db.transaction: it conflicted with others {attempts} {often}, and was rolled "
-            "back. Read and write fewer rows in it, or set 'retry' higher."
+            "db.transaction", f"it conflicted with others {often}, and was rolled back"
         )
         self.attempts = attempts
 
@@ -108,11 +111,11 @@ class TransactionConflict(DatabaseError, Busy):
 class IsolationTooLate(DatabaseError):
     """A nested transaction requests a higher isolation level than the outer one has."""
 
+    remedy = "Request it where the outer one begins"
+
     def __init__(self, wanted: str, outer: str) -> None:
-        super().__init__(
-            f"db.transaction: {wanted!r} was requested inside a transaction that is "
-            f"{outer!r}. Request it where the outer one begins."
-        )
+        cause = f"{wanted!r} was requested inside a transaction that is {outer!r}"
+        super().__init__("db.transaction", cause)
 
 
 class TransactionAborted(DatabaseError):
@@ -121,20 +124,22 @@ class TransactionAborted(DatabaseError):
     A statement failed, the block caught the error, and the engine had rolled back everything.
     """
 
+    remedy = "Let the error leave the block, or put what may fail into a nested 'db.transaction()'"
+
     def __init__(self, cause: str) -> None:
-        super().__init__(
-            f"db.transaction: {cause}, so it was rolled back. Let the error leave the "
-            "block, or put what may fail into a nested 'db.transaction()'."
-        )
+        super().__init__("db.transaction", f"{cause}, so it was rolled back")
 
 
 class CommitUnknown(DatabaseError):
     """The connection was lost during COMMIT: the transaction may be committed, or not."""
 
+    remedy = "Check the data before you repeat it"
+
     def __init__(self, cause: str) -> None:
         super().__init__(
-            f"db.transaction: the connection was lost during COMMIT ({cause}), so the "
-            "transaction may have been committed, or not. Check the data before you repeat it."
+            "db.transaction",
+            f"the connection was lost during COMMIT ({cause}), so the transaction may have been "
+            "committed, or not",
         )
 
 
@@ -145,32 +150,33 @@ class ArgumentInvalid(DatabaseError, ActionError, LoaderError, ValueError):
     response has status 400 and ``message``; the log has the details.
     """
 
+    remedy = "Check it before you pass it"
+
     def __init__(self, number: int, what: str) -> None:
-        Exception.__init__(self, f"fx.db: ${number} is {what}. Check it before you pass it.")
+        super().__init__("fx.db", f"${number} is {what}")  # as an ActionError it has status 400
         self.number = number
         self.message = "A value cannot be stored."
-        self.status_code = 400
-        self.data = {}
-        self.fields = {}
 
 
 class CopyUnsupported(DatabaseError):
     """COPY is used with an engine that does not support it."""
 
+    remedy = "Use 'db.executemany' and 'db.stream', which every engine has"
+
     def __init__(self, sql: str) -> None:
-        super().__init__(
-            f"db.copy: {sql[:60]!r} is for PostgreSQL. Use 'db.executemany' and 'db.stream', "
-            "which every engine has."
-        )
+        super().__init__("db.copy", f"{sql[:60]!r} is for PostgreSQL")
 
 
 class CopyOpen(DatabaseError):
     """A statement runs during a COPY of the same transaction."""
 
+    remedy = "Run it before the block, or after it"
+
     def __init__(self) -> None:
         super().__init__(
-            "db.copy: the block of a COPY runs another statement in the same transaction, which "
-            "accepts none until the COPY ends. Run it before the block, or after it."
+            "db.copy",
+            "the block of a COPY runs another statement in the same transaction, which accepts "
+            "none until the COPY ends",
         )
 
 
@@ -179,7 +185,8 @@ class RowMismatch(DatabaseError):
 
     def __init__(self, row: type, missing: Sequence[str], columns: Sequence[str]) -> None:
         super().__init__(
-            f"{row.__qualname__}: the query returns no {', '.join(map(repr, missing))}. Its "
-            f"columns are {', '.join(map(repr, columns))}: name them with 'as'."
+            row.__qualname__,
+            f"the query returns no {', '.join(map(repr, missing))}",
+            f"Its columns are {', '.join(map(repr, columns))}: name them with 'as'",
         )
         self.missing = tuple(missing)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 import attrs
 
-from fxtrio.errors import FxtrioError, PlacedError, display_path, sentence
+from fxtrio.errors import PlacedError, SeveralProblems, display_path, sentence
 
 
 @attrs.frozen(order=True)
@@ -28,12 +27,8 @@ class Finding:
         return f"{self.place}: {self.cause}. {sentence(self.remedy)}"
 
 
-class ExportFailed(FxtrioError):
-    """An app cannot be exported; ``findings`` has every reason, by place."""
-
-    def __init__(self, findings: Sequence[Finding]) -> None:
-        super().__init__("\n".join(map(str, findings)))
-        self.findings = tuple(findings)
+class ExportFailed(SeveralProblems[Finding]):
+    """An app cannot be exported; ``problems`` has every reason, by place."""
 
 
 class ExportFolderInvalid(PlacedError):
@@ -41,4 +36,3 @@ class ExportFolderInvalid(PlacedError):
 
     def __init__(self, folder: Path, cause: str, remedy: str) -> None:
         super().__init__(display_path(folder), cause, remedy)
-        self.folder = folder

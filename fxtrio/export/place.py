@@ -8,19 +8,17 @@ from urllib.parse import SplitResult, quote, urlsplit
 import attrs
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 
 _BASE = re.compile(r"(/[A-Za-z0-9._~!$&'()*+,;=:@-]+)*")
 _HOST = re.compile(r"[A-Za-z0-9.-]+(:[0-9]{1,5})?|\[[0-9A-Fa-f:.]+\](:[0-9]{1,5})?")
 
 
-class PlaceInvalid(FxtrioError):
+class PlaceInvalid(PlacedError):
     """``--site`` or ``--base`` names no place for a site."""
 
     def __init__(self, option: str, value: str, cause: str, remedy: str) -> None:
-        super().__init__(f"{option} {value!r}: {cause}. {remedy}.")
-        self.option = option
-        self.value = value
+        super().__init__(f"{option} {value!r}", cause, remedy)
 
 
 @attrs.frozen

@@ -30,7 +30,7 @@ from fxtrio.compression.eligibility import LEAST
 from fxtrio.compression.gzip_splice import deflate_pieces
 from fxtrio.config import Config
 from fxtrio.context import entered
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import SeveralProblems
 from fxtrio.export.audience import ExportAudience
 from fxtrio.export.capture import UNANSWERED
 from fxtrio.export.errors import Finding
@@ -73,12 +73,8 @@ _REMEDY_OF_HOST = f"Name the site with 'fx build --site', {_OR}"
 _OF_ID = "request.state.request_id, which differs between requests"
 
 
-class StaticFailed(FxtrioError):
-    """Pages with ``STATIC = True`` differ between requests; ``findings`` has each reason."""
-
-    def __init__(self, findings: tuple[Finding, ...]) -> None:
-        super().__init__("\n".join(map(str, findings)))
-        self.findings = findings
+class StaticFailed(SeveralProblems[Finding]):
+    """Pages with ``STATIC = True`` differ between requests; ``problems`` has each reason."""
 
 
 @attrs.define(eq=False)

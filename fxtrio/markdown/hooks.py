@@ -6,19 +6,13 @@ from collections.abc import Callable
 from typing import Any
 
 from fxtrio.callables import awaitable
-from fxtrio.errors import PlacedError
+from fxtrio.errors import ResultInvalid
 
 
-class MarkdownHookMistaken(PlacedError):
+class MarkdownHookMistaken(ResultInvalid):
     """A Markdown hook returned something else than a str or None."""
 
-    def __init__(self, place: str, value: object) -> None:
-        super().__init__(
-            place,
-            f"returned {value!r:.80} ({type(value).__name__})",
-            "Return a str to serve, or None to decline",
-        )
-        self.value = value
+    remedy = "Return a str to serve, or None to decline"
 
 
 class MarkdownHook:

@@ -45,13 +45,13 @@ _observed: trio.lowlevel.RunVar[Loop | None] = trio.lowlevel.RunVar("fx-observed
 class ProcessNotObserved(PlacedError):
     """A process does not answer for its tree."""
 
+    remedy = (
+        "Pass the number of a process of 'fx dev', or of 'fx serve' in a project with the "
+        "plugin 'observe'"
+    )
+
     def __init__(self, process: int, cause: str) -> None:
-        super().__init__(
-            f"process {process}",
-            cause,
-            "Pass the number of a process of 'fx dev', or of 'fx serve' in "
-            "a project with the plugin 'observe'",
-        )
+        super().__init__(f"process {process}", cause)
 
 
 @contextmanager

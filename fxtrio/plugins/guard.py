@@ -9,24 +9,19 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from fxtrio.app_handle import App
-from fxtrio.errors import DottedNameUnknown, PlacedError, Redirect
+from fxtrio.errors import DottedNameUnknown, FunctionInvalid, Redirect
 from fxtrio.plugins.protocol import Resolver, cause_of_unresolved
 
 Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
 """Lets a request pass with None, as route hooks do."""
 
 
-class GuardInvalid(PlacedError):
+class GuardInvalid(FunctionInvalid):
     """A setting names a guard that cannot guard anything. Raised when the app starts."""
 
-    def __init__(self, key: str, name: str, cause: str) -> None:
-        super().__init__(
-            key,
-            f"is {name!r}, {cause}",
-            "Name an async function of one request that returns None, or the "
-            "response that rejects it",
-        )
-        self.key = key
+    remedy = (
+        "Name an async function of one request that returns None, or the response that rejects it"
+    )
 
 
 def resolve_guard(key: str, name: str, app: App) -> Guard:

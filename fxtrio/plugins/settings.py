@@ -16,6 +16,7 @@ import cattrs
 from cattrs.strategies import configure_union_passthrough
 
 from fxtrio.config.validators import camel, is_literal, one_of, require_kind
+from fxtrio.errors import Signal
 from fxtrio.nearest import nearest
 
 Settings = TypeVar("Settings")
@@ -31,7 +32,7 @@ class Mistake:
     cause: str
 
 
-class SettingsInvalid(Exception):
+class SettingsInvalid(Signal):
     """The settings of one plugin, or a part of them, cannot be used."""
 
     def __init__(self, mistakes: list[Mistake]) -> None:

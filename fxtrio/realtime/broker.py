@@ -11,7 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
-from fxtrio.errors import FxtrioError, PlacedError, ValueInvalid
+from fxtrio.errors import PlacedError, ValueInvalid
 from fxtrio.realtime.frames import Frame, Ident, Message
 from fxtrio.realtime.presence import Member, Missed, Notice
 
@@ -22,11 +22,11 @@ INTERNAL = "\0"
 class ChannelNameInvalid(ValueInvalid):
     """A channel has a name that is the framework's own."""
 
+    remedy = "Choose another name, and check those that visitors may choose"
+
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"channel({name!r}): names that begin with a NUL character are the framework's own. "
-            "Choose another name, and check those that visitors may choose."
-        )
+        cause = "names that begin with a NUL character are the framework's own"
+        super().__init__(f"channel({name!r})", cause)
         self.channel = name
 
 
@@ -36,7 +36,7 @@ def require_public_name(name: str) -> None:
         raise ChannelNameInvalid(name)
 
 
-class BrokerMissing(FxtrioError):
+class BrokerMissing(PlacedError):
     """`channel`, `publish` or `subscribe` was called without a broker where none runs."""
 
     def __init__(
@@ -47,18 +47,18 @@ class BrokerMissing(FxtrioError):
         cause: str = "this app has no 'app.state.fx_broker'. Serve it with fxtrio, "
         "or pass broker=…",
     ) -> None:
-        super().__init__(f"{call}({channel!r}): {cause}.")
+        super().__init__(f"{call}({channel!r})", cause)
         self.channel = channel
 
 
 class PresenceUnavailable(PlacedError):
     """A custom broker does not support presence."""
 
+    remedy = "Give it the method 'members(name)' (see PresenceBroker)"
+
     def __init__(self, channel: str, broker: object) -> None:
         super().__init__(
-            f"channel({channel!r})",
-            f"{type(broker).__name__} does not support presence",
-            "Give it the method 'members(name)' (see PresenceBroker)",
+            f"channel({channel!r})", f"{type(broker).__name__} does not support presence"
         )
         self.channel = channel
 

@@ -57,12 +57,10 @@ MISSED_PARAMETER = b"fx-missed"
 class WebSocketNotAccepted(PlacedError):
     """A WebSocket was subscribed to a channel before it was accepted, or after its end."""
 
+    remedy = "Call 'await ws.accept()' before, and do not close it within the block"
+
     def __init__(self, channel: str) -> None:
-        super().__init__(
-            f"channel({channel!r})",
-            "the WebSocket is not open",
-            "Call 'await ws.accept()' before, and do not close it within the block",
-        )
+        super().__init__(f"channel({channel!r})", "the WebSocket is not open")
         self.channel = channel
 
 

@@ -8,22 +8,23 @@ from typing import Any, Protocol, runtime_checkable
 from starlette.requests import HTTPConnection
 from starlette.websockets import WebSocket
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.origin import Origin, is_allowed_form, read_origin
 
 ORIGIN_UNCHECKED = "fx.realtime.origin_unchecked"
 """In the scope of a socket that must come from this site, until its handler looks at the origin."""
 
 
-class OriginUnreadable(FxtrioError, ValueError):
+class OriginUnreadable(PlacedError, ValueError):
     """An allowed origin is not of the form ``scheme://host[:port]``."""
 
+    remedy = (
+        "Write scheme, host and port only, such as 'https://example.com:8443'. There are no "
+        "wildcards: an empty list allows all"
+    )
+
     def __init__(self, origin: str) -> None:
-        super().__init__(
-            f"origin_allowed(): {origin!r} is not an origin. "
-            "Write scheme, host and port only, such as 'https://example.com:8443'. There are no "
-            "wildcards: an empty list allows all."
-        )
+        super().__init__("origin_allowed()", f"{origin!r} is not an origin")
         self.origin = origin
 
 

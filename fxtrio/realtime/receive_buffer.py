@@ -35,12 +35,11 @@ _KEY = "fx.inbox"
 class ReceiveBufferFull(PlacedError):
     """A WebSocket handler began to receive after messages had been dropped unread."""
 
+    remedy = "Start to receive earlier"
+
     def __init__(self, dropped: int) -> None:
-        super().__init__(
-            "receive()",
-            f"{dropped} messages arrived and were dropped before this first call",
-            "Start to receive earlier",
-        )
+        cause = f"{dropped} messages arrived and were dropped before this first call"
+        super().__init__("receive()", cause)
         self.dropped = dropped
 
 

@@ -18,7 +18,7 @@ from typing import Final
 
 import trio
 
-from fxtrio.errors import Busy
+from fxtrio.errors import Busy, PlacedError
 from fxtrio.heap import process_heap
 from fxtrio.log_limit import Repeats, lines_of_clients, more_like_it
 from fxtrio.send_budget.client import Holder
@@ -60,14 +60,13 @@ _AT_ONCE = 4
 _log = logging.getLogger("fx.server")
 
 
-class UnsentFull(Busy):
+class UnsentFull(PlacedError, Busy):
     """A large page was not rendered, because too many bytes wait for clients that do not read."""
 
+    remedy = "Try again in a moment, or raise limits.unsent"
+
     def __init__(self, place: str) -> None:
-        super().__init__(
-            f"{place}: it was not rendered, because clients leave too much unread. "
-            "Try again in a moment, or raise limits.unsent."
-        )
+        super().__init__(place, "it was not rendered, because clients leave too much unread")
 
 
 class Unsent:

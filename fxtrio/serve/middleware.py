@@ -31,14 +31,12 @@ log = logging.getLogger("fx.serve")
 class MiddlewareFailed(PlacedError):
     """Middleware raises when the app starts, so that nothing can be served."""
 
+    remedy = "Correct what it does when it is called with the app"
+
     def __init__(self, name: str, error: BaseException, root: Path) -> None:
         """``root`` is the project folder."""
         place = place_in_application(error, root) or "middleware"
-        super().__init__(
-            place,
-            f"{name!r} cannot be made: {type(error).__name__}: {error}",
-            "Correct what it does when it is called with the app",
-        )
+        super().__init__(place, f"{name!r} cannot be made: {type(error).__name__}: {error}")
 
 
 def make_around(app: ASGIApp, make: Callable[[ASGIApp], ASGIApp], name: str, root: Path) -> ASGIApp:

@@ -14,12 +14,11 @@ _PLACE = r"([^:]++):(\d++):(\d++)"
 class FrameSizeInvalid(PlacedError):
     """A frame of the SSR wire has an invalid length; the connection is closed."""
 
+    remedy = "Let the loader return less data, or the page render less HTML"
+
     def __init__(self, length: int, limit: int) -> None:
-        super().__init__(
-            "SSR frame",
-            f"its length is {length} bytes, not between the header's and {limit}",
-            "Let the loader return less data, or the page render less HTML",
-        )
+        cause = f"its length is {length} bytes, not between the header's and {limit}"
+        super().__init__("SSR frame", cause)
         self.length = length
         self.limit = limit
 
@@ -55,59 +54,55 @@ def place_in_stack(stack: str, root: Path) -> tuple[str, int, int]:
     return "", 0, 0
 
 
-class RenderTimeout(RenderError):
+class RenderTimeout(RenderError, PlacedError):
     """A page was rendered for longer than `timeouts.render`; its worker was killed."""
 
+    remedy = "Look for an endless loop, or raise timeouts.render"
+
     def __init__(self, page: int, timeout: float) -> None:
-        super().__init__(
-            f"page {page}: its render did not end within {timeout:g} s, so its worker was "
-            "replaced. Look for an endless loop, or raise timeouts.render."
-        )
+        cause = f"its render did not end within {timeout:g} s, so its worker was replaced"
+        super().__init__(f"page {page}", cause)
         self.page = page
         self.timeout = timeout
 
 
-class RenderCrashed(RenderError):
+class RenderCrashed(RenderError, PlacedError):
     """The render of a page ended its worker; ``cause`` says how."""
 
+    remedy = "Look for process.exit() or unbounded memory in its components"
+
     def __init__(self, page: int, cause: str) -> None:
-        super().__init__(
-            f"page {page}: the worker that rendered it {cause}. "
-            "Look for process.exit() or unbounded memory in its components."
-        )
+        super().__init__(f"page {page}", f"the worker that rendered it {cause}")
         self.page = page
         self.cause = cause
 
 
-class SsrBusy(RenderError, Busy):
+class SsrBusy(RenderError, PlacedError, Busy):
     """`ssr.maxPending` renders are waiting or running.
 
     ``retry_after`` is the time after which a new attempt makes sense (seconds, at least 1).
     """
 
     def __init__(self, pending: int, retry_after: float) -> None:
-        super().__init__(
-            f"SSR pool: {pending} renders are pending. Try again in {retry_after:g} s, "
-            "or raise ssr.workers or ssr.maxPending."
-        )
+        remedy = f"Try again in {retry_after:g} s, or raise ssr.workers or ssr.maxPending"
+        super().__init__("SSR pool", f"{pending} renders are pending", remedy)
         self.pending = pending
         self.retry_after = retry_after
 
 
-class SsrDown(RenderError):
+class SsrDown(RenderError, PlacedError):
     """No SSR worker is alive, and none will be at once; ``cause`` says why."""
 
     def __init__(self, cause: str) -> None:
-        super().__init__(f"SSR pool: {cause}.")
-        self.cause = cause
+        super().__init__("SSR pool", cause)
 
 
-class SsrStartFailed(FxtrioError):
+class SsrStartFailed(PlacedError):
     """An SSR worker did not come up. ``log`` holds the last lines that it wrote."""
 
     def __init__(self, bundle: Path, cause: str, log: str = "") -> None:
-        said = f" It wrote:\n{log}" if log else ""
-        super().__init__(f"{bundle}: the SSR worker {cause}.{said}")
+        remedy = "Its output is below" if log else ""
+        super().__init__(str(bundle), f"the SSR worker {cause}", remedy, output=log)
         self.bundle = bundle
         self.cause = cause
         self.log = log

@@ -10,16 +10,18 @@ from typing import Any, NamedTuple, Self
 import attrs
 from starlette.datastructures import Headers
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.realtime.feeds.feed import Event
 from fxtrio.realtime.presence import Missed
 
 
-class StreamCut(FxtrioError):
+class StreamCut(PlacedError):
     """A stream of events ended without its last event, which says how the action came out."""
 
+    remedy = "The app's log says why"
+
     def __init__(self) -> None:
-        super().__init__("The stream was cut off: it has no 'event: end'. The app's log says why.")
+        super().__init__("", "The stream was cut off: it has no 'event: end'")
 
 
 def is_event_stream(headers: Headers) -> bool:

@@ -57,12 +57,10 @@ class ToolMissing(PlacedError):
 class RealClockNeeded(PlacedError):
     """A test with a real server runs on a mock clock."""
 
+    remedy = "Run the test without 'autojump_clock' and 'mock_clock', or use open_app"
+
     def __init__(self) -> None:
-        super().__init__(
-            "open_server",
-            "real sockets do not wait for a mock clock",
-            "Run the test without 'autojump_clock' and 'mock_clock', or use open_app",
-        )
+        super().__init__("open_server", "real sockets do not wait for a mock clock")
 
 
 class TestServer:

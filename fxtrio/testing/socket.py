@@ -11,23 +11,25 @@ import attrs
 import trio
 from starlette.types import ASGIApp, Message, Scope
 
+from fxtrio.errors import PlacedError
+
 OUTBOX = 1024
 """Messages of the app that may wait for the test to read them; then the app's send waits."""
 
 
-class SocketRejected(Exception):
+class SocketRejected(PlacedError):
     """The app rejected the handshake."""
 
     def __init__(self, status: int) -> None:
-        super().__init__(f"The handshake was rejected with status {status}.")
+        super().__init__("WebSocket", f"the app rejected the handshake with status {status}")
         self.status = status
 
 
-class SocketClosed(Exception):
+class SocketClosed(PlacedError):
     """The app closed the WebSocket; ``code`` and ``reason`` are those of its close frame."""
 
     def __init__(self, code: int, reason: str) -> None:
-        super().__init__(f"The app closed with {code} {reason!r}.")
+        super().__init__("WebSocket", f"the app closed it with {code} {reason!r}")
         self.code = code
         self.reason = reason
 

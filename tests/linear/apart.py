@@ -49,7 +49,6 @@ APART: dict[str, tuple[str, ...]] = {
         "serve.pages.functions.endpoint_code:EndpointCode.function",
         "serve.pages.error_response:repeated_header",
         "serve.request.csrf:CsrfTokens.__init__",
-        "serve.request.hooks:RouteHookInvalid.__init__",
         "serve.request.hooks:hooks_of.<locals>.named",
         "uploads:_covers",
         "uploads:_media_types",

@@ -168,10 +168,10 @@ def test_two_files_with_one_pattern_are_a_conflict_that_names_both() -> None:
     tree = build_tree(["(a)/blog/[id].fxl", "blog/[slug].fxl", "about.fxl", "about/index.fxl"])
 
     assert [str(problem) for problem in tree.problems] == [
-        "pages/about.fxl: answers '/about', which pages/about/index.fxl already answers. "
+        "pages/about.fxl: serves '/about', which pages/about/index.fxl already serves. "
         "Rename one file, or move its code into the other.",
-        "pages/blog/[slug].fxl: answers '/blog/[slug]', which pages/(a)/blog/[id].fxl already "
-        "answers. Rename one file, or move its code into the other.",
+        "pages/blog/[slug].fxl: serves '/blog/[slug]', which pages/(a)/blog/[id].fxl already "
+        "serves. Rename one file, or move its code into the other.",
     ]
     assert all(isinstance(problem, RouteConflict) for problem in tree.problems)
 
@@ -200,7 +200,7 @@ def test_a_name_that_is_no_url_segment_is_reported(file: str, name: str, cause: 
 
     [problem] = tree.problems
     assert isinstance(problem, RouteNameInvalid)
-    assert (problem.source, problem.name) == (f"pages/{file}", name)
+    assert (problem.place, problem.name) == (f"pages/{file}", name)
     assert problem.cause.startswith(cause)
 
 
@@ -301,7 +301,7 @@ def test_markdown_files_have_no_special_names_and_no_url_of_another_page() -> No
     tree = build_tree(["layout.md", "a.md", "a/index.fxl"])
 
     assert [str(problem).partition(". ")[0] for problem in tree.problems] == [
-        "pages/a.md: answers '/a', which pages/a/index.fxl already answers",
+        "pages/a.md: serves '/a', which pages/a/index.fxl already serves",
         "pages/layout.md: 'layout.md' is a page of a name with a meaning",
     ]
 

@@ -148,7 +148,7 @@ def _problems_of(root: Path, call: _Call) -> list[Problem]:
     except ContentInvalid as error:
         return [
             Problem(one.path, one.line, 1 if one.line else 0, one.cause, one.remedy)
-            for one in error.faults
+            for one in error.problems
         ]
     except FileNotFoundError:
         remedy = "Create it, or correct the name: it is relative to the project folder"

@@ -70,10 +70,11 @@ def _page_names(
     try:
         return imports.page(module, text)
     except FxtrioError as error:
-        # `fxtrio.collections` needs an extra, which only such a page has imported.
-        faults = getattr(error, "faults", None)
-        if faults is None or not module.source.endswith(MARKDOWN_SUFFIX):
+        is_own = module.source.endswith(MARKDOWN_SUFFIX)
+        # By its name: `fxtrio.collections` needs an extra, which only such a page has imported.
+        if not (is_own and type(error).__name__ == "ContentInvalid"):
             raise
+        faults: tuple[Any, ...] = vars(error)["problems"]
         own = [one for one in faults if one.line]
         problems += [Problem(module.source, one.line, 1, one.cause, one.remedy) for one in own]
         if len(own) < len(faults):
@@ -89,8 +90,8 @@ def _action_problems(page: Page, names: Mapping[str, Any], most: int) -> list[Pr
         try:
             page_code(module, names, loader_timeout=1.0, action_timeout=1.0, largest_body=most)
         except PageCodeInvalid as error:
-            message, _, remedy = error.cause.partition(". ")
-            problems.append(_at_body(page, name, message, remedy or "Define or import it"))
+            remedy = error.remedy or "Define or import it"
+            problems.append(_at_body(page, name, error.cause, remedy))
         except Exception as error:  # annotations are application code
             message = f"its annotation cannot be read: {explain(error)[0]}"
             problems.append(_at_body(page, name, message, "Name a class that the file defines"))
@@ -115,8 +116,7 @@ def _endpoint_problems(source: str, names: Mapping[str, Any]) -> list[Problem]:
     try:
         code = endpoint_code(source, names)
     except PageCodeInvalid as error:
-        message, _, remedy = error.cause.partition(". ")
-        return [Problem(source, 1, 1, message, remedy)]
+        return [Problem(source, 1, 1, error.cause, error.remedy)]
     if not code.functions and not callable(code.websocket):
         written = next((name for name in names if name.lower() in (*METHODS, "endpoint")), "")
         remedy = f"Write 'async def {written.lower() or 'get'}(request)'"

@@ -14,7 +14,7 @@ from fxtrio.compile.problems import Problem, config_problems, placed
 from fxtrio.compile.project import CheckedProject, check_project
 from fxtrio.config import Config, locate
 from fxtrio.config.errors import ConfigProblem
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.routes.action_files import PREFIX
 from fxtrio.routes.suffixes import MARKDOWN_SUFFIX
 from fxtrio.tools.project_process.process import run_in_process
@@ -24,16 +24,14 @@ _LAST_LINES = 3
 _TASK = "fxtrio.cli.import_check.child"
 
 
-class TrialCrashed(FxtrioError):
+class TrialCrashed(PlacedError):
     """The process in which `fx check` imports a project ended before it began: a defect."""
 
+    remedy = "Report this with the lines below; --static works without it"
+
     def __init__(self, code: int | None, output: str) -> None:
-        super().__init__(
-            f"fx check: the process that imports the project ended with {code}. "
-            f"Report this with the lines below; --static works without it.\n{output}"
-        )
-        self.code = code
-        self.output = output
+        cause = f"the process that imports the project ended with {code}"
+        super().__init__("fx check", cause, output=output)
 
 
 def order_of(

@@ -18,13 +18,13 @@ from fxtrio.serve.pages.resources import Renderer
 class NothingToRun(PlacedError):
     """A project has no durable jobs, or no database for them."""
 
+    remedy = (
+        "Set 'database.url', and put @job before a function of a module that a page or endpoint "
+        "imports"
+    )
+
     def __init__(self) -> None:
-        super().__init__(
-            "fx jobs work",
-            "there are no jobs to run",
-            "Set 'database.url', and put @job before a function of a module "
-            "that a page or endpoint imports",
-        )
+        super().__init__("fx jobs work", "there are no jobs to run")
 
 
 class RendersNothing:

@@ -6,7 +6,7 @@ from textwrap import indent
 
 import attrs
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError, SeveralProblems
 
 
 @attrs.frozen(order=True)
@@ -35,21 +35,16 @@ class BundleProblem:
         return f"{head}\n{indent(self.frame, '  ')}" if self.frame else head
 
 
-class BundleFailed(FxtrioError):
+class BundleFailed(SeveralProblems[BundleProblem]):
     """The user interface cannot be bundled. Raised with every problem found."""
 
-    def __init__(self, problems: tuple[BundleProblem, ...]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = problems
 
-
-class BundlerCrashed(FxtrioError):
+class BundlerCrashed(PlacedError):
     """The bundler ended without reporting a problem of the project: a defect."""
 
+    remedy = "Report this with the lines below"
+
     def __init__(self, code: int, output: str) -> None:
-        super().__init__(
-            f"the bundler: ended with code {code} without a result. "
-            f"Report this with the lines below.\n{output}"
-        )
+        super().__init__("the bundler", f"ended with code {code} without a result", output=output)
         self.code = code
         self.output = output

@@ -20,7 +20,7 @@ import trio
 
 from fxtrio.compile.bundling.installation import LISTING, LOCK, Installation, is_whole, toolchain
 from fxtrio.compile.publish.file_lock import open_file_lock
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.node import Node, find_node
 
 _TAIL = 2000  # Characters of npm's output that an error shows.
@@ -47,17 +47,14 @@ _CAUSES = {
 }
 
 
-class ToolchainFailed(FxtrioError):
+class ToolchainFailed(PlacedError):
     """The bundler and React could not be installed into the cache folder."""
 
     def __init__(
         self, folder: Path, cause: str, remedy: str, output: str = "", *, in_message: bool = True
     ) -> None:
         """``in_message`` says whether npm's ``output`` is part of the message."""
-        end = f"\n{output}" if output and in_message else ""
-        super().__init__(f"{folder}: {cause}. {remedy}.{end}")
-        self.folder = folder
-        self.cause = cause
+        super().__init__(str(folder), cause, remedy, output=output if in_message else "")
         self.output = output
 
 

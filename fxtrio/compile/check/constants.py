@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from fxtrio.compile.source import SourceText
+from fxtrio.errors import Signal
 from fxtrio.manifest import ScriptsMode
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -22,7 +23,7 @@ _ARITHMETIC: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 
 
-class NotConstant(Exception):
+class NotConstant(Signal):
     """An expression whose value is only known when the code runs."""
 
 

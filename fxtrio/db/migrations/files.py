@@ -15,6 +15,7 @@ import attrs
 
 from fxtrio.db.errors import DatabaseError
 from fxtrio.db.migrations.scripts import Head, head_of, statements_of, transaction_control
+from fxtrio.errors import SeveralProblems
 
 FOLDER = "migrations"
 ENGINES = ("sqlite", "postgresql")
@@ -35,22 +36,18 @@ class MigrationProblem:
         return f"{FOLDER}/{self.file}: {self.cause}. {self.remedy}."
 
 
-class MigrationsInvalid(DatabaseError):
+class MigrationsInvalid(SeveralProblems[MigrationProblem], DatabaseError):
     """The files cannot be run. Raised with every problem found."""
-
-    def __init__(self, problems: Sequence[MigrationProblem]) -> None:
-        super().__init__("\n".join(map(str, problems)))
-        self.problems = tuple(problems)
 
 
 class MigrationsPending(DatabaseError):
     """The database lacks migrations that the code needs."""
 
+    remedy = "Run 'fx db up' before the server starts, or set 'database.migrate' to 'run'"
+
     def __init__(self, files: Sequence[str]) -> None:
-        super().__init__(
-            f"{FOLDER}: {', '.join(files)} {'has' if len(files) == 1 else 'have'} not been run. "
-            "Run 'fx db up' before the server starts, or set 'database.migrate' to 'run'."
-        )
+        have = "has" if len(files) == 1 else "have"
+        super().__init__(FOLDER, f"{', '.join(files)} {have} not been run")
         self.files = tuple(files)
 
 
@@ -70,7 +67,7 @@ class MigrationFailed(DatabaseError):
 
     def __init__(self, file: str, error: BaseException, outcome: str = ROLLED_BACK) -> None:
         cause = str(error).strip().replace("\n", " ")
-        super().__init__(f"{FOLDER}/{file}: {cause}. {outcome}")
+        super().__init__(f"{FOLDER}/{file}", cause, outcome)
         self.file = file
 
 

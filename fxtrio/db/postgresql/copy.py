@@ -11,9 +11,10 @@ import trio
 from psycopg.pq import ExecStatus, TransactionStatus
 
 from fxtrio.db.postgresql.psycopg_trio import LIMIT, TrioConnection
+from fxtrio.errors import Signal
 
 
-class LeftEarly(Exception):
+class LeftEarly(Signal):
     """A block ended before it read all data of a COPY."""
 
 

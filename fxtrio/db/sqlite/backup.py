@@ -23,9 +23,11 @@ def back_up(path: Path, target: Path) -> None:
     Writers are not blocked meanwhile. Raises BackupFailed.
     """
     if target.exists():
-        raise BackupFailed(f"{target}: there is such a file. Name another one, or remove it first.")
+        raise BackupFailed(
+            str(target), "there is such a file", "Name another one, or remove it first"
+        )
     if not path.exists():
-        raise BackupFailed(f"{path}: there is no database. Run 'fx db up' first.")
+        raise BackupFailed(str(path), "there is no database", "Run 'fx db up' first")
     part = target.with_name(f".{target.name}.part")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_RDWR, 0o600))
@@ -34,7 +36,7 @@ def back_up(path: Path, target: Path) -> None:
         part.replace(target)
         _sync(target.parent)
     except (OSError, sqlite3.Error) as error:
-        raise BackupFailed(f"{target}: {error}. Look at the room on its disk.") from error
+        raise BackupFailed(str(target), str(error), "Look at the room on its disk") from error
     finally:
         part.unlink(missing_ok=True)
 
@@ -46,9 +48,9 @@ def restore(backup: Path, path: Path) -> Path | None:
     while another process uses the database.
     """
     if not backup.is_file():
-        raise BackupFailed(f"{backup}: there is no such file. Name a file of 'fx db backup'.")
+        raise BackupFailed(str(backup), "there is no such file", "Name a file of 'fx db backup'")
     if path.exists() and backup.samefile(path):
-        raise BackupFailed(f"{backup}: this is the database itself. Name a backup of it.")
+        raise BackupFailed(str(backup), "this is the database itself", "Name a backup of it")
     try:
         with closing(sqlite3.connect(f"file:{backup}?mode=ro", uri=True)) as raw:
             found = raw.execute("pragma quick_check(1)").fetchone()[0]
@@ -56,7 +58,7 @@ def restore(backup: Path, path: Path) -> Path | None:
         found = str(error)
     if found != "ok":
         raise BackupFailed(
-            f"{backup}: it is not a complete database ({found}). Take another backup."
+            str(backup), f"it is not a complete database ({found})", "Take another backup"
         )
     before = None
     try:
@@ -70,7 +72,7 @@ def restore(backup: Path, path: Path) -> Path | None:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         _copy(backup, path)
     except (OSError, sqlite3.Error) as error:
-        raise BackupFailed(f"{path}: {error}. It was left as it was.") from error
+        raise BackupFailed(str(path), str(error), "It was left as it was") from error
     return before
 
 
@@ -81,8 +83,9 @@ def _require_alone(path: Path) -> None:
             raw.execute("pragma journal_mode = delete").fetchone()
         except sqlite3.OperationalError as error:
             raise BackupFailed(
-                f"{path}: a process uses it ({error}). Stop all servers of the app, restore, and "
-                "start them again."
+                str(path),
+                f"a process uses it ({error})",
+                "Stop all servers of the app, restore, and start them again",
             ) from error
 
 

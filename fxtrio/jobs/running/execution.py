@@ -14,6 +14,7 @@ import attrs
 import trio
 
 from fxtrio.callables import contain
+from fxtrio.errors import Signal
 from fxtrio.jobs.decorators import Job
 from fxtrio.jobs.errors import JobArgumentsMismatch, JobTimeout
 from fxtrio.jobs.running.threads import JobThread, JobThreads
@@ -44,7 +45,7 @@ _FIRST_WAIT, _LONGEST_WAIT = 0.05, 2.0
 log = logging.getLogger("fx.jobs")
 
 
-class _ClaimLost(Exception):
+class _ClaimLost(Signal):
     """A job was reassigned to another worker; the changes of this one are rolled back."""
 
 
@@ -162,7 +163,7 @@ class JobAttempts:
         return "retried" if again else "failed"
 
 
-class _Misfit(Exception):
+class _Misfit(Signal):
     """The arguments of a job do not fit the function that this process has."""
 
     def __init__(self, cause: JobArgumentsMismatch) -> None:

@@ -3,66 +3,61 @@
 from __future__ import annotations
 
 from fxtrio.context import why_no_app
-from fxtrio.errors import FxtrioError, PlacedError
+from fxtrio.errors import PlacedError
 
 
 class AuthDatabaseUnusable(PlacedError):
     """The auth plugin cannot work with its database."""
 
-    def __init__(self, place: str, cause: str) -> None:
-        super().__init__(
-            place,
-            cause,
-            "Check it, or set another 'database' in the settings of the auth plugin",
-        )
+    remedy = "Check it, or set another 'database' in the settings of the auth plugin"
 
 
 class AuthInTransaction(PlacedError):
     """An attempt is to be counted within a transaction, which would forget it if it failed."""
 
+    remedy = (
+        "Call them before or after 'db.transaction()', and in an action without 'transaction=True'"
+    )
+
     def __init__(self) -> None:
         super().__init__(
             "auth",
-            "log_in, register, confirm and change_password count attempts, and a "
-            "rollback would discard that count",
-            "Call them before or after 'db.transaction()', and in an action "
-            "without 'transaction=True'",
+            "log_in, register, confirm and change_password count attempts, and a rollback would "
+            "discard that count",
         )
 
 
-class AuthNotInstalled(FxtrioError):
+class AuthNotInstalled(PlacedError):
     """Code uses the auth plugin in an app without it, or outside of an app."""
 
     def __init__(self, place: str, *, outside: bool = False) -> None:
-        super().__init__(
-            f"{place}: {why_no_app()}."
-            if outside
-            else f"{place}: the auth plugin is not running. "
-            "Add 'auth' to 'plugins' in fx.config.json."
-        )
+        if outside:
+            super().__init__(place, why_no_app())
+        else:
+            remedy = "Add 'auth' to 'plugins' in fx.config.json"
+            super().__init__(place, "the auth plugin is not running", remedy)
 
 
-class AuthMailMissing(FxtrioError):
+class AuthMailMissing(PlacedError):
     """Addresses shall be verified, and something that is needed for mails is not set."""
 
     def __init__(self, setting: str, example: str) -> None:
         super().__init__(
-            f"the auth plugin: 'verifyEmail' needs '{setting}' in its settings, "
-            f"such as '{example}'."
+            "the auth plugin",
+            f"'verifyEmail' needs '{setting}' in its settings, such as '{example}'",
         )
-        self.setting = setting
 
 
 class AuthStorageUnavailable(PlacedError):
     """The database of accounts currently cannot be read or written; the response is 503."""
 
+    remedy = (
+        "Check that it runs and is writable, that its disk has space, and that no other program "
+        "locks it"
+    )
+
     def __init__(self, cause: str) -> None:
-        super().__init__(
-            "auth",
-            f"the database does not work: {cause}",
-            "Check that it runs and is writable, that its disk has space, "
-            "and that no other program locks it",
-        )
+        super().__init__("auth", f"the database does not work: {cause}")
         self.cause = cause
 
 
@@ -76,10 +71,7 @@ class SecretKeyMissing(PlacedError):
 class HashingBusy(PlacedError):
     """Too many passwords wait to be hashed; the response is 503."""
 
+    remedy = "Try again in a moment, or raise 'hashingThreads' in the settings of the auth plugin"
+
     def __init__(self, waiting: int) -> None:
-        super().__init__(
-            "auth",
-            f"{waiting} passwords wait to be hashed",
-            "Try again in a moment, or raise 'hashingThreads' in the settings of the auth plugin",
-        )
-        self.waiting = waiting
+        super().__init__("auth", f"{waiting} passwords wait to be hashed")

@@ -13,7 +13,7 @@ import trio
 from fxtrio.app_handle import App
 from fxtrio.callables import awaitable, contain
 from fxtrio.context import current
-from fxtrio.errors import DottedNameUnknown, PlacedError
+from fxtrio.errors import DottedNameUnknown, FunctionInvalid
 from fxtrio.log_limit import LOGGERS, SERVER
 from fxtrio.plugins.error_reports.report import ErrorReport, is_defect, report_of
 from fxtrio.plugins.protocol import NoSettings, Plugin, PluginFailed
@@ -33,15 +33,10 @@ _SEEN = "__fx_reported__"
 log = logging.getLogger("fx.errors")
 
 
-class ErrorFunctionInvalid(PlacedError):
+class ErrorFunctionInvalid(FunctionInvalid):
     """`observability.errors` names nothing that can be called. Raised when the app starts."""
 
-    def __init__(self, name: str, cause: str) -> None:
-        super().__init__(
-            "observability.errors",
-            f"is {name!r}, {cause}",
-            "Name a function that takes one report",
-        )
+    remedy = "Name a function that takes one report"
 
 
 class _Listener(logging.Handler):
@@ -135,9 +130,9 @@ class ErrorReportsPlugin(Plugin[NoSettings]):
             found = None if app.resolve is None else app.resolve(name)
         except DottedNameUnknown as error:
             cause = f"which cannot be imported: {error.cause}"
-            raise ErrorFunctionInvalid(name, cause) from error
+            raise ErrorFunctionInvalid("observability.errors", name, cause) from error
         if not callable(found):
-            raise ErrorFunctionInvalid(name, "which is not a function")
+            raise ErrorFunctionInvalid("observability.errors", name, "which is not a function")
         return awaitable(found, "reports")
 
 

@@ -44,12 +44,14 @@ log = logging.getLogger("fx.jobs")
 class JobsPageUnguarded(PlacedError):
     """The page of jobs is enabled, but no user may see it."""
 
+    remedy = (
+        "Put 'auth' before it in 'plugins' and the addresses of those who may see it into "
+        "'users', or name a 'guard'"
+    )
+
     def __init__(self, cause: str) -> None:
         super().__init__(
-            "the jobs plugin",
-            f"{cause}, and the page shows arguments and errors of jobs",
-            "Put 'auth' before it in 'plugins' and the addresses of those who "
-            "may see it into 'users', or name a 'guard'",
+            "the jobs plugin", f"{cause}, and the page shows arguments and errors of jobs"
         )
 
 

@@ -38,13 +38,11 @@ _read = msgspec.json.Decoder(Snapshot)
 class MetricsFolderUnusable(PlacedError):
     """The folder in which processes exchange their metrics belongs to somebody else."""
 
+    remedy = "Remove it, or set TMPDIR to a folder of the server's own"
+
     def __init__(self, folder: Path) -> None:
-        super().__init__(
-            str(folder),
-            "is not a folder of this user, so metrics cannot be exchanged in it",
-            "Remove it, or set TMPDIR to a folder of the server's own",
-        )
-        self.folder = folder
+        cause = "is not a folder of this user, so metrics cannot be exchanged in it"
+        super().__init__(str(folder), cause)
 
 
 def shared_folder() -> Path:

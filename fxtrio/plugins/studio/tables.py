@@ -9,6 +9,7 @@ from typing import Any
 import trio
 
 from fxtrio.db import Database
+from fxtrio.errors import Signal
 
 MOST = 100
 """Rows that are shown (count)."""
@@ -28,7 +29,7 @@ class QueryRejected(Exception):
     """A query is not one that only reads, or took too long; the text says so."""
 
 
-class _Undone(Exception):
+class _Undone(Signal):
     """Rolls a transaction back."""
 
 

@@ -22,12 +22,10 @@ from fxtrio.realtime.presence import Member
 class BrokerMessageUnreadable(PlacedError):
     """Something else than fxtrio publishes to the broker's channels."""
 
+    remedy = "Publish through 'app.state.fx_broker', or give the app a separate prefix"
+
     def __init__(self, data: bytes) -> None:
-        super().__init__(
-            "broker",
-            f"{data[:40]!r} is not a message of fxtrio",
-            "Publish through 'app.state.fx_broker', or give the app a separate prefix",
-        )
+        super().__init__("broker", f"{data[:40]!r} is not a message of fxtrio")
         self.data = data
 
 

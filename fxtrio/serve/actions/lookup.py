@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import msgspec
 
-from fxtrio.errors import ValueInvalid, forgotten_await
+from fxtrio.errors import ResultInvalid
 from fxtrio.manifest import ApiRoute, PageRoute
 from fxtrio.nearest import nearest
 from fxtrio.routes import MatchedRoute
@@ -21,12 +21,10 @@ from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.page_paths import split_page_path
 
 
-class ActionResultInvalid(ValueInvalid):
+class ActionResultInvalid(ResultInvalid):
     """An action returned neither a dict nor a response."""
 
-    def __init__(self, place: str, value: object) -> None:
-        text = forgotten_await(value) or f"{value!r:.80} ({type(value).__name__}). Return a dict."
-        super().__init__(f"{place}: returned {text}")
+    remedy = "Return a dict"
 
 
 class ActionPage(msgspec.Struct, frozen=True):

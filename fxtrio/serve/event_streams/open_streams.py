@@ -7,18 +7,17 @@ from math import inf
 
 import trio
 
-from fxtrio.errors import Busy
+from fxtrio.errors import Busy, PlacedError
 
 
-class StreamsFull(Busy):
+class StreamsFull(PlacedError, Busy):
     """`limits.streams` are open; becomes the answer with status 503 and `Retry-After`."""
 
     retry_after = 5
+    remedy = "Raise it, or serve more processes"
 
     def __init__(self, capacity: int) -> None:
-        super().__init__(
-            f"limits.streams: {capacity} streams are open. Raise it, or serve more processes."
-        )
+        super().__init__("limits.streams", f"{capacity} streams are open")
         self.capacity = capacity
 
 

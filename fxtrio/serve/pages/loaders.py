@@ -14,7 +14,7 @@ import trio
 from starlette.requests import Request
 
 from fxtrio.application_errors import application_error
-from fxtrio.errors import Redirect, ValueInvalid, forgotten_await
+from fxtrio.errors import Redirect, ResultInvalid
 from fxtrio.serve.pages.functions.server_functions import LoaderCode
 from fxtrio.serve.request.response.unwrap import StatusInvalid, unwrap
 from fxtrio.serve.request.watchdog import DeadlinePassed, Watched
@@ -25,16 +25,10 @@ Values = dict[str, dict[str, Any]]
 """Source of a page or layout to the value of its loader."""
 
 
-class LoaderResultInvalid(ValueInvalid):
+class LoaderResultInvalid(ResultInvalid):
     """A loader returned neither a dict nor a tuple of a dict and a status."""
 
-    def __init__(self, place: str, value: object) -> None:
-        described = forgotten_await(value) or (
-            f"{value!r:.80} ({type(value).__name__}). "
-            "Return a dict, or a tuple of a dict and an HTTP status."
-        )
-        super().__init__(f"{place}: returned {described}")
-        self.place = place
+    remedy = "Return a dict, or a tuple of a dict and an HTTP status"
 
 
 class Loaded(msgspec.Struct, frozen=True):

@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from fxtrio.encode import encode, encode_for_html
-from fxtrio.errors import ValueInvalid
+from fxtrio.errors import ResultInvalid
 from fxtrio.manifest import HeadNode
 from fxtrio.serve.pages.functions.server_functions import PageCode, line_of
 from fxtrio.serve.pages.loaders import Values
@@ -29,15 +29,10 @@ _CACHED_HEADS = 1024
 """Results of dynamic ``HEAD`` functions that are cached in parsed form, by their text."""
 
 
-class HeadResultInvalid(ValueInvalid):
+class HeadResultInvalid(ResultInvalid):
     """A ``HEAD`` function returned neither HTML nor a list of it."""
 
-    def __init__(self, place: str, value: object) -> None:
-        super().__init__(
-            f"{place}: returned {value!r:.80} ({type(value).__name__}). "
-            "Return a str of HTML, a list of them, or None."
-        )
-        self.place = place
+    remedy = "Return a str of HTML, a list of them, or None"
 
 
 class PageProblem(msgspec.Struct, frozen=True):

@@ -33,8 +33,6 @@ _CACHED_RESULTS = 256  # of the most recent visitors
 class ListingBusy(Busy):
     """More visitors ask for a listing than can wait for one."""
 
-    message = "The server is busy. Try again in a moment."
-
 
 class Evaluation(msgspec.Struct, frozen=True):
     """The routes that the hooks open to one visitor."""

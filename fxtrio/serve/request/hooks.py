@@ -21,6 +21,7 @@ from fxtrio.errors import (
     LoaderError,
     Redirect,
     ValueInvalid,
+    described,
     forgotten_await,
 )
 from fxtrio.routes.matched import GUARDS, FileKind, HookList, RouteKind
@@ -36,17 +37,14 @@ class RouteHookInvalid(ValueInvalid):
     ``cause`` describes the error; "" when the invalid value is ``returned``.
     """
 
+    remedy = (
+        "Make it a function of the request that returns None to let it continue, or a Response "
+        "or redirect(…) to respond to it"
+    )
+
     def __init__(self, name: str, cause: str = "", *, returned: object = None) -> None:
-        if not cause:
-            value = f"{returned!r:.80} ({type(returned).__name__})"
-            cause = f"returned {forgotten_await(returned) or value}"
-        end = "" if cause.endswith("?") else "."
-        super().__init__(
-            f"route hook {name!r}: {cause}{end} Make it a function of the request that "
-            "returns None to let it continue, or a Response or redirect(…) to respond to it."
-        )
-        self.name = name
-        self.cause = cause
+        returns = f"returned {forgotten_await(returned) or described(returned)}"
+        super().__init__(f"route hook {name!r}", cause or returns, self.remedy)
 
 
 class Hook(msgspec.Struct, frozen=True):

@@ -31,9 +31,10 @@ the time after which a person leaves a page. It is also the precision of deadlin
 class DeadlinePassed(PlacedError):
     """Work exceeded its deadline; the response is 504."""
 
+    remedy = "Raise its timeout or do less"
+
     def __init__(self, place: str, seconds: float) -> None:
-        super().__init__(place, f"took longer than {seconds:g} s", "Raise its timeout or do less")
-        self.seconds = seconds
+        super().__init__(place, f"took longer than {seconds:g} s")
 
 
 class Timed(Protocol):

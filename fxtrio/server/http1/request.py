@@ -13,6 +13,7 @@ import re
 import httptools
 import msgspec
 
+from fxtrio.errors import Signal
 from fxtrio.server.header_fields import ALONE, Header, is_host
 from fxtrio.server.http1.known_heads import LONGEST, KnownHead, KnownHeads
 from fxtrio.server.http1.limits import ServerLimits
@@ -47,7 +48,7 @@ class RejectedRequest(msgspec.Struct, frozen=True):
     reason: str
 
 
-class _Rejected(Exception):
+class _Rejected(Signal):
     """Carries a `RejectedRequest` out of a parser callback."""
 
     def __init__(self, status: int, reason: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
+from fxtrio.errors import Signal
 from fxtrio.server.header_fields import is_host
 from fxtrio.server.http1.request import Request
 
@@ -13,7 +14,7 @@ _PERCENT = ord("%")
 _absolute = re.compile(rb"(https?)://([^/?]+)(/[^?]*)?(?:\?(.*))?", re.IGNORECASE)
 
 
-class BadTarget(Exception):
+class BadTarget(Signal):
     """The target names no resource of this server. ``status`` is for the answer."""
 
     def __init__(self, reason: str, status: int = 400) -> None:

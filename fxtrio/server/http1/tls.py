@@ -8,13 +8,15 @@ from contextlib import suppress
 import msgspec
 import trio
 
+from fxtrio.errors import Signal
+
 Address = tuple[str, int]
 _ALERT_TIME = 1.0
 
 Stream = trio.SSLStream[trio.SocketStream] | trio.SocketStream
 
 
-class HandshakeFailed(Exception):
+class HandshakeFailed(Signal):
     """TLS was not agreed on. ``args`` are who the client is, and why."""
 
     def __init__(self, client: Address | None, reason: str) -> None:

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from h2.errors import ErrorCodes
 
+from fxtrio.errors import Signal
+
 _PREFACE = 24  # bytes; h2 compares them
 _FRAME_HEAD = 9
 _SETTINGS = 4
 _SETTING = 6  # bytes of one
 
 
-class ProtocolViolation(Exception):
+class ProtocolViolation(Signal):
     """The client violates the protocol, so the connection ends; ``code`` is the error code."""
 
     code: ErrorCodes

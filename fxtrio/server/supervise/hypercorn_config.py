@@ -30,13 +30,10 @@ _STANDARD_OUTPUT = 1
 class CertificateUnusable(PlacedError):
     """A certificate, its key or the list of authorities cannot be used; see ``__cause__``."""
 
+    remedy = "Name PEM files with a certificate, its private key, and certificate authorities"
+
     def __init__(self, files: Sequence[str], cause: str) -> None:
-        super().__init__(
-            f"TLS, with {', '.join(files)}",
-            cause,
-            "Name PEM files with a certificate, its private key, and certificate authorities",
-        )
-        self.files = tuple(files)
+        super().__init__(f"TLS, with {', '.join(files)}", cause)
 
 
 class ServerConfig:

@@ -36,12 +36,10 @@ _EVENTS = {
 class NotSimulated(PlacedError):
     """The application does something that a simulation cannot repeat."""
 
+    remedy = "Replace it in the test, or test it with 'open_app'"
+
     def __init__(self, place: str, what: str) -> None:
-        super().__init__(
-            place,
-            f"{what}, which a simulation cannot repeat",
-            "Replace it in the test, or test it with 'open_app'",
-        )
+        super().__init__(place, f"{what}, which a simulation cannot repeat")
 
 
 @attrs.define

@@ -21,6 +21,7 @@ import attrs
 import outcome
 import trio
 
+from fxtrio.errors import PlacedError
 from fxtrio.simulation.engine import trio_internals
 from fxtrio.simulation.engine.rejections import begun_at, place_of
 
@@ -44,13 +45,15 @@ True is for after the call, before its result arrives: others may have changed w
 """
 
 
-class ThreadStuck(Exception):
+class ThreadStuck(PlacedError):
     """A worker thread does not return."""
 
     def __init__(self, name: str | None) -> None:
         super().__init__(
+            "",
             f"The worker thread {name!r} has run for {DEADLINE:g} s. In a simulation nothing runs "
-            "beside it: it must not wait for a task other than by 'trio.from_thread'."
+            "beside it",
+            "It must not wait for a task other than by 'trio.from_thread'",
         )
 
 

@@ -47,10 +47,6 @@ _INSTALLED = ("site-packages", "dist-packages", ".venv", "venv", "node_modules")
 class SettingNotSimulated(PlacedError):
     """The settings name a server, which a simulation cannot repeat."""
 
-    def __init__(self, setting: str, cause: str, remedy: str) -> None:
-        super().__init__(setting, cause, remedy)
-        self.setting = setting
-
 
 class _CachedImports(Imports):
     """Reads and compiles each file once, and runs it for each process."""

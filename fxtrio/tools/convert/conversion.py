@@ -20,12 +20,10 @@ _PASSED_OVER = frozenset({"node_modules", "__pycache__"})
 class NothingToConvert(PlacedError):
     """The folder does not look like a project of the framework."""
 
+    remedy = "Name the project with --root"
+
     def __init__(self, root: Path, framework: str, sign: str) -> None:
-        super().__init__(
-            str(root),
-            f"this is not a project of {framework}: it has no {sign}",
-            "Name the project with --root",
-        )
+        super().__init__(str(root), f"this is not a project of {framework}: it has no {sign}")
 
 
 @attrs.define

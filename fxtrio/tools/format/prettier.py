@@ -16,7 +16,7 @@ import trio
 
 from fxtrio.compile.bundling.installation import JS, tool
 from fxtrio.compile.bundling.toolchain import ensure_installed
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.node import find_node, tool_environment
 from fxtrio.tools.format.result import Unformatted
 
@@ -24,14 +24,13 @@ _TAIL = 4000  # characters of Node's output that an error shows
 _NAME = "prettier"
 
 
-class PrettierFailed(FxtrioError):
+class PrettierFailed(PlacedError):
     """Prettier cannot work, for example because of the project's settings or plug-ins."""
 
-    def __init__(self, cause: str) -> None:
-        super().__init__(
-            f"prettier: it failed, and formatted nothing. Its message is below.\n{cause}"
-        )
-        self.cause = cause
+    remedy = "Its message is below"
+
+    def __init__(self, output: str) -> None:
+        super().__init__("prettier", "it failed, and formatted nothing", output=output)
 
 
 @attrs.frozen

@@ -23,22 +23,20 @@ _PASSED_OVER = frozenset({"node_modules", "__pycache__"})
 class FileUnusable(PlacedError):
     """A file cannot be read or written."""
 
+    remedy = "Correct the path, or its permissions"
+
     def __init__(self, path: Path, error: OSError) -> None:
-        cause = error.strerror or type(error).__name__
-        super().__init__(display_path(path), cause, "Correct the path, or its permissions")
-        self.path = path
+        super().__init__(display_path(path), error.strerror or type(error).__name__)
 
 
 class ChangedMeanwhile(PlacedError):
     """Somebody else has written a file while it was formatted."""
 
+    remedy = "Run the command again"
+
     def __init__(self, path: Path) -> None:
-        super().__init__(
-            display_path(path),
-            "it changed while it was formatted, so it was not overwritten",
-            "Run the command again",
-        )
-        self.path = path
+        cause = "it changed while it was formatted, so it was not overwritten"
+        super().__init__(display_path(path), cause)
 
 
 @attrs.frozen

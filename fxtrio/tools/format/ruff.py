@@ -15,7 +15,7 @@ from pathlib import Path
 
 import trio
 
-from fxtrio.errors import FxtrioError, PlacedError
+from fxtrio.errors import PlacedError
 from fxtrio.tools.format.result import Unformatted
 
 _PLACE = re.compile(r"^error: Failed to parse .*?:(\d+):(\d+): (.+)$", re.MULTILINE)
@@ -33,12 +33,13 @@ class RuffMissing(PlacedError):
         )
 
 
-class RuffFailed(FxtrioError):
+class RuffFailed(PlacedError):
     """Ruff cannot work, for example because of the project's settings."""
 
+    remedy = "Its message is below"
+
     def __init__(self, output: str) -> None:
-        super().__init__(f"ruff: it failed, and formatted nothing. Its message is below.\n{output}")
-        self.output = output
+        super().__init__("ruff", "it failed, and formatted nothing", output=output)
 
 
 def find_ruff() -> Path:

@@ -14,6 +14,7 @@ import attrs
 
 from fxtrio.compile.source import SourceText
 from fxtrio.compile.split.halves import Sections
+from fxtrio.errors import Signal
 
 Half = Literal["python", "ui"]
 HALVES: tuple[Half, ...] = ("python", "ui")
@@ -23,7 +24,7 @@ _DEFINITION = re.compile(r"@|(?:async\s+)?def\b|class\b")
 _MOST_BLANK = 2  # lines, and as many around definitions (pycodestyle E302, E305)
 
 
-class BordersLost(Exception):
+class BordersLost(Signal):
     """A formatter has moved or dropped the comments between the runs of a half.
 
     ``line`` is where a run begins that cannot be distinguished from the one before (1-based).

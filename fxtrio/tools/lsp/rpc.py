@@ -30,7 +30,7 @@ from pygls.protocol.json_rpc import (
     JsonRPCResponseMessage,
 )
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, PlacedError
 from fxtrio.tools.types.report.rpc_frames import LARGEST_MESSAGE, FrameInvalid, MessageSource
 
 MOST_REQUESTS = 100
@@ -43,11 +43,11 @@ SEND_TIMEOUT = 10.0
 """How long the other side may read nothing before the connection is closed (seconds)."""
 
 
-class ConnectionLost(FxtrioError):
+class ConnectionLost(PlacedError):
     """The other side has exited, or does not read any more."""
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"{name}: it has ended or does not answer.")
+        super().__init__(name, "it has ended or does not answer")
         self.name = name
 
 

@@ -25,10 +25,6 @@ _TASK = "fxtrio.tools.openapi.describing_child"
 class NotDescribed(FxtrioError):
     """A project has no OpenAPI document: its code cannot be imported, or has mistakes."""
 
-    def __init__(self, cause: str) -> None:
-        super().__init__(cause)
-        self.cause = cause
-
 
 async def describe(root: Path, config: Config) -> Description:
     """Return the OpenAPI document of the project in ``root``, with its settings.

@@ -41,14 +41,11 @@ class Undescribed(msgspec.Struct, frozen=True):
 class NotImported(PlacedError):
     """Code of the project cannot be imported, so nothing is known of it."""
 
+    remedy = "Run 'fx check', and correct its errors"
+
     def __init__(self, source: str, error: BaseException) -> None:
         cause = f"{type(error).__name__}: {error}".rstrip(".")
-        super().__init__(
-            source,
-            f"it cannot be imported: {cause}",
-            "Run 'fx check', and correct its errors",
-        )
-        self.source = source
+        super().__init__(source, f"it cannot be imported: {cause}")
 
 
 def answer(order: bytes, write: Write) -> None:

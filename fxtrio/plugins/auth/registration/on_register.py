@@ -28,13 +28,14 @@ _REMOVING = 5.0
 class OnRegisterUnusable(PlacedError):
     """The function of ``onRegister`` cannot be called with a user."""
 
+    remedy = (
+        "Write 'async def on_register(user)', or with a model of the form's other fields: "
+        "'async def on_register(user, profile: Profile)'"
+    )
+
     def __init__(self, name: str) -> None:
-        super().__init__(
-            "the auth plugin",
-            f"'onRegister' is {name!r}, which is not an async function of a user",
-            "Write 'async def on_register(user)', or with a model of the "
-            "form's other fields: 'async def on_register(user, profile: Profile)'",
-        )
+        cause = f"'onRegister' is {name!r}, which is not an async function of a user"
+        super().__init__("the auth plugin", cause)
 
 
 @attrs.frozen(kw_only=True, eq=False)

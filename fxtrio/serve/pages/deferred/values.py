@@ -37,9 +37,10 @@ _ENDS = (b",false]", b",true]")
 class DeferredRedirect(ValueInvalid):
     """A deferred function redirects, when the page is on its way."""
 
+    remedy = "Let the loader redirect"
+
     def __init__(self, place: str, url: str) -> None:
-        super().__init__(f"{place}: redirects to {url!r}. Let the loader redirect.")
-        self.place = place
+        super().__init__(place, f"redirects to {url!r}")
 
 
 class DeferredValue(msgspec.Struct, frozen=True):

@@ -61,8 +61,9 @@ def endpoint_code(source: str, names: Mapping[str, Any]) -> EndpointCode:
         listed = ", ".join(map(repr, rivals))
         raise PageCodeInvalid(
             source,
-            f"more than one definition serves this URL: {listed}. Keep one HTTPEndpoint class, put "
-            "the others into separate files, or begin the name of a base class with '_'",
+            f"more than one definition serves this URL: {listed}",
+            "Keep one HTTPEndpoint class, put the others into separate files, or begin the name of "
+            "a base class with '_'",
         )
     if classes:
         functions = _of_class(next(iter(classes.values())))

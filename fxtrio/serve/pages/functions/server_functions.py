@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.isolation import Isolation
 from fxtrio.manifest import PageModule
 from fxtrio.runtime import is_streamed
@@ -23,13 +23,8 @@ if TYPE_CHECKING:
     from fxtrio.serve.request.model.validate import BodyModel
 
 
-class PageCodeInvalid(FxtrioError):
+class PageCodeInvalid(PlacedError):
     """The server half of a page file, or an endpoint, is invalid."""
-
-    def __init__(self, place: str, cause: str) -> None:
-        super().__init__(f"{place}: {cause}.")
-        self.place = place
-        self.cause = cause
 
 
 class LoaderCode(msgspec.Struct, frozen=True, eq=False):
@@ -163,7 +158,8 @@ def action_code(
         raise PageCodeInvalid(
             line,
             f"its limit of {size_text(limit)} is above limits.bodies ({size_text(largest_body)}),"
-            " which all bodies share. Lower it, or raise the setting",
+            " which all bodies share",
+            "Lower it, or raise the setting",
         )
     return ActionCode(
         name,
@@ -249,11 +245,11 @@ def _model_of(function: Any, parameter: inspect.Parameter, place: str) -> BodyMo
     try:
         model = body_model(annotation)
     except FieldsImpossible as error:
-        raise PageCodeInvalid(place, str(error)) from error
+        raise PageCodeInvalid(place, f"{error.place}: {error.cause}", error.remedy) from error
     if model is None and parameter.default is inspect.Parameter.empty:
         raise PageCodeInvalid(
             place,
-            f"{parameter.name!r} has no body model. Annotate it with a pydantic model, "
-            "an attrs class or a dataclass, or remove it",
+            f"{parameter.name!r} has no body model",
+            "Annotate it with a pydantic model, an attrs class or a dataclass, or remove it",
         )
     return model

@@ -10,7 +10,7 @@ from typing import Any
 import attrs
 import cattrs
 
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.serve.request.model.bounded_structuring import is_items, is_object
 from fxtrio.serve.request.model.form_structuring import alternatives, is_file
 
@@ -20,18 +20,20 @@ _READY_BEFORE = frozenset({"function-before", "function-plain", "function-wrap"}
 """pydantic schema types in which application code creates the value."""
 
 
-class FieldsImpossible(FxtrioError):
+class FieldsImpossible(PlacedError):
     """A body's class has fields of types that no body can have."""
+
+    remedy = (
+        "Use str, int, float, bool, Decimal, dates, UUID, enums, UploadFile, classes and lists "
+        "of them, or leave the field out of the class"
+    )
 
     def __init__(self, model: type, fields: Mapping[str, object]) -> None:
         listed = [f"{path!r} ({_name(kind)})" for path, kind in fields.items()]
         more = f" and {len(listed) - _MAX_LISTED} more" if len(listed) > _MAX_LISTED else ""
         are = "is of a type" if len(listed) == 1 else "are of types"
-        super().__init__(
-            f"{model.__name__}: {', '.join(listed[:_MAX_LISTED])}{more} {are} that no body can "
-            "have. Use str, int, float, bool, Decimal, dates, UUID, enums, UploadFile, classes "
-            "and lists of them, or leave the field out of the class"
-        )
+        cause = f"{', '.join(listed[:_MAX_LISTED])}{more} {are} that no body can have"
+        super().__init__(model.__name__, cause)
         self.fields = fields
 
 

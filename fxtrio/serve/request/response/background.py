@@ -10,7 +10,7 @@ import trio
 from starlette.background import BackgroundTask
 
 from fxtrio.callables import contain
-from fxtrio.errors import ValueInvalid
+from fxtrio.errors import ValueInvalid, described
 from fxtrio.tracebacks import trimmed
 
 log = logging.getLogger("fx.serve")
@@ -19,12 +19,10 @@ log = logging.getLogger("fx.serve")
 class BackgroundInvalid(ValueInvalid):
     """An action promised work that cannot be called."""
 
+    remedy = "Return [function, *arguments], or call add_task(function, *arguments)"
+
     def __init__(self, place: str, value: object) -> None:
-        super().__init__(
-            f"{place}: the background task is {value!r:.80} ({type(value).__name__}). "
-            "Return [function, *arguments], or call add_task(function, *arguments)."
-        )
-        self.place = place
+        super().__init__(place, f"the background task is {described(value)}")
 
 
 def background_task(shorthand: object, place: str) -> BackgroundTask:

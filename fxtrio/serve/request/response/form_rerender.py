@@ -7,13 +7,14 @@ from typing import Any
 
 from starlette.responses import Response
 
+from fxtrio.errors import Signal
 from fxtrio.serve.request.response.error_response import ErrorResponse
 
 PAGES = "fx.pages"
 """Key of the ASGI scope of a route that may raise `PageAgain`."""
 
 
-class PageAgain(Exception):
+class PageAgain(Signal):
     """Renders the page at ``path`` as after an action named ``name`` that failed.
 
     If the page's hooks reject the visitor, or there is no such page, the runtime sends

@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 from fxtrio.application_errors import application_error
 from fxtrio.context import current
-from fxtrio.errors import DottedNameUnknown, PlacedError
+from fxtrio.errors import DottedNameUnknown, FunctionInvalid
 from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.tracebacks import trimmed
 
@@ -24,15 +24,10 @@ Translate = Callable[[HTTPConnection, str], object]
 """Returns a message in the language of a request; the message itself where it has no other."""
 
 
-class TranslateInvalid(PlacedError):
+class TranslateInvalid(FunctionInvalid):
     """`translate` names nothing that can translate. Raised when the app starts."""
 
-    def __init__(self, name: str, cause: str) -> None:
-        super().__init__(
-            "translate",
-            f"is {name!r}, {cause}",
-            "Name a function that takes a request and a message, and returns a message",
-        )
+    remedy = "Name a function that takes a request and a message, and returns a message"
 
 
 def translate_of(name: str, resolve: Callable[[str], object]) -> Translate | None:
@@ -42,9 +37,11 @@ def translate_of(name: str, resolve: Callable[[str], object]) -> Translate | Non
     try:
         found = resolve(name)
     except DottedNameUnknown as error:
-        raise TranslateInvalid(name, f"which cannot be imported: {error.cause}") from None
+        raise TranslateInvalid(
+            "translate", name, f"which cannot be imported: {error.cause}"
+        ) from None
     if not callable(found) or inspect.iscoroutinefunction(found):
-        raise TranslateInvalid(name, "which is not a function without async")
+        raise TranslateInvalid("translate", name, "which is not a function without async")
     return found
 
 

@@ -9,7 +9,15 @@ from starlette.exceptions import HTTPException
 
 from fxtrio.context import current_app
 from fxtrio.db.errors import DatabaseUnavailable, TransactionConflict
-from fxtrio.errors import REDIRECT_STATUS, ActionError, Busy, LoaderError, Redirect, ValueInvalid
+from fxtrio.errors import (
+    REDIRECT_STATUS,
+    ActionError,
+    Busy,
+    LoaderError,
+    Redirect,
+    ValueInvalid,
+    described,
+)
 from fxtrio.serve.request.response.response import ResponseDraft
 from fxtrio.status import as_status, phrase_of
 
@@ -19,27 +27,21 @@ if TYPE_CHECKING:
 _BODY_HEADERS = frozenset({"content-length", "content-type", "transfer-encoding"})
 """Headers that describe the body, which the runtime creates."""
 
-_STATUS = "Give an int from 200 to 599, such as 404 or HTTPStatus.NOT_FOUND."
-
 
 class StatusInvalid(ValueInvalid):
     """Application code set a status that no response can have."""
 
+    remedy = "Give an int from 200 to 599, such as 404 or HTTPStatus.NOT_FOUND"
+
     def __init__(self, place: str, value: object) -> None:
-        super().__init__(
-            f"{place}: the status is {value!r:.80} ({type(value).__name__}). {_STATUS}"
-        )
-        self.place = place
-        self.value = value
+        super().__init__(place, f"the status is {described(value)}")
 
 
 class RaisedErrorInvalid(ValueInvalid):
     """Application code raised a LoaderError or ActionError that cannot be sent."""
 
     def __init__(self, place: str, error: BaseException, cause: str) -> None:
-        super().__init__(f"{place}: raised {type(error).__name__}: {cause}")
-        self.place = place
-        self.cause = cause
+        super().__init__(place, f"raised {type(error).__name__}: {cause}")
 
 
 def require_status(value: object, place: str) -> int:
@@ -87,11 +89,11 @@ def find_invalid_error(
 def _unfit(error: LoaderError | ActionError) -> str:
     """Return why a LoaderError or ActionError is invalid, and the remedy; "" if it is valid."""
     if not isinstance(error.message, str):
-        return f"the message is {_repr(error.message)}. Give a str, and other values as 'data'."
+        return f"the message is {described(error.message)}. Give a str, and other values as 'data'."
     if not isinstance(error.data, Mapping):
-        return f"'data' is {_repr(error.data)}. Give a dict, or leave it out."
+        return f"'data' is {described(error.data)}. Give a dict, or leave it out."
     if isinstance(error, ActionError) and not _is_fields(error.fields):
-        return f"'fields' is {_repr(error.fields)}. Give a dict of field paths to lists of str."
+        return f"'fields' is {described(error.fields)}. Give a dict of field paths to lists of str."
     return ""
 
 
@@ -102,10 +104,6 @@ def _is_fields(fields: object) -> bool:
         and all(isinstance(message, str) for message in messages)
         for path, messages in fields.items()
     )
-
-
-def _repr(value: object) -> str:
-    return f"{value!r:.80} ({type(value).__name__})"
 
 
 def _of_database(error: BaseException) -> Busy | None:

@@ -20,9 +20,7 @@ from fxtrio.tracebacks import trimmed
 class AppNotFound(PlacedError):
     """The application that is to be served cannot be imported."""
 
-    def __init__(self, target: str, cause: str) -> None:
-        super().__init__(target, cause, "Name an ASGI application as 'module:name'")
-        self.target = target
+    remedy = "Name an ASGI application as 'module:name'"
 
 
 def load_application(options: ServeOptions) -> Any:

@@ -28,19 +28,20 @@ class LifespanFailed(FxtrioError):
         super().__init__(f"Lifespan failure in {stage}. {reason or 'It gives no reason.'}")
 
 
-class LifespanTooSlow(FxtrioError):
+class LifespanTooSlow(PlacedError):
     """The application's startup or shutdown took longer than its limit."""
+
+    def __init__(self, stage: str, limit: float, remedy: str = "") -> None:
+        super().__init__("", f"The application did not {stage} within {limit:g} s", remedy)
 
 
 class LifespanEnded(PlacedError):
     """The application's lifespan ended before its shutdown."""
 
+    remedy = "Await the shutdown message, and fix the error in the log above"
+
     def __init__(self) -> None:
-        super().__init__(
-            "lifespan",
-            "it ended while the server runs",
-            "Await the shutdown message, and fix the error in the log above",
-        )
+        super().__init__("lifespan", "it ended while the server runs")
 
 
 class StartFailed(LifespanFailed):
@@ -77,10 +78,8 @@ class Lifespan:
         limit = self.config.startup_timeout
         with trio.move_on_after(limit):
             return await self.startup.wait()
-        raise LifespanTooSlow(
-            f"The application did not start within {limit:g} s. "
-            "Raise timeouts.startup, or move slow work to a background task."
-        )
+        remedy = "Raise timeouts.startup, or move slow work to a background task"
+        raise LifespanTooSlow("start", limit, remedy)
 
     async def wait_for_shutdown(self) -> None:
         """Let the application shut down, and return once it has. Raises LifespanTooSlow."""
@@ -88,7 +87,7 @@ class Lifespan:
         limit = self.config.shutdown_timeout
         with trio.move_on_after(limit):
             return await self.shutdown.wait()
-        raise LifespanTooSlow(f"The application did not shut down within {limit:g} s.")
+        raise LifespanTooSlow("shut down", limit)
 
     async def _receive(self) -> dict[str, str]:
         """Return the next message for the application; after the last it waits for ever."""

@@ -23,12 +23,10 @@ _schemes = {"http": {"http": "http", "https": "https"}, "websocket": {"http": "w
 class ProxyUnknown(PlacedError):
     """A trusted proxy is no valid address; ``name`` is the invalid value."""
 
+    remedy = "Write '10.0.0.5', '10.0.0.0/8', 'unix' for unix sockets, or '*' for everybody"
+
     def __init__(self, name: str) -> None:
-        super().__init__(
-            f"proxy {name!r}",
-            "it is neither an address nor a network",
-            "Write '10.0.0.5', '10.0.0.0/8', 'unix' for unix sockets, or '*' for everybody",
-        )
+        super().__init__(f"proxy {name!r}", "it is neither an address nor a network")
         self.name = name
 
 

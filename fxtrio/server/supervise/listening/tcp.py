@@ -12,8 +12,10 @@ _LAST_PORT = 65535
 class BindFailed(PlacedError):
     """An address to serve on cannot be used; see ``__cause__``."""
 
+    remedy = "Choose another address, or free this one"
+
     def __init__(self, bind: str, cause: str) -> None:
-        super().__init__(f"bind {bind!r}", cause, "Choose another address, or free this one")
+        super().__init__(f"bind {bind!r}", cause)
         self.bind = bind
 
 

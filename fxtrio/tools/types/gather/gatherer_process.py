@@ -11,7 +11,7 @@ import trio
 from msgspec.structs import replace
 
 from fxtrio.compile.project import CheckedProject
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.tools.project_process.fork_server import CAN_FORK, ForkServer
 from fxtrio.tools.project_process.process import LIMIT, Outcome, run_in_process, run_order
 from fxtrio.tools.project_process.start import ProjectProcess
@@ -20,13 +20,14 @@ from fxtrio.tools.types.gather.page_types import ProjectTypes, load_types
 TASK = "fxtrio.tools.types.gather.gatherer_child"
 
 
-class TypesUnknown(FxtrioError):
+class TypesUnknown(PlacedError):
     """The process that imports a project for its types ended without an answer."""
+
+    remedy = "Run 'fx check', which reports the cause"
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__(
-            f"types: importing the project {outcome.ending()}. Run 'fx check', which reports "
-            f"the cause.\n{outcome.printed}"
+            "types", f"importing the project {outcome.ending()}", output=outcome.printed
         )
         self.code = outcome.code
         self.output = outcome.printed

@@ -14,7 +14,7 @@ import trio
 
 from fxtrio.compile.bundling.installation import tool
 from fxtrio.compile.bundling.toolchain import ensure_installed
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.node import tool_environment
 
 _TAIL = 4000  # characters
@@ -24,14 +24,13 @@ _LINE = re.compile(r"(?P<path>[^\n]+?)\((?P<line>\d+),(?P<column>\d+)\): error T
 _GLOBAL = re.compile(r"error TS(\d+): (.*)")
 
 
-class CompilerFailed(FxtrioError):
+class CompilerFailed(PlacedError):
     """The compiler of TypeScript could not do its work: a defect."""
 
+    remedy = "Report this with the lines below"
+
     def __init__(self, code: int, output: str) -> None:
-        super().__init__(
-            f"fx typecheck: the compiler ended with {code}. Report this with the lines below.\n"
-            f"{output[-_TAIL:]}"
-        )
+        super().__init__("fx typecheck", f"the compiler ended with {code}", output=output[-_TAIL:])
         self.code = code
         self.output = output
 

@@ -26,7 +26,7 @@ from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.project import CheckedProject
 from fxtrio.compile.split.python_statements import parse_source
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import PlacedError
 from fxtrio.tools.types.ui.text_files import write_text
 from fxtrio.tools.types.ui.virtual_project import FOLDER
 
@@ -48,16 +48,13 @@ _FILES = frozenset({"include", "exclude", "ignore", "strict", "executionEnvironm
 """What speaks of the project's files, and would pass over virtual ones."""
 
 
-class CheckerFailed(FxtrioError):
+class CheckerFailed(PlacedError):
     """The project's checker of Python could not do its work."""
 
+    remedy = "Correct its settings, or run 'fx typecheck --no-python'"
+
     def __init__(self, name: str, code: int, output: str) -> None:
-        super().__init__(
-            f"{name}: ended with {code}. Correct its settings, or run "
-            f"'fx typecheck --no-python'.\n{output[-_TAIL:]}"
-        )
-        self.name = name
-        self.code = code
+        super().__init__(name, f"ended with {code}", output=output[-_TAIL:])
 
 
 @attrs.frozen

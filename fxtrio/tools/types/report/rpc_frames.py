@@ -20,8 +20,10 @@ _LENGTH = b"content-length"
 class FrameInvalid(PlacedError):
     """Bytes that are no message of the protocol: where the next one begins is not known."""
 
+    remedy = "Start 'fx lsp' from an editor"
+
     def __init__(self, cause: str) -> None:
-        super().__init__("language server", cause, "Start 'fx lsp' from an editor")
+        super().__init__("language server", cause)
 
 
 class MessageSource:

@@ -19,6 +19,7 @@ from typing import Any
 import attrs
 import trio
 
+from fxtrio.errors import Signal
 from fxtrio.node import tool_environment
 from fxtrio.tools.types.report.compiler import Diagnostic, compile_types, compiler_program
 from fxtrio.tools.types.report.rpc_frames import (
@@ -46,7 +47,7 @@ Stamp = tuple[int, int, int]
 _UNKNOWN: Stamp = (0, 0, 0)
 
 
-class ServerLost(Exception):
+class ServerLost(Signal):
     """The server has ended, or does not answer."""
 
 
