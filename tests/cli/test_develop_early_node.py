@@ -98,7 +98,11 @@ def test_variables_for_browsers_may_come_later(
         monkeypatch.setenv("FX_PUBLIC_NAME", "of a file `.env`")  # it comes with the settings
         taken = early.take(node, tmp_path)
     assert taken is not None
+    assert taken.stdin is not None
+    assert taken.stdout is not None
     with taken:
+        taken.stdin.write(b"ready\n")  # a new process has no variables until it is what it becomes
+        assert taken.stdout.readline() == b"ready\n"
         given = Path(f"/proc/{taken.pid}/environ").read_bytes()
         assert b"FX_PUBLIC_NAME" not in given
         assert {f"{name}={value}".encode() for name, value in ALLOCATOR.items()} <= {
