@@ -117,17 +117,18 @@ _Known = tuple[str, Stamps, tuple[CheckedPage, list[Problem]]]
 
 @attrs.frozen(eq=False)
 class CheckedTexts:
-    """What came of page files: one whose text is the same is not checked again.
+    """What came of page files: a right one is not checked again while its text is the same.
 
-    Holds as much as there are page files, whichever was checked last of each, and the same again
-    of those that were edited and right: edits are taken back.
+    A problem may be one of another module, which has been put right meanwhile. Holds as much as
+    there are page files, whichever was checked last of each, and the same again of those that were
+    edited and right: edits are taken back.
     """
 
     _known: dict[str, _Known] = attrs.field(factory=dict)
     """By source."""
 
     _former: dict[str, _Known] = attrs.field(factory=dict)
-    """Those before that had no problem, by source: a problem may be one of another module."""
+    """Those before that had no problem, by source."""
 
     def check_page(
         self, source: SourceText, root: Path | None = None, pages_dir: str = "pages"
@@ -135,7 +136,8 @@ class CheckedTexts:
         """Return what `check_page` of `file_checks` does."""
         path = source.path
         last, former = self._known.get(path), self._former.get(path)
-        new = next((one for one in (last, former) if _is_of(one, source.text, root)), None)
+        read = (one for one in (last, former) if one is not None and one[0] == source.text)
+        new = next((one for one in read if _is_right(one, root)), None)
         if new is None:
             # Heavy: see the module.
             from fxtrio.compile.file_checks import check_page
@@ -149,9 +151,9 @@ class CheckedTexts:
         return new[2]
 
     def known(self, source: str, root: Path) -> tuple[CheckedPage, list[Problem]] | None:
-        """Return what came of a page file whose text is the same as before, if that is known."""
-        _, stamps, done = self._known.get(source, (None, (), None))
-        return done if done is not None and stamps == _stamps(done[0], root) else None
+        """Return what came of a page file that is the same as before, and was right."""
+        known = self._known.get(source)
+        return known[2] if known is not None and _is_right(known, root) else None
 
     def good(self) -> dict[str, tuple[str, CheckedPage]]:
         """Return text and page, by source, of page files that have no problem and no other files.
@@ -176,8 +178,10 @@ class CheckedTexts:
             self._former.pop(source, None)
 
 
-def _is_of(known: _Known | None, text: str, root: Path | None) -> bool:
-    return known is not None and known[0] == text and known[1] == _stamps(known[2][0], root)
+def _is_right(known: _Known, root: Path | None) -> bool:
+    """Whether a page file had no problem, and its other files are the same."""
+    _, stamps, (page, problems) = known
+    return not problems and stamps == _stamps(page, root)
 
 
 def _stamps(page: CheckedPage, root: Path | None) -> Stamps:

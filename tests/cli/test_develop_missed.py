@@ -146,6 +146,96 @@ async def test_node_learns_of_what_it_has_not_taken(
         assert ["plan" in sent for op, sent in taken if op == "site"] == [True]
 
 
+def shown_in(orders: list[tuple[str, dict[str, Any]]]) -> dict[str, list[str]]:
+    """Return the files of the problems that browsers show after ``orders``, by who found them."""
+    shown: dict[str, list[Any]] = {}
+    for op, fields in orders:
+        found = {fields["key"]: fields["problems"]} if op == "problems" else fields.get("problems")
+        shown |= found if op in ("problems", "change") and found else {}
+    return {key: [Path(one["file"]).name for one in found] for key, found in shown.items() if found}
+
+
+@pytest.mark.parametrize("taken", [True, False])
+async def test_node_shows_what_is_wrong_after_an_order_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, taken: bool
+) -> None:
+    write_tree(tmp_path, {"fx.config.json": "{}", "pages/index.fxl": PAGE, "pages/b.fxl": PAGE})
+    write_tree(tmp_path, {"pages/look.css": ""})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sockets").mkdir()
+    orders: list[tuple[str, dict[str, Any]]] = []
+    failures: list[BundlerCrashed] = []
+    ask = ViteSupervisor.ask
+
+    async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
+        failure = failures.pop() if op == "change" and failures else None
+        if failure is None or taken:
+            orders.append((op, fields))
+        if failure is not None:
+            raise failure
+        return await ask(vite, op, fields)
+
+    async def swap(order: Swap) -> Swapped:
+        return Swapped(modules=1)
+
+    async def save_failing(project: DevProject, text: str) -> None:
+        write_tree(tmp_path, {"pages/b.fxl": text})
+        failures.append(BundlerCrashed(0, "once"))
+        changes = Changes(("pages/b.fxl",))
+        with pytest.raises(BundlerCrashed):
+            await project.apply(changes, swap)
+        project.miss(changes)
+
+    monkeypatch.setattr(ViteSupervisor, "ask", asking)
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
+            await save_failing(project, "nowhere = missing\n\n" + PAGE)
+            await project.prepare()
+            assert shown_in(orders) == {"pages": ["b.fxl"]}
+            await save_failing(project, PAGE)
+            await project.prepare()
+            assert shown_in(orders) == {}
+            nursery.cancel_scope.cancel()
+
+
+async def test_an_env_file_stays_wrong_until_it_is_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_tree(tmp_path, {"fx.config.json": "{}", "rules.py": "A = 1\n", "pages/index.fxl": PAGE})
+    write_tree(tmp_path, {"pages/look.css": ""})
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sockets").mkdir()
+    orders: list[tuple[str, dict[str, Any]]] = []
+    ask = ViteSupervisor.ask
+
+    async def asking(vite: ViteSupervisor, op: str, fields: dict[str, Any]) -> Any:
+        orders.append((op, fields))
+        return await ask(vite, op, fields)
+
+    async def swap(order: Swap) -> Swapped:
+        return Swapped(restart=order.restart) if order.restart else Swapped(modules=1)
+
+    monkeypatch.setattr(ViteSupervisor, "ask", asking)
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            project = in_folder(tmp_path, nursery)
+            await project.prepare()
+            write_tree(tmp_path, {".env": "SECRET\n"})
+            applied = await project.apply(Changes((".env",)), swap)
+            assert [one.partition(":")[0] for one in applied.problems] == [".env"]
+            assert shown_in(orders) == {"python": [".env"]}
+            write_tree(tmp_path, {"rules.py": "A = 2\n"})
+            applied = await project.apply(Changes(("rules.py",)), swap)
+            assert [one.partition(":")[0] for one in applied.problems] == [".env"]
+            assert shown_in(orders) == {"python": [".env"]}
+            write_tree(tmp_path, {".env": "SECRET=1\n"})
+            assert (await project.apply(Changes((".env",)), swap)).restart == ".env has changed"
+            assert shown_in(orders) == {}
+            nursery.cancel_scope.cancel()
+
+
 SERVER = "@server\nasync def load(request):\n    return {'n': %d}\n\n\n"
 
 

@@ -14,9 +14,11 @@ from trio.testing import MockClock
 
 from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
+from fxtrio.develop.report.overlay_errors import OverlayProblem
 from fxtrio.develop.vite import vite_supervisor
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
 
+WRONG = OverlayProblem(title="a.fxl", message="wrong", file="", line=1, column=1, frame="")
 SETTINGS = ViteSettings(root="", folder="", base="", toolchain="", sockets="")
 
 
@@ -114,3 +116,19 @@ async def test_an_order_goes_to_the_next_one_and_no_further(
     with pytest.raises(BundlerCrashed):
         await kept.vite.ask("look", {})
     assert len(kept.nodes) == 3
+
+
+async def test_the_next_one_shows_the_problems_of_before(
+    kept: Kept, autojump_clock: MockClock
+) -> None:
+    for key in ("pages", "types"):
+        kept.vite.problems.put({key: [WRONG]})
+        await kept.vite.send_problems([key])
+        await kept.vite.send_problems()  # it has them
+    assert kept.nodes[0].orders == ["site", "problems", "problems"]
+
+    kept.vite.problems.put({"types": []})
+    await kept.vite.send_problems()
+    kept.nodes[0].ended.set()
+    await trio.sleep(1)
+    assert kept.nodes[1].orders == ["site", "problems"]

@@ -6,7 +6,7 @@ A file that has become invalid changes nothing but its problems.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -36,7 +36,7 @@ from fxtrio.develop.processes.messages import Swap, Swapped
 from fxtrio.develop.reload.classify_changes import Sorted, sort_changes
 from fxtrio.develop.reload.ignored import BUILT
 from fxtrio.develop.reload.watcher import Changes, has_inotify
-from fxtrio.develop.report.overlay_errors import OverlayProblem, overlay_failure
+from fxtrio.develop.report.overlay_errors import OverlayProblem
 from fxtrio.develop.vite.node_messages import UpdateResult, change_order
 from fxtrio.develop.vite.vite import OrderVoid
 from fxtrio.develop.vite.vite_supervisor import ViteSupervisor
@@ -126,8 +126,9 @@ class DevProject:
         self._code.begin(Swap(sources=tuple(others)) if self._ahead.has_begun else Swap())
         if not is_first:
             await self._catch_up()
-        await self._report_page_problems()
-        await self._report_problems("python", [])  # of the process before
+        # Those of Python were of the process before.
+        self._vite.problems.put({"pages": self._files.overlay_problems(), "python": []})
+        await self._vite.send_problems()
         for problem in self._files.news():
             self._found(problem)
         self._nursery.start_soon(self._start_checks)
@@ -137,7 +138,8 @@ class DevProject:
         """Check the project after the first page, which needs all cores."""
         assert self._project is not None and self._build.manifest is not None
         by_likelihood = sorted(self._build.manifest.routes, key=lambda route: route.pattern != "/")
-        await self._ask_later("warm", {"pages": [route.view for route in by_likelihood[:_WARM]]})
+        pages = [route.view for route in by_likelihood[:_WARM]]
+        await self._attempt(self._ask("warm", pages=pages))
         self._checks.begin(self._project, self.config, self._toolchain)
 
     async def apply(self, changes: Changes, swap: SwapCode, restart: str = "") -> Applied:
@@ -179,6 +181,8 @@ class DevProject:
         """
         assert self._project is not None
         found = sort_changes(self.root, self.config, self._project, files)
+        if found.modules:  # which may have what others lack
+            found = found.with_others(self._files.broken)
         if not pages or found.settings or found.packages or found.migrations or found.structure:
             return found, None
         good = self._files.read_now(found.pages)
@@ -200,15 +204,17 @@ class DevProject:
     async def _restart(self, found: Sorted, swap: SwapCode, restart: str) -> Applied:
         """Restart everything; if that is prevented, apply what needs no restart."""
         rest = attrs.evolve(found, settings=(), packages=(), migrations=())
-        renew = partial(renew_env_files, self.root, self._variables)
-        try:
-            self._variables = await trio.to_thread.run_sync(renew)
-        except FxtrioError as error:
-            wrong = Swapped(failed=str(error), error=str(error))
-            applied = await self._take_over(rest, None, swap)
-            await self._report_problems("python", [overlay_failure(wrong, Swap(), self.root)])
-            return attrs.evolve(applied, problems=(*applied.problems, str(error)), used=True)
         return attrs.evolve(await self._take_over(rest, None, swap, restart), used=True)
+
+    async def _swap(self, swap: SwapCode, order: Swap) -> Swapped:
+        """Pass ``order`` on. A restart is prevented by `.env` files that cannot be read."""
+        if order.restart:
+            renew = partial(renew_env_files, self.root, self._variables)
+            try:
+                self._variables = await trio.to_thread.run_sync(renew)
+            except FxtrioError as error:
+                return Swapped(failed=str(error), error=str(error))
+        return await swap(order)
 
     async def _take_over(
         self,
@@ -293,14 +299,15 @@ class DevProject:
         if runs:
             self._described.look_later(self.root, self.config, self._nursery, self._report)
             swapped, wrong["python"] = await self._code.swap(
-                swap,
+                partial(self._swap, swap),
                 facts,
                 found.modules,
                 restart=restart,
                 at_once=self._is_data_alone(found, changes),
             )
             if swapped.restart:
-                await self._report_problems("python", wrong["python"])
+                self._vite.problems.put({"python": wrong["python"]})
+                await self._vite.send_problems(["python"])
                 return Applied(restart=swapped.restart)
         if not (ui_alone and changed):
             data = None if swapped.failed else _new_data(found, changes, facts, swapped)
@@ -346,15 +353,18 @@ class DevProject:
         """Send Node what has changed, and through it the browsers.
 
         ``data`` is what browsers load again, as in `_new_data`. Of what is ``wrong``, by who has
-        found it, Node gets what is other than before.
+        found it, Node gets what it lacks.
         """
         changed, known, deleted = changes.changed, changes.before, changes.deleted
         self._deleted.update(deleted)
-        news = {key: one for key, one in wrong.items() if self._vite.is_news(key, one)}
+        self._vite.problems.put(wrong)
         texts = {one: page.ui for one, page in self._build.postponed.items()}
-        order = change_order(self.root, found, changed, known, deleted, data, news, texts)
         try:
-            answer = None if order is None else await self._ask("change", **order)
+            with self._vite.problems.delivering(wrong) as lacking:
+                order = change_order(
+                    self.root, found, changed, known, deleted, data, lacking, texts
+                )
+                answer = None if order is None else await self._ask("change", **order)
         finally:
             self._build.write_postponed()  # whoever is notified later reads them
         self._notified |= changed
@@ -419,15 +429,9 @@ class DevProject:
         pages = self._project.pages if self._project is not None else ()
         return {page.module.source: page for page in pages}
 
-    async def _report_page_problems(self) -> None:
-        await self._report_problems("pages", self._files.overlay_problems())
-
-    async def _report_problems(self, key: str, problems: list[OverlayProblem]) -> None:
-        if self._vite.is_news(key, problems):
-            await self._ask("problems", key=key, problems=problems)
-
     async def _show(self, key: str, problems: list[OverlayProblem]) -> None:
-        await self._ask_later("problems", {"key": key, "problems": problems})
+        self._vite.problems.put({key: problems})
+        await self._attempt(self._vite.send_problems([key]))
 
     async def _look(self, order: dict[str, Any]) -> dict[str, Any]:
         found: dict[str, Any] = await self._ask("look", **order)
@@ -452,9 +456,10 @@ class DevProject:
     async def _ask(self, op: str, **fields: Any) -> Any:
         return await self._vite.ask(op, fields)
 
-    async def _ask_later(self, op: str, fields: dict[str, Any]) -> None:
+    async def _attempt(self, order: Awaitable[Any]) -> None:
+        """Wait for an order for which nothing else waits."""
         try:
-            await self._ask(op, **fields)
+            await order
         except OrderVoid:
             pass  # `prepare` requests everything again
         except FxtrioError as error:

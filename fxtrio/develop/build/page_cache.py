@@ -117,6 +117,11 @@ class PageFiles:
                 keep(good, self.root, self._pages_dir)
             self._stored = good
 
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """The files with problems, by source: pages, and modules of actions."""
+        return tuple(self._broken)
+
     def wrong(self) -> list[Problem]:
         """Return the present problems, for the terminal."""
         return [one for found in self._broken.values() for one in placed(found, self.root)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path, PurePosixPath
 
 import attrs
@@ -63,6 +63,17 @@ class Sorted:
 
     files: tuple[str, ...] = ()
     """All others: what pages may import."""
+
+    def with_others(self, sources: Collection[str]) -> Sorted:
+        """Return the same with further page files, and modules of actions, to be read again."""
+        actions = [one for one in sources if is_action_file(one)]
+        pages = [one for one in sources if one not in actions]
+        return attrs.evolve(
+            self,
+            structure=tuple(dict.fromkeys((*self.structure, *actions))),
+            modules=tuple(dict.fromkeys((*self.modules, *actions))),
+            pages=tuple(dict.fromkeys((*self.pages, *pages))),
+        )
 
 
 def sort_changes(

@@ -18,7 +18,7 @@ _FRAME = re.compile(r'  File "([^"]+)", line (\d+)')
 _RAISED = re.compile(r"[A-Za-z_][\w.]*(?:: .*)?")
 """A line that ends a traceback."""
 
-_NAMED = re.compile(r"([^\n:]+\.\w+):(?:(\d+):)?(?:(\d+):)?(?: (\w+)\(\))?")
+_NAMED = re.compile(r"([^\n:]*\.\w+):(?:(\d+):)?(?:(\d+):)?(?: (\w+)\(\))?")
 """A file at the beginning of a message, relative to the project folder."""
 
 _NOT_SWAPPED = "The new code cannot be imported; the previous code is still in use"
@@ -57,7 +57,9 @@ class OverlayProblem(TypedDict):
     """Absolute paths of the page files that need it, where it is known which."""
 
     swap: NotRequired[bool]
-    """Whether it has kept server code from being replaced: it is gone as soon as some has been."""
+    """Whether it has kept server code from being replaced: it is gone as soon as some has been.
+
+    A restart may still be prevented then."""
 
 
 Place = tuple[str, int, int]
@@ -110,7 +112,7 @@ def overlay_failure(swapped: Swapped, order: Swap, root: Path) -> OverlayProblem
         frame=source.frame(line, column) if source is not None else "",
         trace=swapped.failed.rstrip(),
         pages=sorted(str(root / source) for source in {*order.sources, *swapped.sources}),
-        swap=True,
+        swap=not order.restart,
     )
 
 

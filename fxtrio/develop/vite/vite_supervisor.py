@@ -7,7 +7,7 @@ in a row; its orders go to the next one.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from fxtrio.compile.bundling.bundle_errors import BundlerCrashed
 from fxtrio.develop.processes.early_node import public_variables
 from fxtrio.develop.processes.launch import Ahead, ViteSettings
 from fxtrio.develop.reload.classify_changes import read_packages
-from fxtrio.develop.report.overlay_errors import OverlayProblem
+from fxtrio.develop.vite.standing_problems import StandingProblems
 from fxtrio.develop.vite.vite import Vite, open_vite
 from fxtrio.errors import FxtrioError
 
@@ -39,6 +39,9 @@ class ViteSupervisor:
     begin: Callable[[], Awaitable[None]]
     """Calls `start`, and tells the new process what it must know by `ask_now`."""
 
+    problems: StandingProblems = attrs.field(factory=StandingProblems)
+    """What it shows in browsers."""
+
     _vite: Vite | None = None
     _beginning: trio.Lock = attrs.field(factory=trio.Lock)
     _starting: trio.Lock = attrs.field(factory=trio.Lock)
@@ -49,9 +52,6 @@ class ViteSupervisor:
     _packages: bytes = b""
     _variables: dict[str, str] = attrs.field(factory=dict)
     """Those that it has been started with."""
-
-    _wrong: dict[str, list[OverlayProblem]] = attrs.field(factory=dict)
-    """The problems that it got last, by check."""
 
     @property
     def runs(self) -> bool:
@@ -76,7 +76,7 @@ class ViteSupervisor:
             return False
         self._renewal.cancel("settings, packages or public variables have changed")
         self._renewal = trio.CancelScope()
-        self._wrong.clear()
+        self.problems.begin()
         try:
             await self.nursery.start(self._run, settings, self._renewal)
         except BaseException:  # also when it is cancelled
@@ -87,11 +87,6 @@ class ViteSupervisor:
     async def has_other_packages(self) -> bool:
         """Return whether others are installed than those that it has been started with."""
         return await self._packages_now() != self._packages
-
-    def is_news(self, key: str, problems: list[OverlayProblem]) -> bool:
-        """Return whether ``problems`` differ from those of the last call."""
-        before, self._wrong[key] = self._wrong.get(key, []), problems
-        return before != problems
 
     async def ask(self, op: str, fields: dict[str, Any]) -> Any:
         """Return the answer to one order, of a process that is started for it if none runs.
@@ -112,12 +107,26 @@ class ViteSupervisor:
         assert self._vite is not None  # it has been started
         return await self._vite.ask(op, **fields)
 
+    async def send_problems(self, keys: Iterable[str] | None = None) -> None:
+        """Send the problems that it lacks, of some or of all. Raises what `ask` does."""
+        await self._send_problems(self.ask, keys)
+
+    async def _send_problems(
+        self,
+        ask: Callable[[str, dict[str, Any]], Awaitable[Any]],
+        keys: Iterable[str] | None = None,
+    ) -> None:
+        with self.problems.delivering(keys) as lacking:
+            for key, found in lacking.items():
+                await ask("problems", {"key": key, "problems": found})
+
     async def _see_that_it_runs(self) -> None:
         if self.runs:
             return
         async with self._beginning:  # orders come from several tasks
             if not self.runs:
                 await self.begin()
+                await self._send_problems(self.ask_now)
 
     async def _revive(self) -> None:
         try:
