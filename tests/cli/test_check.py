@@ -93,7 +93,8 @@ async def test_imports_are_reported_at_the_line_that_is_to_blame(root: Path) -> 
             "pages/a.fxl": "import database\n" + UI,
             "pages/b.fxl": "x = 1\nimport database\n" + UI,
             "pages/c.fxl": "import nosuch\n" + UI,
-            "pages/d.fxl": "from fx.runtime import redirct\n" + UI,
+            "pages/d.fxl": "import going\n" + UI,
+            "going.py": "from fx.runtime import redirct\n",
             "pages/e.fxl": "é = 1; y = {}['key']\n" + UI,
             "pages/f.fxl": "import os\n\nURL = os.environ['DATABASE_URL']\n" + UI,
             "pages/g.fxl": "import sys\nsys.exit('no')\n" + UI,
@@ -109,10 +110,10 @@ async def test_imports_are_reported_at_the_line_that_is_to_blame(root: Path) -> 
         f"pages/h.fxl). {correct}",
         "database.py:5:5: importing it fails: ConnectionRefusedError: [Errno 111] Connection "
         f"refused (imported by pages/a.fxl, pages/b.fxl). {start}",
+        "going.py:1:1: importing it fails: 'fx.runtime' has no 'redirct' (imported by "
+        "pages/d.fxl). Did you mean 'redirect'?",
         "pages/c.fxl:1:1: importing it fails: there is no module 'nosuch'. Install it, or "
         "correct its name.",
-        "pages/d.fxl:1:1: importing it fails: 'fx.runtime' has no 'redirct'. Did you mean "
-        "'redirect'?",
         f"pages/e.fxl:1:12: importing it fails: KeyError: 'key'. {correct}",
         "pages/f.fxl:3:7: importing it fails: the environment variable 'DATABASE_URL' is not "
         "set. Set it for commands of fx, too.",
@@ -126,20 +127,22 @@ async def test_modules_that_cannot_be_found_are_looked_for(root: Path) -> None:
         {
             "pages/a.fxl": "from . import helper\n" + UI,
             "pages/b.fxl": "import helper\n" + UI,
-            "pages/c.fxl": "from fx import server\n" + UI,
-            "pages/d.fxl": "import fx.server\n" + UI,
+            "pages/c.fxl": "import marks\n" + UI,
+            "pages/d.fxl": "import parts\n" + UI,
+            "marks.py": "from fx import server\n",
+            "parts.py": "import fx.server\n",
             "pages/helper.py": "",
         }
     )
 
     assert [line.partition("importing it fails: ")[2] for line in await problems(root)] == [
+        "'fx' has no 'server' (imported by pages/c.fxl). Write 'from fx.runtime import server'.",
         "a page is not part of a package, so relative imports do not work in it. Write 'import "
         "name' for a module of the project folder.",
         "there is no module 'helper'. Modules are found from the project folder: write "
         "'pages.helper'.",
-        "'fx' has no 'server'. Write 'from fx.runtime import server'.",
-        "there is no module 'fx.server'. The framework has fx.runtime, fx.db, fx.jobs, fx.tasks, "
-        "fx.realtime, fx.cache, fx.testing.",
+        "there is no module 'fx.server' (imported by pages/d.fxl). The framework has fx.runtime, "
+        "fx.db, fx.jobs, fx.tasks, fx.realtime, fx.cache, fx.testing.",
     ]
 
 

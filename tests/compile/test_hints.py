@@ -224,3 +224,19 @@ def test_python_that_does_not_parse_comes_with_a_remedy_of_its_own(code: str, re
 def test_an_f_string_whose_value_has_no_end_is_a_problem() -> None:
     found = problems_of('x = f"{a"\n')
     assert found[0].endswith("Write '}' after the value.")
+
+
+def test_what_a_module_of_the_framework_lacks_is_reported_with_its_home(tmp_path: Path) -> None:
+    text = (
+        "from fx import server\nimport fx.runtim\nfrom fx.runtime import redirct as go\n"
+        "import fx.db, fxtrio.app\nfrom fx.testing import *\n"
+        "try:\n    from fx.tasks import newer\nexcept ImportError:\n    newer = None\n\n"
+        f"y = (server, fx, go, fxtrio, newer)\n{UI}"
+    )
+
+    found = check_page(read_text(text, "pages/index.fxl"), tmp_path)[1]
+    assert [problem.head.removeprefix("pages/index.fxl:") for problem in found] == [
+        "1:16: 'fx' has no 'server'. Write 'from fx.runtime import server'.",
+        "2:8: there is no module 'fx.runtim'. Did you mean 'fx.runtime'?",
+        "3:24: 'fx.runtime' has no 'redirct'. Did you mean 'redirect'?",
+    ]

@@ -16,7 +16,12 @@ from pyflakes.checker import Checker
 
 from fxtrio.compile.check import pyxle_migration
 from fxtrio.compile.check.names.bindings import names_of
-from fxtrio.compile.check.names.unresolved_imports import failing_imports, missing_attributes
+from fxtrio.compile.check.names.unresolved_imports import (
+    FailingImport,
+    failing_imports,
+    missing_attributes,
+    missing_from_framework,
+)
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText
 from fxtrio.compile.split.python_statements import nodes_of
@@ -58,24 +63,25 @@ def undefined_names(
 
     ``module`` is the Python of ``source``; ``injected`` names are defined from the start.
     ``root`` is the project folder: imports that fail there are reported with them, and their
-    names are not offered. (Of a file without undefined names, importing it tells.)
+    names are not offered. (Of a file without undefined names, only those of the framework are
+    looked at: importing it tells of others.)
     """
     try:
         undefined = _undefined(source, module, injected)
     except RecursionError:
         deepest = "Split the largest expression into several statements"
         return [source.problem(0, "the Python is nested too deeply to be checked", deepest)]
+    if root is None or not undefined:
+        failing = missing_from_framework(module)
+    else:
+        failing = failing_imports(module, root)
     if not undefined:
-        return []
-    failing = [] if root is None else failing_imports(module, root)
+        return _failing(source, failing)
     mistaken = {one.name for one in failing}
     known = sorted((names_of(module.body).bound - mistaken) | set(dir(builtins)))
     names = list(dict.fromkeys(name for _, name in undefined))
     remedies = {name: undefined_remedy(name, known) for name in names[:_MOST_GUESSES]}
-    problems = [
-        source.node_problem(one.line, one.column, one.message, one.remedy) for one in failing
-    ]
-    return problems + [
+    return _failing(source, failing) + [
         source.node_problem(
             message.lineno,
             message.col,
@@ -84,6 +90,10 @@ def undefined_names(
         )
         for message, name in undefined
     ]
+
+
+def _failing(source: SourceText, imports: Iterable[FailingImport]) -> list[Problem]:
+    return [source.node_problem(one.line, one.column, one.message, one.remedy) for one in imports]
 
 
 def missing_imports(source: SourceText, module: ast.Module) -> list[Problem]:
@@ -103,7 +113,8 @@ def missing_imports(source: SourceText, module: ast.Module) -> list[Problem]:
         for message, name in undefined
         if name in HOMES
     ]
-    return [*problems, *unknown_attributes(source, module)]
+    failing = _failing(source, missing_from_framework(module))
+    return [*failing, *problems, *unknown_attributes(source, module)]
 
 
 def unknown_attributes(source: SourceText, module: ast.Module) -> list[Problem]:

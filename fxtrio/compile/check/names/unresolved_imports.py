@@ -9,6 +9,7 @@ import ast
 import difflib
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from fxtrio.compile.bundling.extras import install_remedy
 from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.check.pyxle_migration import is_foreign
 from fxtrio.compile.split.python_statements import Broken, nodes_of, parse_module
+from fxtrio.compile.split.suggestions import HOMES, import_remedy
 
 _FRAMEWORK = ("fx", "fxtrio")
 _FRAMEWORK_ROOT = Path(__file__).parents[4]
@@ -63,6 +65,41 @@ def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
                 name, place = alias.asname or alias.name, (alias.lineno, alias.col_offset)
                 found.append(FailingImport(name, *place, *failure))
     return found
+
+
+def missing_from_framework(module: ast.Module) -> list[FailingImport]:
+    """Return the imports of ``module`` from the framework that fail, but for those in a `try`."""
+    found: list[FailingImport] = []
+    for node in nodes_of(module):
+        if isinstance(node, ast.Import):
+            parts = [(alias, alias.name, "") for alias in node.names if "." in alias.name]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            parts = [(alias, node.module, alias.name) for alias in node.names]
+        else:
+            continue
+        for alias, home, name in parts:
+            if home.partition(".")[0] not in _FRAMEWORK or name == "*":
+                continue
+            known = _names_of_framework(home, name)
+            if known is not None and (name not in known if name else not known):
+                place = alias.lineno, alias.col_offset
+                bound = alias.asname or name or "fx"
+                found.append(FailingImport(bound, *place, *_no_name(home, name, {*known})))
+    return [one for one in found if one.line not in _tried(module)] if found else []
+
+
+def _tried(module: ast.Module) -> set[int]:
+    """Return the lines of `try` statements: their imports may fail."""
+    tried = (node for node in nodes_of(module) if isinstance(node, ast.Try))
+    return {
+        line for node in tried for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+    }
+
+
+@cache
+def _names_of_framework(module: str, name: str) -> frozenset[str] | None:
+    known = _names_in(module, name, _FRAMEWORK_ROOT)
+    return None if known is None else frozenset(known)
 
 
 def missing_attributes(module: ast.Module) -> Iterator[tuple[ast.Attribute, str, str]]:
@@ -115,7 +152,9 @@ def _no_name(module: str, name: str, known: set[str]) -> tuple[str, str]:
         own = {file.stem for file in (_FRAMEWORK_ROOT / framework).glob("[!_]*.py")}
         remedy = name_remedy(module, [f"{framework}.{one}" for one in sorted(own)])
         return f"there is no module {module!r}", remedy
-    return f"{module!r} has no {name!r}", name_remedy(name, known)
+    is_elsewhere = framework in _FRAMEWORK and name in HOMES
+    remedy = import_remedy(name) if is_elsewhere else name_remedy(name, known)
+    return f"{module!r} has no {name!r}", remedy
 
 
 def name_remedy(name: str, known: Iterable[str]) -> str:
