@@ -114,7 +114,7 @@ APART: dict[str, tuple[str, ...]] = {
         "tools.lsp.answers.quick_fixes:_python_imports",
         "tools.lsp.answers.quick_fixes:_renamed",
         "tools.lsp.answers.quick_fixes:_ui_imports",
-        "tools.lsp.answers.document_symbols:ProjectPages.of",
+        "tools.lsp.answers.document_symbols:SavedFiles.pages_of",
         "tools.lsp.answers.document_symbols:_matches",
         "tools.lsp.answers.document_symbols:_symbol",
     ),

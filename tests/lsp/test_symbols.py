@@ -70,3 +70,32 @@ async def test_a_search_finds_pages_and_what_they_declare(tmp_path: Path) -> Non
     assert page == ["pages/entries/[id].fxl /entries/[id]"]
     assert plain == ["pages/plain.fxl /plain", "pages/plain.fxl Plain"]
     assert none == []
+
+
+async def test_a_search_finds_components_in_files_of_their_own(tmp_path: Path) -> None:
+    parts = {
+        "pages/shown.fxl": 'import { Badge } from "../parts/badge.tsx";\n\n'
+        'export default function Shown() {\n  return <Badge text="new" />;\n}\n',
+        "parts/badge.tsx": 'import { COLOURS } from "./colours.js";\n\n'
+        "/** Short. */\nexport function Badge({ text }: { text: string }) {\n"
+        "  return <b style={COLOURS}>{text}</b>;\n}\n",
+        "parts/colours.js": "export const COLOURS = {};\n",
+    }
+    write_tree(tmp_path, {**FILES, **parts})
+    async with open_editor(tmp_path) as editor:
+        index = Asking(editor, tmp_path, "pages/index.fxl")
+        uri = await editor.open(index.file)
+        await known(editor, uri, place(index.text, "{entry.titl"))
+        badges = await editor.connection.ask("workspace/symbol", {"query": "badg"})
+        colours = await editor.connection.ask("workspace/symbol", {"query": "colour"})
+
+    assert [(one["name"], one["containerName"]) for one in badges] == [("Badge", "parts/badge.tsx")]
+    location = badges[0]["location"]
+    assert location["uri"] == (tmp_path / "parts/badge.tsx").as_uri()
+    assert location["range"] == {
+        "start": {"line": 3, "character": 16},
+        "end": {"line": 3, "character": 21},
+    }
+    assert [(one["name"], one["containerName"]) for one in colours] == [
+        ("COLOURS", "parts/colours.js")
+    ]

@@ -1,16 +1,21 @@
-"""What pages declare: the outline of one, and a search through all of a project."""
+"""What pages and components declare: the outline of a page, and a search through a project."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
+import trio
+
+from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.split.python_statements import Broken, parse_module
 from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
 from fxtrio.tools.lsp.documents.positions import Range
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
+from fxtrio.tools.types.ui.source.component_files import ComponentFiles
 
 Symbol = dict[str, Any]
 
@@ -23,18 +28,18 @@ _UI_KINDS = {"function": _FUNCTION, "class": _CLASS, "variable": _VARIABLE, "typ
 
 async def document_symbols(page: ParsedPage, analyst: Analyst) -> list[Symbol]:
     """Return the outline of a page: both halves, by place."""
-    ui = [
-        {
-            "name": one["name"],
-            "kind": _UI_KINDS[one["kind"]],
-            "detail": "export" if one["exported"] else "",
-            "range": one["whole"],
-            "selectionRange": one["range"],
-        }
-        for one in await analyst.symbols(page)
-    ]
-    found = [*python_symbols(page), *ui]
+    found = [*python_symbols(page), *map(_ui_symbol, await analyst.symbols(page))]
     return sorted(found, key=lambda one: int(one["range"]["start"]["line"]))
+
+
+def _ui_symbol(one: dict[str, Any]) -> Symbol:
+    return {
+        "name": one["name"],
+        "kind": _UI_KINDS[one["kind"]],
+        "detail": "export" if one["exported"] else "",
+        "range": one["whole"],
+        "selectionRange": one["range"],
+    }
 
 
 def python_symbols(page: ParsedPage) -> list[Symbol]:
@@ -100,18 +105,29 @@ async def project_symbols(
         if source in patterns:
             top = _span(page, 0, 0)
             module = {"name": patterns[source], "kind": _MODULE, "selectionRange": top}
-            found += _located(page, [module], query)
-        found += _located(page, await document_symbols(page, analyst), query)
+            found += _located(page.uri, source, [module], query)
+        found += _located(page.uri, source, await document_symbols(page, analyst), query)
     return found[:MOST_FOUND]
 
 
-def _located(page: ParsedPage, symbols: list[Symbol], query: str) -> Iterator[Symbol]:
+async def module_symbols(
+    query: str, root: Path, texts: Mapping[str, str], analyst: Analyst
+) -> list[Symbol]:
+    """Return the same of components and other modules, whose ``texts`` are by source."""
+    found: list[Symbol] = []
+    for source, text in texts.items():
+        declared = await analyst.symbols_of_module(root, source, text)
+        found += _located((root / source).as_uri(), source, map(_ui_symbol, declared), query)
+    return found[:MOST_FOUND]
+
+
+def _located(uri: str, source: str, symbols: Iterable[Symbol], query: str) -> Iterator[Symbol]:
     for one in symbols:
         if _matches(query, one["name"]):
-            location = {"uri": page.uri, "range": one["selectionRange"]}
+            location = {"uri": uri, "range": one["selectionRange"]}
             name, kind = one["name"], one["kind"]
-            yield {"name": name, "kind": kind, "location": location, "containerName": page.path}
-        yield from _located(page, one.get("children", []), query)
+            yield {"name": name, "kind": kind, "location": location, "containerName": source}
+        yield from _located(uri, source, one.get("children", []), query)
 
 
 def _matches(query: str, name: str) -> bool:
@@ -119,14 +135,15 @@ def _matches(query: str, name: str) -> bool:
     return all(one in letters for one in query.lower())
 
 
-class ProjectPages:
-    """Pages of projects as they lie on the disk, read again where their text has changed."""
+class SavedFiles:
+    """Files of projects as they lie on the disk, read again where they have changed."""
 
     def __init__(self, pages: PageCache) -> None:
         self._pages = pages
         self._cached: dict[str, tuple[str, ParsedPage]] = {}
+        self._modules: dict[Path, ComponentFiles] = {}
 
-    async def of(self, root: Any, sources: list[str]) -> dict[str, ParsedPage]:
+    async def pages_of(self, root: Path, sources: Iterable[str]) -> dict[str, ParsedPage]:
         """Return pages, parsed, by source; open ones as they are saved."""
         found = {}
         for source in sources:
@@ -138,3 +155,9 @@ class ProjectPages:
             if key in self._cached:
                 found[source] = self._cached[key][1]
         return found
+
+    async def modules_of(self, root: Path, pages: Iterable[CheckedPage]) -> dict[str, str]:
+        """Return the texts of components, and of other modules that ``pages`` import, by source."""
+        files = self._modules.setdefault(root, ComponentFiles(root))
+        found = await trio.to_thread.run_sync(files.find, pages)
+        return {source: one.page.ui for source, one in found.files.items()} | dict(found.plain)

@@ -10,8 +10,9 @@ import trio
 
 from fxtrio.tools.lsp.answers.completion import completions
 from fxtrio.tools.lsp.answers.document_symbols import (
-    ProjectPages,
+    SavedFiles,
     document_symbols,
+    module_symbols,
     project_symbols,
 )
 from fxtrio.tools.lsp.answers.hover import SERVER_STARTING, STARTING, hover_text, word_at
@@ -68,7 +69,7 @@ class Answers:
         self._analyst = analyst
         self._knowledge = knowledge
         self._others = others
-        self._saved = ProjectPages(pages)
+        self._saved = SavedFiles(pages)
 
     async def completion(self, document: Document, position: Position) -> list[dict[str, Any]]:
         """Return what may be written at a position."""
@@ -225,14 +226,16 @@ class Answers:
         return [] if page is None else await document_symbols(page, self._analyst)
 
     async def search(self, query: str) -> list[dict[str, Any]]:
-        """Return the pages, and what they declare, that the letters of ``query`` are in."""
+        """Return pages, and what they and components declare, with the letters of ``query``."""
         found = []
         for root in self._knowledge.roots:
             known = self._knowledge.of(root)
             if known is not None:
                 patterns = {source: pattern for pattern, source in known.sources.items()}
-                pages = await self._saved.of(root, list(known.numbers))
+                pages = await self._saved.pages_of(root, known.numbers)
                 found += await project_symbols(query, pages, self._analyst, patterns)
+                modules = await self._saved.modules_of(root, known.project.pages)
+                found += await module_symbols(query, root, modules, self._analyst)
         return found
 
     async def fixes(

@@ -126,6 +126,10 @@ class Analyst:
         """
         return await self._ask("symbols", page, {}) or []
 
+    async def symbols_of_module(self, root: Path, path: str, text: str) -> list[dict[str, Any]]:
+        """Return the same of a file of the project that pages import."""
+        return await self._request("symbols", root, path, {"text": text}) or []
+
     async def wanted(self, page: ParsedPage, position: Position) -> Wanted | None:
         """Return the context of a completion at a position of the UI half."""
         found = await self._ask("wanted", page, {"position": position})
@@ -154,16 +158,18 @@ class Analyst:
             self._checks.notify("changed", {"root": root.as_posix()})
 
     async def _ask(self, method: str, page: ParsedPage, more: dict[str, Any]) -> Any:
+        return await self._request(method, page.root, page.path, {"text": page.checked.ui, **more})
+
+    async def _request(self, method: str, root: Path, path: str, more: dict[str, Any]) -> Any:
         """Return an answer; None without Node, and when it has died over this."""
         await self._settled.wait()
         child = self._checks if method == "check" else self._child
         if child is None:
             return None
-        file = {"root": page.root.as_posix(), "path": page.path, "text": page.checked.ui}
         try:
-            return await child.request(method, {**file, **more})
+            return await child.request(method, {"root": root.as_posix(), "path": path, **more})
         except (ConnectionLost, JsonRpcException) as error:
-            self._report(f"{page.path}: its client code could not be looked at: {error}")
+            self._report(f"{path}: its client code could not be looked at: {error}")
             return None
 
 
