@@ -10,6 +10,7 @@ import { nextRemedy } from '../next.js';
 import { EXPORTS } from '../pyxle.js';
 import { similar } from '../similar.js';
 import { walk } from '../tree.js';
+import { isOwnName } from './own-names.js';
 
 /** @typedef {import('../tree.js').Node} Node */
 /**
@@ -166,7 +167,8 @@ function unknownNames(node, exported) {
  * @param {string} folder of the importing file
  */
 function resolves(specifier, root, folder) {
-  if (/^([/#]|\w[\w+.-]*:)/.test(specifier)) return true; // told by a build
+  if (/^(\/|\w[\w+.-]*:)/.test(specifier)) return true; // told by a build
+  if (specifier.startsWith('#')) return isOwnName(specifier, folder);
   const plain = specifier.split(/[?#]/, 1)[0];
   if (/^(\.|@\/)/.test(plain)) return moduleFile(plain, root, folder) !== undefined;
   const name = packageOf(plain);

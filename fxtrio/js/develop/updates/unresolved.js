@@ -10,7 +10,7 @@ import { moduleFile, packageRemedy } from '../../check/imports/specifiers.js';
 
 const FILE = /^(\.|@\/)/;
 /** Addresses, and what packages and projects define themselves: Vite tells of those. */
-const OTHER = /^([/#]|\w[\w+.-]*:)/;
+const OTHER = /^(\/|\w[\w+.-]*:)/;
 
 /**
  * Return the first import that is not there; null when all are.

@@ -165,10 +165,24 @@ test('imports that lead nowhere are reported, unless only types come from them',
   ]);
 });
 
-test("names that the project's own package.json gives to files are left to a build", () => {
-  fs.rmSync(path.join(root, 'node_modules'), { recursive: true, force: true });
-  const text = "import Card from '#parts/Card';\nexport default () => <Card />;";
-  assert.deepEqual(check(text), []);
+test("names that no package.json gives to the project's files are reported", () => {
+  const imports = { '#parts/*': './parts/*.jsx', '#words': './words.js' };
+  write('package.json', JSON.stringify({ imports }));
+  const text = [
+    "import Card from '#parts/Card';",
+    "import words from '#words';",
+    "import more from '#words/more';",
+    "import none from '#part/Card';",
+    'export default () => <Card words={[words, more, none]} />;',
+  ].join('\n');
+  assert.deepEqual(check(text), [
+    `3:18 '#words/more' cannot be found. Add it to "imports" in package.json`,
+    `4:18 '#part/Card' cannot be found. Add it to "imports" in package.json`,
+  ]);
+  write('package.json', '{');
+  assert.deepEqual(check(text), []); // a build says what is wrong with it
+  fs.rmSync(path.join(root, 'package.json'));
+  assert.equal(check(text).length, 4);
 });
 
 test('a name is looked for where the statement that has it needs more than its type', () => {

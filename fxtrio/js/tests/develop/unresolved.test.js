@@ -29,7 +29,7 @@ async function missing(text) {
 test('files of the project that are there, packages and addresses are no mistake', async () => {
   const text =
     `import { Card } from '../parts/card';\nimport '@/parts/card.jsx?raw';\nimport 'react';` +
-    `import 'https://other.example/x.js';\nimport '#own';`;
+    `import 'https://other.example/x.js';\nimport '/@fs/own';`;
   assert.equal(await missing(text), null);
 });
 
@@ -45,6 +45,7 @@ test('the first import of nothing is returned with its place', async () => {
     [`import 'react';\nexport * from './no';`, "'./no'", file],
     [`const late = () => import("./late");\nimport(\`./\${late}\`);`, '"./late"', file],
     [`import { greet } from 'greeting/soft';`, "'greeting/soft'", ". Run 'npm install greeting'."],
+    [`import '#own';`, "'#own'", '. Add it to "imports" in package.json.'],
   ]) {
     const value = quoted.slice(1, -1);
     const message = `'${value}' cannot be found${remedy}`;
