@@ -179,18 +179,22 @@ class _Asked(msgspec.Struct, frozen=True):
     version: tuple[int, int, int]
 
 
+_NOT_REMEMBERED = (OSError, RuntimeError, ValueError, msgspec.MsgspecError)
+"""No folder or file, no home, a path that is not UTF-8, another file."""
+
+
 @lru_cache(maxsize=8)
 def _version_of(program: _Program) -> tuple[int, int, int] | None:
     """Return what `node_version` does, of any earlier process where one has asked the same."""
     if Path(program.path).resolve().name.lower() not in _NAMES or program.size < _LEAST_SIZE:
         return _ask_version(program.path)
-    with suppress(OSError, RuntimeError, msgspec.MsgspecError):  # no home, no file, another file
+    with suppress(*_NOT_REMEMBERED):
         asked = msgspec.json.decode(_asked_file().read_bytes(), type=_Asked)
         if asked.program == program:
             return asked.version
     version = _ask_version(program.path)
     if version is not None:
-        with suppress(OSError, RuntimeError):  # nothing can be written there
+        with suppress(*_NOT_REMEMBERED):
             write_whole(_asked_file(), msgspec.json.encode(_Asked(program, version)), lasting=False)
     return version
 

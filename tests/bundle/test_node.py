@@ -169,6 +169,14 @@ def test_a_damaged_memory_of_versions_is_written_again(counted: Path, tmp_path: 
     assert [ask_in_a_new_process(counted) for _ in range(2)] == [2, 2]
 
 
+def test_a_node_whose_path_is_not_utf_8_is_asked_by_each_process(
+    counted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = counted.parent.rename(tmp_path / os.fsdecode(b"b\xe9in"))
+    monkeypatch.setenv("PATH", str(folder))
+    assert [ask_in_a_new_process(folder / "node") for _ in range(2)] == [1, 2]
+
+
 def test_a_version_is_known_where_nothing_can_be_remembered(counted: Path, tmp_path: Path) -> None:
     (tmp_path / "caches").write_text("no folder")
     assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 2]

@@ -94,6 +94,24 @@ async def test_a_restart_that_succeeds_after_all_leaves_no_problem(tmp_path: Pat
     assert found == (Swapped(restart="a job"), [])
 
 
+FRAME = """\
+Traceback (most recent call last):
+  File "app.py", line 1, in <module>
+    note: int = f()
+"""
+
+GROUP = f"""\
+  + Exception Group Traceback (most recent call last):
+  |   File "app.py", line 1, in <module>
+  |     trio.run(main)
+  | ExceptionGroup: Exceptions from Trio nursery (1 sub-exception)
+  +-+---------------- 1 ----------------
+    | {FRAME.replace(chr(10), chr(10) + "    | ")}{{}}
+    +------------------------------------
+"""
+"""What Python writes of a group with one error."""
+
+
 @pytest.mark.parametrize(
     ("failed", "held"),
     [
@@ -113,6 +131,12 @@ async def test_a_restart_that_succeeds_after_all_leaves_no_problem(tmp_path: Pat
         ("RuntimeError: Storage folder a is already accessed by another instance of a", True),
         ("could not acquire the lock", True),  # of `sys.exit`
         ("filelock.Timeout: The file lock 'a.lock' could not be acquired.", True),
+        ("zmq.error.ZMQError: Address already in use (addr='tcp://127.0.0.1:5555')", True),
+        ("RuntimeError: cannot bind: Address already in use (os error 98)", True),
+        (GROUP.format("OSError: [Errno 98] Address already in use"), True),
+        (GROUP.format("NameError: name 'x' is not defined"), False),
+        (f"{FRAME}OSError: [Errno 98] Address already in use\nhint: end the other", True),
+        (f"{FRAME}NameError: name 'x' is not defined\nnote: database is locked", False),
         ("NameError: name 'lock' is not defined", False),
         ("ModuleNotFoundError: No module named 'lock'", False),
         ("KeyError: 'lock'", False),

@@ -36,7 +36,9 @@ _HELD = tuple(f"[Errno {code}]" for code in (errno.EADDRINUSE, errno.EAGAIN))
 _NUMBER = re.compile(r"\[Errno \d+\]")
 
 _HELD_WORDS = re.compile(
-    r"database (?:table |schema )?is locked|lock (?:wait )?timeout|could not (?:set|obtain) lock on"
+    r"address already in use|\(os error (?:11|98)\)"
+    r"|database (?:table |schema )?is locked|lock (?:wait )?timeout"
+    r"|could not (?:set|obtain) lock on"
     r"|(?:could not|couldn't|unable to) (?:acquire (?:an? |the )?|)(?:file )?lock\b"
     r"|could not be acquired|resource temporarily unavailable"
     r"|(?:held|locked|used|accessed) by (?:another )?(?:process|instance)",
@@ -44,11 +46,15 @@ _HELD_WORDS = re.compile(
 )
 """What databases and libraries for locks say, which give no such number.
 
-SQLite, MySQL, DuckDB and PostgreSQL; redis and zc.lockfile; filelock and LevelDB; Qdrant.
+ZeroMQ and libraries in Rust; SQLite, MySQL, DuckDB and PostgreSQL; redis and zc.lockfile; filelock
+and LevelDB; Qdrant.
 """
 
 _NO_MISTAKES = ("Exception", "OSError", "BlockingIOError", "TimeoutError", "RuntimeError")
 """The built-in classes of such errors: others are mistakes, whatever words they quote."""
+
+_GROUPED = re.compile(r"^ *(?:\| |\+-[+-].*)", re.MULTILINE)
+"""What a traceback has in front of the lines of an exception group, and between its parts."""
 
 _RAISED = re.compile(r"[A-Za-z_][\w.]*: .*")
 """The line of a traceback with the class and the message."""
@@ -105,9 +111,17 @@ def is_held(failed: str) -> bool:
 
 
 def last_message(text: str) -> str:
-    """Return the class and message at the end of a traceback; the last line of other texts."""
-    lines = text.splitlines()
-    return next((line for line in reversed(lines) if _RAISED.fullmatch(line)), lines[-1])
+    """Return the class and message at the end of a traceback; the last line of other texts.
+
+    Lines that follow are of the message, or notes. Of an exception group, the last of its errors.
+    """
+    lines = _GROUPED.sub("", text).split("\n")
+    frames = [index for index, line in enumerate(lines) if line.startswith('  File "')]
+    ends = lines[frames[-1] :] if frames else lines
+    raised = [line for line in ends if _RAISED.fullmatch(line)]
+    if not raised:
+        return lines[-1]
+    return raised[0] if frames else raised[-1]
 
 
 def _copy(descriptor: int) -> trio.lowlevel.FdStream:

@@ -22,7 +22,7 @@ const DIGEST_SIZE = 32;
 const NAME = 'file:///server.cjs';
 
 /**
- * The URLs of the files that names in stacks stand for.
+ * The URLs of loaded bundles, by what stacks call them.
  *
  * @type {Map<string, string>}
  */
@@ -34,7 +34,10 @@ const FILES = new Map();
  * @param {string} file
  */
 function loadBundle(file) {
-  return isScript(file) ? runBundle(compileBundle(file), file) : import(pathToFileURL(file).href);
+  if (isScript(file)) return runBundle(compileBundle(file), file);
+  const url = pathToFileURL(file).href;
+  FILES.set(url, url);
+  return import(url);
 }
 
 /**
@@ -44,6 +47,11 @@ function loadBundle(file) {
  */
 function fileOfFrame(url) {
   return FILES.get(url) ?? url;
+}
+
+/** Return what stacks call the bundles that are loaded: URLs. */
+function bundleNames() {
+  return [...FILES.keys()];
 }
 
 /** @param {string} file */
@@ -133,6 +141,7 @@ function digestOf(code, compiled) {
 }
 
 exports.asScript = asScript;
+exports.bundleNames = bundleNames;
 exports.compileBundle = compileBundle;
 exports.fileOfFrame = fileOfFrame;
 exports.isScript = isScript;

@@ -42,23 +42,28 @@ function writeLog(level, text) {
   }
 }
 
-/** Let the global `console` write to stderr, with levels. */
-function replaceConsole() {
-  const console = new Console(streamOf(Level.INFO), streamOf(Level.WARNING));
-  console.debug = (...args) => writeLog(Level.DEBUG, format(...args));
-  console.error = (...args) => writeLog(Level.ERROR, format(...args));
+/**
+ * Let the global `console` write to stderr, with levels.
+ *
+ * @param {(text: string) => string} [locate] gives places in a text the names that people know
+ */
+function replaceConsole(locate = (text) => text) {
+  const console = new Console(streamOf(Level.INFO, locate), streamOf(Level.WARNING, locate));
+  console.debug = (...args) => writeLog(Level.DEBUG, locate(format(...args)));
+  console.error = (...args) => writeLog(Level.ERROR, locate(format(...args)));
   globalThis.console = console;
 }
 
 /**
  * @param {number} level
+ * @param {(text: string) => string} locate
  * @returns {Writable} a stream of messages, each ended by a newline
  */
-function streamOf(level) {
+function streamOf(level, locate) {
   return new Writable({
     decodeStrings: false,
     write(message, _encoding, done) {
-      writeLog(level, String(message).replace(/\n$/, ''));
+      writeLog(level, locate(String(message).replace(/\n$/, '')));
       done();
     },
   });

@@ -12,7 +12,7 @@ const { SourceMap } = require('node:module');
 const path = require('node:path');
 const { fileURLToPath, pathToFileURL } = require('node:url');
 
-const { fileOfFrame } = require('./bundle.cjs');
+const { bundleNames, fileOfFrame } = require('./bundle.cjs');
 const { renderer } = require('./library.json');
 const { remedyFor } = require('./remedies.cjs');
 
@@ -101,6 +101,21 @@ class Stacks {
   text(thrown, state) {
     const { name, message, stack } = this.describe(thrown, state);
     return stack || `${name}: ${message}`;
+  }
+
+  /**
+   * Return a text with the lines of the sources where it has places in a bundle: what page code
+   * prints of a stack has the name that compiled code has kept.
+   *
+   * @param {string} text
+   */
+  locate(text) {
+    return bundleNames()
+      .filter((name) => text.includes(name))
+      .reduce((located, name) => {
+        const place = new RegExp(`(${name.replaceAll(/\W/g, '\\$&')}):(\\d+):(\\d+)`, 'g');
+        return located.replace(place, (...match) => this.#original(match));
+      }, text);
   }
 
   /** @param {Error} error */

@@ -76,9 +76,9 @@ function serve(fd, makeRenderer) {
 async function main() {
   const [bundle, fd, markFile, parent] = process.argv.slice(2);
   if (parent !== undefined) watchParent(Number(parent));
-  replaceConsole();
-  refuseSignals();
   const stacks = new Stacks();
+  replaceConsole((text) => stacks.locate(text));
+  refuseSignals();
   process.on('unhandledRejection', (reason) => {
     writeLog(Level.ERROR, `Unhandled rejection: ${stacks.text(reason)}`);
   });
