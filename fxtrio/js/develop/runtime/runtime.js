@@ -13,6 +13,7 @@ import { compileFunction } from 'node:vm';
 
 import { ownRuntime } from '../../vite/library/packages.js';
 import { LIBRARY, OF_LIBRARY } from '../../worker/library.js';
+import { RENDERER_GROUP, rendererPlugin } from './renderer.js';
 
 const CLIENT = fileURLToPath(new URL('../../client', import.meta.url));
 const RENDER = fileURLToPath(new URL('../../render', import.meta.url));
@@ -26,6 +27,12 @@ const HOT = fileURLToPath(new URL('./hot-runtime.js', import.meta.url));
 
 /** What renders use, in one file. */
 const SERVER = fileURLToPath(new URL('./server-runtime.js', import.meta.url));
+
+/** What says how these are bundled. */
+const RULES = [
+  fileURLToPath(new URL('./renderer.js', import.meta.url)),
+  fileURLToPath(import.meta.url),
+];
 
 /** The runtime of React Fast Refresh, as the React plug-in and our own modules import it. */
 const REFRESH = '/@react-refresh';
@@ -45,6 +52,7 @@ const INPUT = {
  * React's modules do nothing until they are used, so that what must come before them may do so.
  */
 const GROUPS = [
+  RENDERER_GROUP,
   {
     name: 'all',
     test: (/** @type {string} */ id) => !REFRESH_FILE.test(id), // that one does something at once
@@ -112,7 +120,7 @@ export async function bundleRuntime(require, home, parent) {
   await build({
     ...shared,
     treeshake: { moduleSideEffects: [{ test: EFFECTIVE, sideEffects: true }] },
-    plugins: [wrappedPlugin(home, native), refreshPlugin(refresh), clientPlugin],
+    plugins: [rendererPlugin, wrappedPlugin(home, native), refreshPlugin(refresh), clientPlugin],
     input: { ...INPUT, ...Object.fromEntries(modules) },
     output: { dir: part, format: 'esm', ...names, codeSplitting: { groups: GROUPS } },
   });
@@ -149,7 +157,7 @@ function stampOf(native, refresh) {
       if (name.endsWith('.js')) digest.update(fs.readFileSync(path.join(folder, name)));
     }
   }
-  for (const file of [MAIN, HOT, SERVER, refresh, fileURLToPath(import.meta.url)]) {
+  for (const file of [MAIN, HOT, SERVER, refresh, ...RULES]) {
     digest.update(fs.readFileSync(file));
   }
   for (const name of LIBRARY.packages) {

@@ -71,12 +71,20 @@ test('React is bundled with the runtime, and packages share it', async (context)
   }
 
   const files = fs.readdirSync(runtime);
-  assert.ok(files.filter((name) => name.startsWith('shared-')).length <= 2, 'each takes its time');
+  const shared = files.filter((name) => name.startsWith('shared-'));
+  assert.ok(shared.length <= 3, 'each takes its time');
   const main = fs.readFileSync(path.join(runtime, 'main.js'), 'utf8');
-  const [hook, renderer] = ['\ninjectIntoGlobalHook(window)', 'require_client()'].map((code) =>
+  const [hook, required] = ['\ninjectIntoGlobalHook(window)', 'require_client()'].map((code) =>
     main.indexOf(code),
   );
-  assert.ok(0 < hook && hook < renderer, 'React looks for Fast Refresh when it is loaded');
+  assert.ok(0 < hook && hook < required, 'React looks for Fast Refresh when it is loaded');
+
+  const texts = shared.map((name) => fs.readFileSync(path.join(runtime, name), 'utf8'));
+  const RENDERER = 'var require_react_dom_client_development = ';
+  const renderer = texts.find((text) => text.includes(RENDERER)) ?? '';
+  assert.ok(!/^\w.*require_\w+\(\)/m.test(renderer), 'nothing runs when it is loaded');
+  const [, body = ''] = renderer.split(RENDERER);
+  assert.ok(/^.*\n\tfunction /.test(body), 'all of it is in one function');
 
   const { config } = bundledPlugin(home);
   const { plugins } = /** @type {any} */ (config)().optimizeDeps.rolldownOptions;
