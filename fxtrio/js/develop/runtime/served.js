@@ -15,7 +15,7 @@ export class RuntimeFiles {
 
   /**
    * URLs of what each page loads, one import after the other: told at once, they are loaded at
-   * once.
+   * once. The largest come first: browsers load six at a time, and parse a file while it comes.
    *
    * @type {string[]}
    */
@@ -32,6 +32,8 @@ export class RuntimeFiles {
       this.#texts.set(folder + name, text);
       if (ALWAYS.test(name)) this.preload.push(folder + name);
     }
+    const sizeOf = (/** @type {string} */ url) => this.#texts.get(url)?.length ?? 0;
+    this.preload.sort((one, other) => sizeOf(other) - sizeOf(one) || (one < other ? -1 : 1));
     const environment = `${base}@fs${toolchain}/node_modules/vite/dist/client/env.mjs`;
     this.preload.push(`${base}@vite/client`, environment);
   }

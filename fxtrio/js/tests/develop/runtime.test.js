@@ -110,7 +110,7 @@ test('files of the runtime are sent as they are, and named for pages to load at 
   const runtime = path.join(root, '.fx/dev/runtime/abc');
   fs.mkdirSync(runtime, { recursive: true });
   const texts = {
-    'main.js': 'export {};\n',
+    'main.js': 'export const x = 11;\n',
     'index.js': 'export {};\n',
     'refresh.js': 'export {};\n',
     'library-react.js': 'export {};\n',
@@ -140,11 +140,11 @@ test('files of the runtime are sent as they are, and named for pages to load at 
   }
   assert.deepEqual(files.preload, [
     ...[
+      'main.js', // the largest is loaded first
+      'shared-x.js',
       'library-react-jsx-dev-runtime.js',
       'library-react.js',
-      'main.js',
       'refresh.js',
-      'shared-x.js',
     ].map((name) => FOLDER + name),
     ...[
       '@vite/client',
