@@ -230,6 +230,11 @@ async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None
                 assert document.status_code == 200
                 # What a stylesheet imports is in its own text, which updates replace.
                 assert (document.text.count("<style "), document.text.count("green")) == (1, 1)
+                named = re.findall(r'rel="modulepreload" href="([^"]+)"', document.text)
+                assert {"/_fx/card.jsx", "/_fx/pages/look.css"} <= {*named}
+                for url in named:  # though Node may still make what the first document names
+                    answer = await client.get(f"http://localhost:{port}{url}")
+                    assert answer.status_code == 200, url
                 document = await client.get(f"http://localhost:{port}/slow")
                 assert document.status_code == 200
                 assert "<p>streamed</p>" in document.text

@@ -56,9 +56,10 @@ function listen(server, place) {
  * @param {Settings} settings
  * @param {Site} site
  * @param {Access} access
+ * @param {Views} views
  * @param {Awaited<ReturnType<typeof makeServer>>} dev
  */
-function moduleServer(settings, site, access, { server, runtime, pictures }) {
+function moduleServer(settings, site, access, views, { server, runtime, pictures }) {
   const files = new RuntimeFiles(settings, runtime);
   site.preload = files.preload;
   const web = http.createServer(async (request, response) => {
@@ -69,7 +70,9 @@ function moduleServer(settings, site, access, { server, runtime, pictures }) {
     };
     if (files.answer(request.url ?? '', response)) return;
     if (await pictures.respond(request.url ?? '', response)) return;
-    if (access.allows(request.url ?? '')) server.middlewares(request, response, missing);
+    const isAllowed = () => access.allows(request.url ?? '');
+    if (!isAllowed()) await views.prepared; // a document may have named it before it was made
+    if (isAllowed()) server.middlewares(request, response, missing);
     else missing();
   });
   web.keepAliveTimeout = 0; // the server process keeps its connections
@@ -99,7 +102,7 @@ async function begin(settings) {
   const collected = freeWhenIdle();
   const requested = () => (collected(), busy());
   void quiet.then(() => keepCommand(settings.toolchain));
-  const web = moduleServer(settings, site, access, dev).on('request', requested);
+  const web = moduleServer(settings, site, access, views, dev).on('request', requested);
   const place = (/** @type {string} */ name) => path.join(settings.sockets, name);
   await Promise.all([
     listen(web, place('http')),

@@ -1,6 +1,7 @@
 /** Renders views from the modules that Vite has at the moment: what a build's SSR bundle does. */
 
 import fs from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 
 import { baseOf, CLIENT_ENTRY } from '../vite/entries.js';
 import { explainedConfiguration } from '../vite/problems.js';
@@ -19,6 +20,9 @@ const MOST_ANEW = 10;
 /** Views whose page modules stay loaded. Others are loaded again when they are rendered. */
 const MOST_LOADED = 40;
 
+/** What names the version of a module in its URL. */
+const VERSION = /\?t=\d+$/;
+
 /** Vite's code of an error: bundled packages have been replaced since a module asked for them. */
 const OUTDATED = 'ERR_OUTDATED_OPTIMIZED_DEP';
 
@@ -34,8 +38,13 @@ export class Views {
   #loaded = new Map();
   /** @type {string[]} by slot: elements for its stylesheets, and the modules that it needs */
   #styles = [];
-  /** @type {Set<number>} slots of views whose modules have been made for browsers */
-  #prepared = new Set();
+  /**
+   * Settled when the modules have been made that documents name so far: browsers may not load
+   * them before.
+   *
+   * @type {Promise<unknown>}
+   */
+  prepared = Promise.resolve();
   #renderers;
   #settings;
   #site;
@@ -124,11 +133,9 @@ export class Views {
       loading === null ? null : load(loading),
     ]);
     const sources = [...layouts.map(([source]) => source), module];
-    if (!this.#prepared.has(slot)) {
-      this.#prepared.add(slot);
-      setImmediate(() => this.#prepareModules(sources)); // the document comes first
-    }
-    this.#styles[slot] = (await this.#stylesOf(sources)) + this.#linksOf(sources);
+    const imported = this.#importedBy(sources);
+    this.#prepareModules([...sources.map(urlOf), ...imported]);
+    this.#styles[slot] = (await this.#stylesOf(sources)) + this.#linksTo(imported);
     this.#parts[slot] = { page, layouts: around, loading: fallback };
     this.#loaded.delete(slot);
     this.#loaded.set(slot, module);
@@ -206,12 +213,18 @@ export class Views {
   /**
    * Make what a browser loads for a page while the document is on its way to it.
    *
-   * @param {readonly string[]} sources
+   * @param {readonly string[]} modules of page files, and what they import
    */
-  #prepareModules(sources) {
+  #prepareModules(modules) {
     const { client } = this.#server.environments;
-    const urls = [`\0${CLIENT_ENTRY}`, '/@vite/client', ...sources.map(urlOf)];
-    for (const url of urls) void client.warmupRequest(url); // whoever asks is told what is wrong
+    const { urlToModuleMap } = client.moduleGraph;
+    const urls = [`\0${CLIENT_ENTRY}`, '/@vite/client', ...modules].filter(
+      (url) => !urlToModuleMap.get(url.replace(VERSION, ''))?.transformResult,
+    );
+    if (urls.length === 0) return;
+    const made = setImmediate() // the document comes first
+      .then(() => Promise.all(urls.map((url) => client.warmupRequest(url)))); // whoever asks is told what is wrong
+    this.prepared = Promise.all([this.prepared, made]);
   }
 
   /** @param {View} view */
@@ -258,17 +271,24 @@ export class Views {
   }
 
   /**
-   * Return elements that name the modules which page files import, for browsers to load at once.
+   * Return the URLs of the modules that page files import.
    *
    * @param {readonly string[]} sources
    */
-  #linksOf(sources) {
+  #importedBy(sources) {
     const { client, ssr } = this.#server.environments;
     const pages = sources.map((source) => ssr.moduleGraph.getModuleById(this.#site.idOf(source)));
+    return importedUrls(pages, client.moduleGraph, this.#settings.root);
+  }
+
+  /**
+   * Return elements that name modules for browsers to load at once.
+   *
+   * @param {readonly string[]} urls
+   */
+  #linksTo(urls) {
     const base = baseOf(/** @type {any} */ (this.#settings));
-    return importedUrls(pages, client.moduleGraph, this.#settings.root)
-      .map((url) => `<link rel="modulepreload" href="${base}/_fx${url}">`)
-      .join('');
+    return urls.map((url) => `<link rel="modulepreload" href="${base}/_fx${url}">`).join('');
   }
 
   /** @param {Node} node */

@@ -38,8 +38,7 @@ export function isForgotten({ environments }, file) {
 
 /**
  * Return the URLs of the files below `root` that modules import, one from the other, as browsers
- * ask for them. They would learn of each from the one before. Those that no module of a browser
- * is known to import are left out: they may not load them yet.
+ * ask for them: they would learn of each from the one before.
  *
  * @param {readonly (Node | undefined)[]} modules of renders
  * @param {Pick<Graph, 'urlToModuleMap'>} client
@@ -54,15 +53,14 @@ export function importedUrls(modules, client, root) {
       const { id, file, url } = next;
       const isOwn = id === file && id?.startsWith(`${root}/`) && !id.includes('/node_modules/');
       if (!isOwn || !imported.has(url) || !PLAIN.test(url)) continue;
-      if (found.has(next) || found.size >= MOST_NAMED) continue;
+      if (found.has(next) || modules.includes(next) || found.size >= MOST_NAMED) continue;
       found.add(next);
       visit(next);
     }
   };
   for (const module of modules) if (module !== undefined) visit(module);
-  return [...found].flatMap(({ url }) => {
-    const known = client.urlToModuleMap.get(url);
-    if (!known?.importers.size) return [];
-    return known.lastHMRTimestamp > 0 ? [`${url}?t=${known.lastHMRTimestamp}`] : [url];
+  return [...found].map(({ url }) => {
+    const version = client.urlToModuleMap.get(url)?.lastHMRTimestamp ?? 0;
+    return version > 0 ? `${url}?t=${version}` : url;
   });
 }

@@ -21,7 +21,14 @@ function viewsOf(load) {
     /** @type {string[]} URLs that are made for browsers */
     asked: [],
   };
-  const client = { warmupRequest: async (/** @type {string} */ url) => void made.asked.push(url) };
+  const urlToModuleMap = new Map();
+  const client = {
+    moduleGraph: { urlToModuleMap },
+    warmupRequest: async (/** @type {string} */ url) => {
+      made.asked.push(url);
+      urlToModuleMap.set(url, { transformResult: {} });
+    },
+  };
   const runner = {
     ModuleRunner: class {
       clearCache() {
@@ -87,8 +94,8 @@ test('modules for browsers are made once, behind the document that they are for'
 
   await views.load(0, () => null);
   assert.deepEqual(made.asked, []);
-  await setImmediate();
   const urls = ['\0virtual:fx/client', '/@vite/client', '/pages/index.fxl.tsx'];
+  await views.prepared; // requests for them may come sooner
   assert.deepEqual(made.asked, urls);
   await views.load(0, () => null);
   await setImmediate();
@@ -170,6 +177,10 @@ test('as many pages as are in use stay loaded, and others are loaded again when 
       invalidateModule: (/** @type {{ id: string }} */ { id }) => void invalidated.push(id),
     },
   };
+  const client = {
+    moduleGraph: { urlToModuleMap: new Map() },
+    warmupRequest: async () => {},
+  };
   const views = new Views(
     /** @type {any} */ ({ root: '/app', base: '' }),
     /** @type {any} */ ({
@@ -182,7 +193,7 @@ test('as many pages as are in use stay loaded, and others are loaded again when 
     /** @type {any} */ ({
       vite: { createServerModuleRunnerTransport: () => null, isCSSRequest: () => false },
       runner,
-      server: { environments: { client: { warmupRequest: async () => {} }, ssr } },
+      server: { environments: { client, ssr } },
       serverRuntime: {
         createRenderers: (/** @type {any} */ { views: made }) => {
           parts = made;
@@ -208,7 +219,7 @@ test('as many pages as are in use stay loaded, and others are loaded again when 
   assert.equal(held(), 40);
 });
 
-test('a document names what its page imports, as far as browsers may load it', () => {
+test('a document names what its page imports, though no browser has asked for it yet', () => {
   const made = (/** @type {string} */ url, /** @type {any[]} */ imported = [], later = '') => ({
     ...{ url, id: `/app${url}`, file: `/app${url}`, importedModules: new Set(imported) },
     transformResult: { deps: imported.map((one) => one.url).filter((one) => one !== later) },
@@ -221,20 +232,18 @@ test('a document names what its page imports, as far as browsers may load it', (
     made('/node_modules/x/index.js'),
     { ...made('/pages/raw.js'), id: '/app/pages/raw.js?raw' },
     { ...made('/@fs/else/x.js'), id: '/else/x.js', file: '/else/x.js' },
-    made('/pages/unknown.jsx'),
   ];
-  const page = made('/pages/index.fxl.tsx', [part, later, deep, ...strange], later.url);
+  const unasked = made('/pages/unasked.jsx');
+  const page = made('/pages/index.fxl.tsx', [part, later, deep, unasked, ...strange], later.url);
   part.importedModules.add(page); // a circle
-  const all = [deep, part, later, ...strange.slice(0, -1)];
+  const all = [deep, part, later, ...strange];
   const known = (/** @type {any} */ { url }) =>
-    /** @type {[string, any]} */ ([
-      url,
-      { importers: new Set([page]), lastHMRTimestamp: url === part.url ? 7 : 0 },
-    ]);
+    /** @type {[string, any]} */ ([url, { lastHMRTimestamp: url === part.url ? 7 : 0 }]);
   const client = /** @type {any} */ ({ urlToModuleMap: new Map(all.map(known)) });
 
   assert.deepEqual(importedUrls(/** @type {any} */ ([page, undefined]), client, '/app'), [
     '/pages/part.jsx?t=7',
     '/pages/deep.css',
+    '/pages/unasked.jsx',
   ]);
 });
