@@ -1,6 +1,7 @@
 /**
  * Imports that cannot work in browsers: modules of Node, for which a bundler gives them an empty
- * object, documents, which it reads as code, and URLs, which are no modules.
+ * object, documents, which it reads as code, and URLs, which are no modules; and names of the
+ * project's own modules that there are not, of which a bundler says no place.
  */
 
 import fs from 'node:fs';
@@ -8,6 +9,7 @@ import { builtinModules } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { isOwnName } from '../check/imports/own-names.js';
 import { builtinRemedy } from './builtins.js';
 import { documentRemedy } from './documents.js';
 import { pageFileOf } from './page-file.js';
@@ -20,7 +22,7 @@ const NAMES = builtinModules.filter((name) => !name.startsWith('_')).join('|');
 
 /** What may be such an import in a text: few texts are looked at further. */
 const MENTIONED = new RegExp(
-  `['"](node:[\\w/]+|${NAMES}|[^'"\\n]+\\.mdx?)['"]|(from|import)[\\s(]*['"]/[^/@]`,
+  `['"](node:[\\w/]+|${NAMES}|[^'"\\n]+\\.mdx?)['"]|(from|import)[\\s(]*['"](/[^/@]|#)`,
 );
 
 const NOT_OWN = /^\0|\/(node_modules|\.fx|site-packages|dist-packages)\//;
@@ -47,6 +49,10 @@ export function foreignImport(specifier, root, folder, later) {
   const ofDocument = documentRemedy(specifier, root);
   if (ofDocument !== undefined) {
     return { message: `'${specifier}' is a document, not code`, remedy: ofDocument };
+  }
+  if (specifier.startsWith('#') && !isOwnName(specifier, folder)) {
+    const remedy = `Add it to "imports" in package.json`;
+    return { message: `'${specifier}' cannot be found`, remedy };
   }
   const [plain] = specifier.split(/[?#]/, 1);
   if (!isUrl(plain, root)) return undefined;

@@ -10,7 +10,6 @@ import { nextRemedy } from '../next.js';
 import { EXPORTS } from '../pyxle.js';
 import { similar } from '../similar.js';
 import { walk } from '../tree.js';
-import { isOwnName } from './own-names.js';
 
 /** @typedef {import('../tree.js').Node} Node */
 /**
@@ -167,8 +166,7 @@ function unknownNames(node, exported) {
  * @param {string} folder of the importing file
  */
 function resolves(specifier, root, folder) {
-  if (/^(\/|\w[\w+.-]*:)/.test(specifier)) return true; // told by a build
-  if (specifier.startsWith('#')) return isOwnName(specifier, folder);
+  if (/^([/#]|\w[\w+.-]*:)/.test(specifier)) return true; // told by a build
   const plain = specifier.split(/[?#]/, 1)[0];
   if (/^(\.|@\/)/.test(plain)) return moduleFile(plain, root, folder) !== undefined;
   const name = packageOf(plain);
@@ -207,7 +205,7 @@ function packageOf(specifier) {
  */
 export function packageRemedy(specifier) {
   if (/^pyxle(\/|$)/.test(specifier)) return `Write '${CLIENT}'`;
-  if (specifier.startsWith('#')) return `Add it to "imports" in package.json`;
+  if (specifier.startsWith('#')) return `Check "imports" in package.json`;
   const foreign = nextRemedy(specifier);
   if (foreign !== undefined) return foreign;
   if (specifier.startsWith('~/')) {

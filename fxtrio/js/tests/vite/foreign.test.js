@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build, parseSync } from 'vite';
 
 import { foreignPlugin } from '../../vite/foreign.js';
+import { flatten } from '../../vite/problems.js';
 
 const RENDERERS = fileURLToPath(new URL('../../render/renderers.js', import.meta.url));
 const CODE = "import { randomUUID } from 'node:crypto';\nexport default randomUUID;\n";
@@ -31,6 +32,13 @@ async function bundled(root, id, code) {
 
 test('a module of Node is refused in a file of the project', async () => {
   await assert.rejects(bundled('/shop', '/shop/components/card.js', CODE), /is a module of Node/);
+});
+
+test('a name that no package.json gives is refused with its place', async () => {
+  const code = "export const page = 1;\nexport { card } from '#card';\n";
+  const failed = await bundled('/shop', '/shop/components/card.js', code).catch(flatten);
+  assert.match(failed?.[0].message, /'#card' cannot be found/);
+  assert.deepEqual(failed?.[0].loc, { file: '/shop/components/card.js', line: 2, column: 21 });
 });
 
 test('the project may contain its Python environment, with fxtrio in it', async () => {
