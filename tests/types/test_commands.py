@@ -316,6 +316,55 @@ def test_declaration_files_of_a_project_are_known_without_an_import(tmp_path: Pa
 
 
 @pytest.mark.node
+def test_a_module_makes_names_known_to_all_halves(tmp_path: Path) -> None:
+    view = "export default function Page() {\n  return <p>{APP.length + shared.a}</p>;\n}\n"
+    typed = 'import { one } from "../lib/global";\n\nconst n: number = one;\n\n'
+    files = {
+        "lib/global.ts": "export const one = 1;\n\ndeclare global {\n  const APP: string;\n"
+        "  var shared: { a: number };\n}\n",
+        "pages/index.fxl": view,
+        "pages/typed.fxl": typed + view.replace("APP", "n + APP"),
+    }
+    write_tree(tmp_path, files)
+    for command in ("check", "typecheck"):
+        _, output = run(command, "--root", str(tmp_path), "--json")
+        assert json.loads(output)["problems"] == []
+
+
+@pytest.mark.node
+@pytest.mark.parametrize("typed", ["", ": number"])
+def test_undefined_names_are_reported_where_fx_check_reports_them(
+    tmp_path: Path, typed: str
+) -> None:
+    page = """/* global declared */
+const shared = { short, other: short };
+function helper(a%s = start, { b = start } = {}) {
+  return [...spread, a, b, ...spread];
+}
+
+export default function Page({ data }) {
+  return (
+    <Layout title={helper()}>
+      <Layout>
+        {listed.map((one) => <Card key={one} text={`${listed} ${one}`} />)}
+      </Layout>
+      <Parts.Title>a</Parts.Title> <Parts.Line />
+      {typeof tested === "string" && tested} {declared} {shared.other}
+    </ Layout>
+  );
+}
+"""
+    write_tree(tmp_path, {"pages/index.fxl": page % typed})
+    places: list[list[tuple[int, int]]] = []
+    for command in ("check", "typecheck"):
+        _, output = run(command, "--root", str(tmp_path), "--json")
+        found = json.loads(output)["problems"]
+        places.append([(one["line"], one["column"]) for one in found])
+    assert len(places[0]) == 13
+    assert places[0] == places[1]
+
+
+@pytest.mark.node
 @pytest.mark.parametrize("between", ["", "barrel.js"])
 def test_a_plain_file_that_names_the_data_of_a_page_is_known_by_its_types(
     between: str, tmp_path: Path

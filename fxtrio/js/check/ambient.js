@@ -21,18 +21,34 @@ export function ambientNames(program, comments) {
   walk(program, (node) => {
     if (node.type === 'UnaryExpression' && node.operator === 'typeof') {
       if (node.argument.type === 'Identifier') names.add(node.argument.name);
-    } else if (node.type === 'TSGlobalDeclaration' || node.kind === 'global') {
-      walk(node, (inner) => {
-        if (/Declaration$/.test(inner.type)) add(inner);
-      });
     } else if (node.declare === true) {
       add(node);
     }
   });
+  for (const name of globalNames(program)) names.add(name);
   for (const { value } of comments) {
     const list = value.match(COMMENT)?.[1] ?? '';
     for (const [name] of list.matchAll(/[\p{ID_Start}$_][\p{ID_Continue}$]*/gu)) names.add(name);
   }
+  return names;
+}
+
+/**
+ * Return the names that a file makes known to all files, by `declare global`.
+ *
+ * @param {Node} program
+ * @returns {Set<string>}
+ */
+export function globalNames(program) {
+  /** @type {Set<string>} */
+  const names = new Set();
+  walk(program, (node) => {
+    if (node.type !== 'TSGlobalDeclaration' && node.kind !== 'global') return;
+    walk(node, (inner) => {
+      if (!/Declaration$/.test(inner.type)) return;
+      for (const name of boundNames(inner)) names.add(name);
+    });
+  });
   return names;
 }
 

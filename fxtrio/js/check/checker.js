@@ -10,8 +10,8 @@ import { createRequire } from 'node:module';
 import path from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-import { declaredNames } from './ambient.js';
 import { conflictsIn } from './conflicts.js';
+import { readDeclarations } from './declarations.js';
 import { explain } from '../vite/explain.js';
 import { Exported } from './imports/exported.js';
 import { undefinedNames, withoutTypes } from './names.js';
@@ -324,26 +324,4 @@ export async function loadTools(toolchain) {
       ['react', Object.keys(require('react')).filter((name) => !name.startsWith('__'))],
     ]),
   };
-}
-
-/**
- * Return what the project's declaration files make known.
- *
- * @param {Tools} tools
- * @param {string} folder
- * @returns {Set<string>}
- */
-export function readDeclarations(tools, folder) {
-  /** @type {Set<string>} */
-  const names = new Set();
-  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
-    const file = path.join(folder, entry.name);
-    if (entry.isDirectory() && !/^(\.|node_modules$|__pycache__$|venv$)/.test(entry.name)) {
-      for (const name of readDeclarations(tools, file)) names.add(name);
-    } else if (entry.isFile() && entry.name.endsWith('.d.ts')) {
-      const { program } = tools.parse(file, fs.readFileSync(file, 'utf8'), { lang: 'dts' });
-      for (const name of declaredNames(/** @type {any} */ (program))) names.add(name);
-    }
-  }
-  return names;
 }

@@ -15,7 +15,8 @@
  * The notification `changed` with `{ root }` tells that other files of a project are new.
  */
 
-import { loadTools, lookAt, readDeclarations } from '../check/checker.js';
+import { loadTools, lookAt } from '../check/checker.js';
+import { readDeclarations } from '../check/declarations.js';
 import { encodeMessage, MessageReader } from './messages.js';
 import { Origins } from './origins.js';
 import { movedTo, offsetIn, rangesIn } from './places.js';

@@ -56,11 +56,17 @@ _KINDS = {
     DECLARED_TWICE: FindingKind.UI,
     2304: FindingKind.LIKELY,
     2552: FindingKind.LIKELY,
+    2693: FindingKind.LIKELY,
+    18004: FindingKind.LIKELY,
 }
 """Codes of the compiler that do not concern types: missing modules and names."""
 
 _OWN_MODULE = re.compile(
     r"""'"((?:\.{1,2}|@)/[^"]+)"' has no (?:exported member(?: named)? '([^']+)')?"""
+)
+_SHORTHAND = re.compile(
+    r"No value exists in scope for the shorthand property '([^']+)'\. "
+    r"Either declare one or provide an initializer\."
 )
 _TWICE = re.compile(r"Cannot redeclare block-scoped variable '([^']+)'")
 
@@ -96,7 +102,7 @@ def _lacks_export(found: Diagnostic) -> re.Match[str] | None:
 
 
 def _message(found: Diagnostic, half: UiHalf, offset: int, types: ProjectTypes) -> tuple[str, str]:
-    message = _MODULE.sub("fx/client", found.message)
+    message = _MODULE.sub("fx/client", _SHORTHAND.sub(r"Cannot find name '\1'.", found.message))
     suggested = _SUGGESTED.search(found.whole)
     member = _NO_MEMBER.search(found.whole if found.code == _INDEXED else found.message)
     if member is not None:

@@ -17,7 +17,7 @@ from fxtrio.tools.types.report.compiler import Diagnostic
 
 DECLARED_TWICE = 2451
 NAMES = frozenset(
-    {2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460, DECLARED_TWICE}
+    {2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460, 18004, DECLARED_TWICE}
 )
 """Undefined names, those declared twice and missing imports, which are always reported."""
 

@@ -59,7 +59,7 @@ _INTERFACE = re.compile(
     re.MULTILINE,
 )
 _SUM = re.compile(r"(?<![\w$.?])[\w$.?]++(?>(?:\s*+\+\s*+([\w$.?]++))+)")
-_NO_SUCH_NAME = 2304
+_NO_SUCH_NAME = frozenset({2304, 18004})
 _NO_SUCH_MODULE = 2307
 _INCOMPARABLE = re.compile(r"is not comparable to type '((?>(?:\"[^\"]*\"|[ |])+))'")
 _NOT_ITERATED = re.compile(r"Type '([^']++)' (?:must have a '\[Symbol|is not an array type)")
@@ -77,7 +77,7 @@ _OWNED = re.compile(r"[{;] ([A-Za-z_$][\w$]*)\??: ")
 def remedy_of(found: Diagnostic, page: PageTypes, text: str, offset: int) -> str:
     """Return what to do about a value that does not fit, at ``offset`` of a half."""
     last = found.details[-1] if found.details else found.message
-    if found.code == _NO_SUCH_NAME:
+    if found.code in _NO_SUCH_NAME:
         return "Define or import it"
     if found.code == _NO_SUCH_MODULE:
         return "Write the path of a file, or install the package"

@@ -32,6 +32,7 @@ from fxtrio.tools.types.report.javascript_leniency import (
     typescript_among,
 )
 from fxtrio.tools.types.report.seen import Seen
+from fxtrio.tools.types.report.undefined_names import is_no_mistake
 from fxtrio.tools.types.ui.client_types import Tier
 from fxtrio.tools.types.ui.socket_types import message_name
 from fxtrio.tools.types.ui.source.checked_paths import is_guarded, is_narrowed
@@ -136,8 +137,8 @@ async def _judged(seen: Sequence[Seen], types: ProjectTypes, compile_halves: Com
 
 
 def _is_reported_elsewhere(one: Seen) -> bool:
-    """Whether `fx check` reports the same of a file of components: an undefined name."""
-    return one.half.is_component and one.diagnostic.code in NAMES
+    """Whether `fx check` reports the same of a file of components, or another use of a name."""
+    return (one.half.is_component and one.diagnostic.code in NAMES) or is_no_mistake(one)
 
 
 def _unnamed_actions(one: Seen) -> Iterable[str]:

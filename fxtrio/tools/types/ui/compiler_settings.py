@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.tools.types.ui.client_types import Tier
-
-_PASSED_OVER = frozenset({"node_modules", "__pycache__", "venv"})
-"""Folders that `readDeclarations` of checker.js passes over, too, besides those with a dot."""
 
 
 @cache
@@ -31,11 +27,18 @@ def build_info(compiler: Path) -> str:
 
 
 def compiler_settings(
-    root: Path, path: Path, compiler: Path, tier: Tier, files: Iterable[str]
+    root: Path,
+    path: Path,
+    compiler: Path,
+    tier: Tier,
+    *,
+    declarations: Iterable[str],
+    files: Iterable[str],
 ) -> str:
     """Return the settings for the ``files`` of a tier of the project in ``root``.
 
-    ``path`` is the folder of all tiers; see `TypesFolder`.
+    ``path`` is the folder of all tiers; see `TypesFolder`. All files know the names of
+    ``declarations``.
     """
     folder = path / tier
     types = JS / "types"
@@ -69,24 +72,12 @@ def compiler_settings(
             },
             "files": [
                 *(ambient[:1] if tier == "strict" else ambient),
-                *declaration_files(root),
+                *declarations,
                 *files,
             ],
         },
         indent=1,
     )
-
-
-def declaration_files(root: Path) -> list[str]:
-    """Return the declaration files of a project: all halves know their names, whoever imports them.
-
-    An editor has the compiler look at open pages only, of which none may import them.
-    """
-    found: list[str] = []
-    for folder, folders, names in os.walk(root):
-        folders[:] = [one for one in folders if one[0] != "." and one not in _PASSED_OVER]
-        found += [(Path(folder) / name).as_posix() for name in names if name.endswith(".d.ts")]
-    return sorted(found)
 
 
 def _modules(root: Path, compiler: Path) -> dict[str, list[str]]:

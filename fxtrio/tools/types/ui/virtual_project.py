@@ -29,6 +29,7 @@ from fxtrio.tools.types.ui.client_types import (
     shared_name,
 )
 from fxtrio.tools.types.ui.compiler_settings import build_info, compiler_settings
+from fxtrio.tools.types.ui.declaration_files import DeclarationFiles
 from fxtrio.tools.types.ui.path_tree import routes_module
 from fxtrio.tools.types.ui.socket_types import sockets_module
 from fxtrio.tools.types.ui.source.component_files import (
@@ -184,6 +185,9 @@ class TypesFolder:
     """The files of components that the pages import."""
 
     _component_files: ComponentFiles = attrs.field(init=False)
+    _declaration_files: DeclarationFiles = attrs.field(
+        default=attrs.Factory(lambda self: DeclarationFiles(self.root), takes_self=True)
+    )
     _read: dict[str, tuple[str, UiPlaces]] = attrs.field(factory=dict)
     _declared: dict[Tier, tuple[_DeclarationInput, dict[str, str]]] = attrs.field(factory=dict)
     """The last declarations for all halves of a tier, and what they were made of."""
@@ -339,7 +343,12 @@ class TypesFolder:
                 texts[_declared(half.module)] = declaration
             texts[name] = virtual[name].text
         texts["tsconfig.json"] = compiler_settings(
-            self.root, self.path, self.compiler, tier, virtual
+            self.root,
+            self.path,
+            self.compiler,
+            tier,
+            declarations=self._declaration_files.find(),
+            files=virtual,
         )
         self._prepare_build_info(tier)
         written = self._files.write_all(f"{self.name}/{tier}", texts)

@@ -1,0 +1,35 @@
+"""Undefined names of which the compiler says more than `fx check` (`fxtrio/js/check/names.js`).
+
+Both are one list: each use of a name is one mistake in it, and a name that is there in spite of
+the compiler is none.
+"""
+
+from __future__ import annotations
+
+import re
+
+from fxtrio.tools.types.report.seen import Seen
+
+_CODES = frozenset({2304, 2552, 18004})
+"""Codes: a name that nothing defines, one that is like another, and one in `{ name }`."""
+
+_NAME = re.compile(r"[\w$]++")
+_TESTED = re.compile(r"\btypeof\s++([\w$]++)")
+_COMMENT = re.compile(r"/\*\s*+globals?\s([^*]*+)\*/|//[ \t]*+globals?[ \t]([^\n]*+)")
+
+
+def is_no_mistake(one: Seen) -> bool:
+    """Whether an undefined name is that of a closing tag, or declared or tested by the half."""
+    if one.diagnostic.code not in _CODES:
+        return False
+    text = one.half.page.ui
+    name = _NAME.match(text, one.offset)
+    if name is None:
+        return False
+    return text[: one.offset].rstrip().endswith("</") or name[0] in _ambient_names(text)
+
+
+def _ambient_names(text: str) -> set[str]:
+    """Return the names that a half tests by `typeof`, and those of its comments of globals."""
+    comments = (listed for found in _COMMENT.findall(text) for listed in found)
+    return {*_TESTED.findall(text), *(name for one in comments for name in _NAME.findall(one))}
