@@ -108,6 +108,8 @@ class Application(Starlette):
         """The description behind `/openapi.json`, where the settings enable it."""
         self.job_clock: JobClock | None = None
         """What jobs go by; None for a clock that follows the database. `open_app` sets it."""
+        self.sends_stored = not site.development
+        """Whether pages that the build has rendered are sent as they are; an export sends none."""
         self._replaceable: Replaceable | None = None
         super().__init__(lifespan=Application._run)
         self.state.begin_shutdown = self.begin_shutdown  # where `fx serve` looks for it
@@ -249,7 +251,7 @@ class Application(Starlette):
                 app, watchdog, background, renderer, bodies, streams, readiness, count, app.meter
             )
             static = None
-            if not site.development:
+            if self.sends_stored:
                 alone = isinstance(renderer, StoredRenderer)
                 static = open_static_pages(self._build, site.manifest.build_id, config, alone=alone)
             with self.lifetime.serving(running, cache, static):

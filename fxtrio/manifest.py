@@ -17,7 +17,9 @@ from msgspec.structs import replace
 
 from fxtrio.errors import PlacedError, display_path
 
-VERSION = 1
+VERSION = 2
+"""2: the bundle for Node may be a script, which earlier releases cannot load."""
+
 FILE_NAME = "manifest.json"
 
 Mode = Literal["production", "development"]

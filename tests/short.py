@@ -56,6 +56,6 @@ def unnamed_long(
 def _is_named(item: pytest.Item, file: Path, name: str) -> bool:
     """Return whether ``name``, which may be that of a class or of all cases, names ``item``."""
     its = item.nodeid.partition("::")[2]
-    return item.path == file.resolve() and (
+    return item.path.resolve() == file.resolve() and (
         its == name or its.startswith((f"{name}[", f"{name}::"))
     )

@@ -104,6 +104,7 @@ async def export_site(
         _exported_manifest(manifest, plan),
         open_renderer=open_renderer or partial(open_pool, build, manifest, running),
     )
+    app.sends_stored = False  # stored pages know nothing of files, nor of the export's settings
     export = _Export(root, config, manifest, plan, place, app, cache(text), jobs, progress)
     async with app.router.lifespan_context(app):
         with entered(app.state.fx):

@@ -224,6 +224,7 @@ MODULES = [
     "import.meta.resolve('node:os') && 'x'",
     "import(/* @vite-ignore */ ['node:os'][0]).then(() => 'x')",
     "new Function('name', 'return import (name)')('node:os').then(() => 'x')",
+    "new ((async () => {}).constructor)(\"return 'x' || import('node:os')\")()",
     "(0, eval)('import(`node:os`)').then(() => 'x')",
 ]
 SCRIPTS = [

@@ -20,6 +20,7 @@ from fxtrio.app import assemble, open_pool
 from fxtrio.compile.build import compile_server
 from fxtrio.compile.file_checks import listed_facts
 from fxtrio.config import load_config
+from fxtrio.export import export_site
 from fxtrio.export.place import Place, place_of
 from fxtrio.export.static_pages import OpenRenderer, StaticFailed, write_static_pages
 from fxtrio.manifest import load_manifest
@@ -87,6 +88,21 @@ async def opened(
     app = assemble(root, config, folder, manifest, open_renderer=opening)
     async with app.router.lifespan_context(app):
         yield Client(app)
+
+
+@pytest.mark.parametrize("csp", ["off", "enforce"])
+async def test_an_export_renders_them_as_files(
+    tmp_path: Path, csp: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    await build(tmp_path, FILES, csp=csp)
+    config, place = (
+        load_config(tmp_path, csp=csp),
+        place_of("https://example.com", None, base_url=""),
+    )
+    await export_site(tmp_path, config, tmp_path / "out", place, open_renderer=open_data_renderer)
+
+    assert '"exported":true' in (tmp_path / "out/index.html").read_text()
+    assert not caplog.records
 
 
 async def test_they_are_sent_without_their_loaders(tmp_path: Path) -> None:

@@ -44,8 +44,8 @@ const AWAITS = 'INVALID_TLA_FORMAT';
 /** Maybe an import at a moment of the code's choice: V8 forgets in compiled code how such a one is done. */
 const IMPORTS = /\bimport\s*\(/;
 
-/** What makes code of texts, which may have such an import. */
-const EVALUATES = /\beval\b|\bFunction\s*\(/;
+/** What makes code of texts, which may have such an import: `(async () => {}).constructor` does, too. */
+const EVALUATES = /\beval\b|\bFunction\s*\(|[)}]\s*\)\s*\.constructor\b/;
 
 /**
  * @param {Plan} plan
