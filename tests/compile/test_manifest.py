@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from fxtrio.manifest import (
     FILE_NAME,
+    VERSION,
     Assets,
     Manifest,
     ManifestUnreadable,
@@ -68,7 +69,7 @@ def test_every_number_reads_back_equal(tmp_path: Path, seconds: float) -> None:
 
 
 def test_the_version_is_always_written() -> None:
-    assert json.loads(dump_manifest(MANIFEST))["version"] == 1
+    assert json.loads(dump_manifest(MANIFEST))["version"] == VERSION
 
 
 @pytest.mark.parametrize(
@@ -79,8 +80,8 @@ def test_the_version_is_always_written() -> None:
         (b"[]", "another version"),
         (b'{"build_id": "a"}', "another version"),
         (b'{"build_id": "a", "mode": "production"}', "another version"),
-        (b'{"version": 2}', "another version"),
-        (b'{"version": 1}', "missing required field `build_id`"),
+        (b'{"version": 1}', "another version"),
+        (b'{"version": 2}', "missing required field `build_id`"),
     ],
 )
 def test_a_file_that_is_no_manifest_is_rejected(
