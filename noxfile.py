@@ -100,9 +100,9 @@ IN_PROCESS = (
 
 PROGRAMS = (
     *("attack", "churn", "coverage", "edits", "endurance", "faults", "hostile", "libraries"),
-    *("linear", "outages", "simulate"),
+    *("linear", "outages", "simulate", "vscode"),
 )
-"""Sessions that run for minutes, which `nightly` runs after the tests."""
+"""Sessions that run for minutes, or install much, which `nightly` runs after the tests."""
 
 PYTHON_FILES = ("fxtrio", "fx", "tests", "examples", "benchmarks", "editors", "docs", "noxfile.py")
 
@@ -156,6 +156,7 @@ def vscode(session: nox.Session) -> None:
     """Package the extension for Visual Studio Code into editors/vscode/dist, and test it."""
     session.install("-e", ".")
     _vscode(session)
+    _package_vscode(session)
 
 
 @nox.session
@@ -163,6 +164,7 @@ def in_vscode(session: nox.Session) -> None:
     """Use the packaged extension in a real Visual Studio Code (npm package), in Chromium."""
     session.install("-e", ".[dev]")
     _vscode(session)
+    _package_vscode(session)
     session.run("pytest", "tests/lsp/in_vscode.py", *session.posargs)
 
 
@@ -435,7 +437,15 @@ def _js(session: nox.Session) -> None:
 
 
 def _vscode(session: nox.Session) -> None:
-    _npm(session, "editors/vscode", "format:check", "types", "package", "test")
+    _npm(session, "editors/vscode", "format:check", "types", "build", "test")
+
+
+def _package_vscode(session: nox.Session) -> None:
+    """Package the extension, and look at what the package holds.
+
+    `ci` leaves it to `nightly`: to install what packages it takes longer than all else of it.
+    """
+    _npm(session, "editors/vscode/vsce", "package", "test")
 
 
 def _npm(session: nox.Session, folder: str, *scripts: str) -> None:
