@@ -103,7 +103,7 @@ APART: dict[str, tuple[str, ...]] = {
     ),
     "messages and lines of a page that is open, and the project's files, each read once": (
         "tools.lsp.answers.quick_fixes:_listed",
-        "tools.lsp.answers.quick_fixes:_texts",
+        "tools.lsp.answers.project_texts:texts_of",
         "tools.lsp.answers.quick_fixes:python_homes",
         "tools.lsp.answers.quick_fixes:ui_homes",
         "tools.lsp.answers.quick_fixes:ui_import",

@@ -74,8 +74,6 @@ async def test_a_search_finds_pages_and_what_they_declare(tmp_path: Path) -> Non
 
 async def test_a_search_finds_components_in_files_of_their_own(tmp_path: Path) -> None:
     parts = {
-        "pages/shown.fxl": 'import { Badge } from "../parts/badge.tsx";\n\n'
-        'export default function Shown() {\n  return <Badge text="new" />;\n}\n',
         "parts/badge.tsx": 'import { COLOURS } from "./colours.js";\n\n'
         "/** Short. */\nexport function Badge({ text }: { text: string }) {\n"
         "  return <b style={COLOURS}>{text}</b>;\n}\n",

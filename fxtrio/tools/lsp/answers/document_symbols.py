@@ -9,13 +9,12 @@ from typing import Any
 
 import trio
 
-from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.split.python_statements import Broken, parse_module
+from fxtrio.tools.lsp.answers.project_texts import CLIENT_CODE, texts_of
 from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.page_cache import PageCache, read_text_of
 from fxtrio.tools.lsp.documents.positions import Range
 from fxtrio.tools.lsp.processes.ui_analysis import Analyst
-from fxtrio.tools.types.ui.source.component_files import ComponentFiles
 
 Symbol = dict[str, Any]
 
@@ -110,14 +109,11 @@ async def project_symbols(
     return found[:MOST_FOUND]
 
 
-async def module_symbols(
-    query: str, root: Path, texts: Mapping[str, str], analyst: Analyst
-) -> list[Symbol]:
-    """Return the same of components and other modules, whose ``texts`` are by source."""
+def module_symbols(query: str, root: Path, modules: Mapping[str, list[Symbol]]) -> list[Symbol]:
+    """Return the same of components and other ``modules``, whose symbols are by source."""
     found: list[Symbol] = []
-    for source, text in texts.items():
-        declared = await analyst.symbols_of_module(root, source, text)
-        found += _located((root / source).as_uri(), source, map(_ui_symbol, declared), query)
+    for source, symbols in modules.items():
+        found += _located((root / source).as_uri(), source, symbols, query)
     return found[:MOST_FOUND]
 
 
@@ -141,7 +137,7 @@ class SavedFiles:
     def __init__(self, pages: PageCache) -> None:
         self._pages = pages
         self._cached: dict[str, tuple[str, ParsedPage]] = {}
-        self._modules: dict[Path, ComponentFiles] = {}
+        self._modules: dict[Path, dict[str, tuple[str, list[Symbol]]]] = {}
 
     async def pages_of(self, root: Path, sources: Iterable[str]) -> dict[str, ParsedPage]:
         """Return pages, parsed, by source; open ones as they are saved."""
@@ -156,8 +152,14 @@ class SavedFiles:
                 found[source] = self._cached[key][1]
         return found
 
-    async def modules_of(self, root: Path, pages: Iterable[CheckedPage]) -> dict[str, str]:
-        """Return the texts of components, and of other modules that ``pages`` import, by source."""
-        files = self._modules.setdefault(root, ComponentFiles(root))
-        found = await trio.to_thread.run_sync(files.find, pages)
-        return {source: one.page.ui for source, one in found.files.items()} | dict(found.plain)
+    async def modules_of(self, root: Path, analyst: Analyst) -> dict[str, list[Symbol]]:
+        """Return what components and other modules of a project declare, by source."""
+        before, known = self._modules.get(root, {}), dict[str, tuple[str, list[Symbol]]]()
+        for file, text in await trio.to_thread.run_sync(list, texts_of(root, CLIENT_CODE)):
+            source = file.relative_to(root).as_posix()
+            known[source] = before.get(source, ("", []))
+            if known[source][0] != text:
+                declared = await analyst.symbols_of_module(root, source, text)
+                known[source] = text, [_ui_symbol(one) for one in declared]
+        self._modules[root] = known
+        return {source: symbols for source, (_, symbols) in known.items()}

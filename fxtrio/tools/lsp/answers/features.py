@@ -234,8 +234,8 @@ class Answers:
                 patterns = {source: pattern for pattern, source in known.sources.items()}
                 pages = await self._saved.pages_of(root, known.numbers)
                 found += await project_symbols(query, pages, self._analyst, patterns)
-                modules = await self._saved.modules_of(root, known.project.pages)
-                found += await module_symbols(query, root, modules, self._analyst)
+                modules = await self._saved.modules_of(root, self._analyst)
+                found += module_symbols(query, root, modules)
         return found
 
     async def fixes(

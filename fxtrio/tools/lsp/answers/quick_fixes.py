@@ -14,6 +14,7 @@ from typing import Any
 import attrs
 
 from fxtrio.compile.split.python_statements import Broken, parse_module
+from fxtrio.tools.lsp.answers.project_texts import CLIENT_CODE, texts_of
 from fxtrio.tools.lsp.documents.page import ParsedPage
 from fxtrio.tools.lsp.documents.positions import Position, Range, places_of
 
@@ -188,12 +189,6 @@ def _put(place: Position, text: str) -> dict[str, Any]:
     return {"range": {"start": place, "end": place}, "newText": text}
 
 
-MOST_FILES = 1000
-"""Files of a project that are looked at (count)."""
-
-_LARGEST = 200_000  # bytes of such a file
-_PASSED_OVER = frozenset({"node_modules", "__pycache__", "venv", "tests"})
-
 _LIST = re.compile(r"(?m)^export \{([^{}]*+)\}")
 _NAME = re.compile(r"[\w$]++")
 
@@ -238,7 +233,7 @@ def _project_modules(root: Path, name: str) -> Iterator[str]:
     defined = re.compile(
         rf"(?m)^(?:(?:async )?def|class) {re.escape(name)}\b|^{re.escape(name)}\b.*="
     )
-    for file, text in _texts(root, (".py",)):
+    for file, text in texts_of(root, (".py",)):
         parts = file.relative_to(root).with_suffix("").parts
         module = parts[:-1] if parts[-1] == "__init__" else parts
         if module and all(map(str.isidentifier, module)) and defined.search(text):
@@ -251,7 +246,7 @@ def ui_homes(root: Path, path: str, name: str) -> list[tuple[str, bool]]:
     named = re.compile(rf"(?m)^export (?:async )?(?:function\*?|class|const|let|var) {word}\b")
     default = re.compile(rf"(?m)^export default (?:async )?(?:(?:function|class) )?{word}\b")
     found = []
-    for file, text in _texts(root, (".js", ".jsx", ".ts", ".tsx", ".mjs")):
+    for file, text in texts_of(root, CLIENT_CODE):
         is_default = default.search(text) is not None
         if is_default or named.search(text) is not None or name in _listed(text):
             specifier = os.path.relpath(file, (root / path).parent).replace(os.sep, "/")
@@ -263,21 +258,3 @@ def ui_homes(root: Path, path: str, name: str) -> list[tuple[str, bool]]:
 def _listed(text: str) -> set[str]:
     """Return the names in lists of exports."""
     return {word for found in _LIST.finditer(text) for word in _NAME.findall(found[1])}
-
-
-def _texts(root: Path, suffixes: tuple[str, ...]) -> Iterator[tuple[Path, str]]:
-    count = 0
-    for parent, folders, names in os.walk(root):
-        folders[:] = sorted(
-            one for one in folders if not one.startswith(".") and one not in _PASSED_OVER
-        )
-        for name in sorted(names):
-            file = Path(parent, name)
-            if not name.endswith(suffixes) or count == MOST_FILES:
-                continue
-            count += 1
-            try:
-                if file.stat().st_size <= _LARGEST:
-                    yield file, file.read_text("utf-8", "replace")
-            except OSError:
-                continue
