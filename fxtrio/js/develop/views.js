@@ -134,8 +134,8 @@ export class Views {
     ]);
     const sources = [...layouts.map(([source]) => source), module];
     const imported = this.#importedBy(sources);
-    this.#prepareModules([...sources.map(urlOf), ...imported]);
     this.#styles[slot] = (await this.#stylesOf(sources)) + this.#linksTo(imported);
+    this.#prepareModules([...sources.map(urlOf), ...imported]);
     this.#parts[slot] = { page, layouts: around, loading: fallback };
     this.#loaded.delete(slot);
     this.#loaded.set(slot, module);

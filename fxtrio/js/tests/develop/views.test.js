@@ -20,6 +20,8 @@ function viewsOf(load) {
     parts: /** @type {any[]} */ ([]),
     /** @type {string[]} URLs that are made for browsers */
     asked: [],
+    /** @type {any} what is known of the page's module */
+    page: undefined,
   };
   const urlToModuleMap = new Map();
   const client = {
@@ -45,7 +47,7 @@ function viewsOf(load) {
       return { browserHash: bundled.hash };
     },
   };
-  const moduleGraph = { getModuleById: () => undefined };
+  const moduleGraph = { getModuleById: () => made.page };
   const view = { module: 'pages/index.fxl', layouts: [], loading: null };
   const views = new Views(
     /** @type {any} */ ({ root: '/app', base: '' }),
@@ -55,7 +57,7 @@ function viewsOf(load) {
       idOf: (/** @type {string} */ id) => id,
     }),
     /** @type {any} */ ({
-      vite: { createServerModuleRunnerTransport: () => null },
+      vite: { createServerModuleRunnerTransport: () => null, isCSSRequest: () => true },
       runner,
       server: {
         environments: { client, ssr: { hot: null, depsOptimizer, moduleGraph } },
@@ -90,7 +92,15 @@ test('a view whose packages were bundled anew meanwhile is loaded again, with no
 });
 
 test('modules for browsers are made once, behind the document that they are for', async () => {
-  const { views, made } = viewsOf(() => 'page');
+  const { views, made } = viewsOf(async (_bundled, round) => {
+    if (round !== 2) return 'page';
+    for (let turn = 0; turn < 3; turn += 1) await setImmediate();
+    assert.deepEqual(made.asked, [], 'the document waits for its stylesheets');
+    return { default: 'p { color: red }' };
+  });
+  const file = import.meta.filename;
+  const style = { id: file, file, url: '/look.css', importedModules: new Set() };
+  made.page = { url: '/pages/index.fxl.tsx', importedModules: new Set([style]) };
 
   await views.load(0, () => null);
   assert.deepEqual(made.asked, []);
