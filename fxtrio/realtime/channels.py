@@ -15,6 +15,8 @@ from contextlib import (
     asynccontextmanager,
     nullcontext,
 )
+from contextvars import copy_context
+from functools import partial
 from typing import Any, Generic, overload
 
 import attrs
@@ -114,20 +116,21 @@ async def channel(
                 wants_missed=MISSED_PARAMETER in ws.scope.get("query_string", b""),
             )
             membership = Membership(name, through, outbox)
+            write = partial(nursery.start_soon, _write, membership, outbox, name=f"channel {name}")
+            outbox.start_by(partial(copy_context().run, write))  # not in that of a publisher
             try:
-                nursery.start_soon(_write, membership, outbox, name=f"channel {name}")
-                with _close_on_disconnect(ws, outbox):
+                with _ended_by_disconnect(ws, membership, outbox):
                     await _join(membership, outbox)
                     yield Channel(name, outbox.member, through, outbox, settings.max_publish)
             except Exception as error:
                 failures.append(error)
-                outbox.close()
+                outbox.close(unsubscribed=True)
             except BaseException:
-                outbox.close()
+                outbox.close(unsubscribed=True)
                 raise
             finally:
                 await membership.leave()
-                outbox.finish()
+                outbox.finish(unsubscribed=True)
     finally:
         if failures:
             raise failures.pop()  # this frame is in its traceback, and must not reference it
@@ -210,10 +213,22 @@ async def _write(membership: Membership, outbox: Outbox) -> None:
     await membership.leave()
 
 
-def _close_on_disconnect(ws: PlainWebSocket, outbox: Outbox) -> AbstractContextManager[None]:
-    """Close the outbox when the client disconnects, if the WebSocket has an inbox."""
+async def _disconnect(membership: Membership, outbox: Outbox) -> None:
+    """Unsubscribe, since the client has disconnected and the block may go on."""
+    outbox.close(unsubscribed=True)
+    await membership.leave()
+
+
+def _ended_by_disconnect(
+    ws: PlainWebSocket, membership: Membership, outbox: Outbox
+) -> AbstractContextManager[None]:
+    """Unsubscribe when the client disconnects, if the WebSocket has an inbox."""
     inbox = find_inbox(ws.scope)
-    return nullcontext() if inbox is None else inbox.on_disconnect(outbox.close)
+    if inbox is None:
+        return nullcontext()
+    if inbox.disconnect is not None:
+        outbox.close()  # the writer unsubscribes
+    return inbox.on_disconnect(partial(_disconnect, membership, outbox))
 
 
 def _find_broker(ws: PlainWebSocket, name: str) -> Broker:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from types import TracebackType
 
 import trio
 from starlette.types import Scope
@@ -17,10 +17,11 @@ class Ending:
     Valid until the socket is closed; `end` does nothing after that.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, asgi_scope: Scope) -> None:
         self.closing: tuple[int, str] | None = None
         """Close code and reason, once `end` was called."""
 
+        self._asgi_scope = asgi_scope
         self._scope = trio.CancelScope()
         self._callbacks: list[Callable[[], None]] = []
 
@@ -34,29 +35,33 @@ class Ending:
         """Call ``callback`` when the socket is closed, for whatever reason."""
         self._callbacks.append(callback)
 
-    @contextmanager
-    def _watching(self) -> Iterator[None]:
+    # Without a generator, which each WebSocket would pay for.
+    def __enter__(self) -> Ending:
+        self._asgi_scope[_KEY] = self
+        self._scope.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> bool:
         try:
-            with self._scope:
-                yield
+            return self._scope.__exit__(kind, error, trace)
         finally:
             for callback in self._callbacks:
                 callback()
             self._callbacks.clear()
+            del self._asgi_scope[_KEY]
 
 
-@contextmanager
-def known_ending(scope: Scope) -> Iterator[Ending]:
-    """Register an `Ending` for the WebSocket of ``scope`` while the block lasts.
+def known_ending(scope: Scope) -> Ending:
+    """Return a block that registers an `Ending` for the WebSocket of ``scope`` while it lasts.
 
     Calling `Ending.end` cancels the block; execution continues after it.
     """
-    ending = scope[_KEY] = Ending()
-    try:
-        with ending._watching():
-            yield ending
-    finally:
-        del scope[_KEY]
+    return Ending(scope)
 
 
 def find_ending(scope: Scope) -> Ending | None:

@@ -17,7 +17,7 @@ from collections.abc import Awaitable, Callable
 import trio
 from starlette.exceptions import WebSocketException
 from starlette.responses import PlainTextResponse
-from starlette.types import Message
+from starlette.types import Message, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.application_errors import application_error
@@ -63,6 +63,42 @@ async def serve_websocket(
     connecting = ws.client_state is WebSocketState.CONNECTING
     inbox = Inbox(ws.receive, connecting=connecting, address=address)
 
+    socket = type(ws)(ws.scope, inbox.receive, _sender(ws, inbox, place))
+    socket.client_state, socket.application_state = ws.client_state, ws.application_state
+    code, reason = NORMAL, ""
+    with inbox.known_to(ws.scope):
+        try:
+            async with trio.open_nursery() as nursery:
+                inbox.give_up = nursery.cancel_scope.cancel
+                await inbox.read_handshake()
+                nursery.start_soon(_attend, inbox, nursery.cancel_scope, grace)
+                try:
+                    await handler(socket)
+                except BaseException as raised:
+                    # Not in a variable: this frame is in its traceback, and holds all there is.
+                    code, reason = _judge(application_error(raised), place, socket)
+                nursery.cancel_scope.cancel()
+            if nursery.cancel_scope.cancelled_caught and inbox.overdue:
+                log.warning(
+                    "%s ran for %g s after its client had disconnected, and was cancelled",
+                    *(place, grace),
+                )
+        except BaseException:
+            ending = find_ending(ws.scope)
+            said = None if ending is None else ending.closing
+            with trio.CancelScope(shield=True), trio.move_on_after(_SHUTDOWN_CLOSE_LIMIT):
+                await _close(socket, *(said or (GOING_AWAY, "the server shuts down")))
+            raise
+        if inbox.crowded:
+            code, reason = TRY_AGAIN_LATER, REASON
+        if inbox.disconnect is None:
+            with trio.move_on_after(_CLOSE_LIMIT):
+                await _close(socket, code, reason)
+
+
+def _sender(ws: WebSocket, inbox: Inbox, place: str) -> Send:
+    """Return the ``send`` of a handler."""
+
     async def send(message: Message) -> None:
         # As an OSError, which Starlette converts to WebSocketDisconnect after `accept`.
         if inbox.disconnect is not None:
@@ -85,31 +121,7 @@ async def serve_websocket(
         except (WebSocketDisconnect, OSError) as error:
             raise ClientDisconnected from error
 
-    socket = type(ws)(ws.scope, inbox.receive, send)
-    socket.client_state, socket.application_state = ws.client_state, ws.application_state
-    code, reason = NORMAL, ""
-    with inbox.known_to(ws.scope):
-        try:
-            async with trio.open_nursery() as nursery:
-                inbox.give_up = nursery.cancel_scope.cancel
-                nursery.start_soon(_attend, inbox, nursery.cancel_scope, place, grace)
-                try:
-                    await handler(socket)
-                except BaseException as raised:
-                    # Not in a variable: this frame is in its traceback, and holds all there is.
-                    code, reason = _judge(application_error(raised), place, socket)
-                nursery.cancel_scope.cancel()
-        except BaseException:
-            ending = find_ending(ws.scope)
-            said = None if ending is None else ending.closing
-            with trio.CancelScope(shield=True), trio.move_on_after(_SHUTDOWN_CLOSE_LIMIT):
-                await _close(socket, *(said or (GOING_AWAY, "the server shuts down")))
-            raise
-        if inbox.crowded:
-            code, reason = TRY_AGAIN_LATER, REASON
-        if inbox.disconnect is None:
-            with trio.move_on_after(_CLOSE_LIMIT):
-                await _close(socket, code, reason)
+    return send
 
 
 def _valid(message: Message, place: str) -> Message:
@@ -120,16 +132,14 @@ def _valid(message: Message, place: str) -> Message:
     }
 
 
-async def _attend(inbox: Inbox, scope: trio.CancelScope, place: str, grace: float) -> None:
-    """Read ahead until the client disconnects, then cancel a handler that does not end."""
+async def _attend(inbox: Inbox, scope: trio.CancelScope, grace: float) -> None:
+    """Read ahead until the client disconnects, then see to it that the handler ends."""
     await inbox.run()
     if inbox.wanted:
-        while inbox.active_at + grace > trio.current_time():  # noqa: ASYNC110  # it moves
-            await trio.sleep_until(inbox.active_at + grace)
-        log.warning(
-            "%s ran for %g s after its client had disconnected, and was cancelled", place, grace
-        )
-    scope.cancel()
+        inbox.end_after(grace, scope)
+    else:
+        scope.cancel()
+    await inbox.part()
 
 
 def _judge(failure: BaseException, place: str, socket: WebSocket) -> tuple[int, str]:

@@ -9,7 +9,7 @@ still read and disconnect.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from math import inf
 from sys import getsizeof
@@ -56,9 +56,6 @@ class Inbox:
         self.listens = False
         """Whether the handler has received, or waits to, since the handshake."""
 
-        self.active_at = 0.0
-        """When the handler last received, or the client went, if that was later."""
-
         self.crowded = False
         """Whether its messages were dropped because too many wait in the process."""
 
@@ -73,34 +70,45 @@ class Inbox:
         self._dropped = 0
         self._backlog = Backlog(address, self._discard)
         self._readers = trio.lowlevel.ParkingLot()
-        self._pump = trio.lowlevel.ParkingLot()
-        self._callbacks: dict[Callable[[], None], None] = {}  # in order, which a set has not
+        self._pump: trio.lowlevel.ParkingLot | None = None  # once the buffer has been full
+        self._scope: trio.CancelScope | None = None  # of the handler, once it has to end
+        self._grace = 0.0
+        self._callbacks: dict[Callable[[], Awaitable[None]], None] = {}  # a set has no order
 
     @property
     def wanted(self) -> bool:
         """Whether the handler receives, or may still begin to."""
         return self.listens or (bool(self._messages) and not self._deaf)
 
+    async def read_handshake(self) -> None:
+        """Read it, if it was not received yet: a server has it ready, and needs no pump for it."""
+        if self._connecting:
+            self._take(await self._source())
+
     async def run(self) -> None:
         """Read until the client disconnects."""
-        while True:
+        while self.disconnect is None:
             message = await self._source()
-            if message["type"] == "websocket.disconnect":
-                break
-            if self._full() and not self._deaf:
+            if self._full() and not self._deaf and message["type"] != "websocket.disconnect":
                 await self._wait_for_space()
-            if self._full():
-                self._dropped += 1
-            else:
-                self._bytes += _size(message)
-                self._messages.append(message)
-                self._readers.unpark()
-                self._backlog.count(self._bytes)
-        self.disconnect = message
-        self.active_at = trio.current_time()
-        self._readers.unpark_all()
-        for callback in tuple(self._callbacks):
-            callback()
+            self._take(message)
+
+    async def part(self) -> None:
+        """Call those who wait for the disconnect, unless they have found out by themselves."""
+        while self._callbacks:
+            callback = next(iter(self._callbacks))
+            del self._callbacks[callback]
+            await callback()
+
+    def end_after(self, grace: float, scope: trio.CancelScope) -> None:
+        """Cancel the handler, ``scope``, once it has received nothing for ``grace`` seconds."""
+        self._grace, self._scope = grace, scope
+        scope.deadline = trio.current_time() + grace
+
+    @property
+    def overdue(self) -> bool:
+        """Whether the handler was cancelled for that."""
+        return self._scope is not None and trio.current_time() >= self._scope.deadline
 
     async def receive(self) -> Message:
         """Return the next message; after the last one, the disconnect, again and again.
@@ -119,18 +127,18 @@ class Inbox:
                 return self.disconnect
             await self._readers.park()
         message = self._messages.popleft()
-        self.active_at = trio.current_time()
+        if self._scope is not None:
+            self._scope.deadline = trio.current_time() + self._grace
         self._bytes -= _size(message)
-        self._pump.unpark()
+        if self._pump is not None:
+            self._pump.unpark()
         if self._backlog.size:
             self._backlog.count(self._bytes)
         return message
 
     @contextmanager
-    def on_disconnect(self, callback: Callable[[], None]) -> Iterator[None]:
-        """Call ``callback`` when the client disconnects within the block."""
-        if self.disconnect is not None:
-            callback()
+    def on_disconnect(self, callback: Callable[[], Awaitable[None]]) -> Iterator[None]:
+        """Let `part` call ``callback`` when the client disconnects within the block."""
         self._callbacks[callback] = None
         try:
             yield
@@ -147,6 +155,18 @@ class Inbox:
             self._backlog.end()
             del scope[_KEY]  # the scope is part of the source: a cycle would outlive the client
 
+    def _take(self, message: Message) -> None:
+        if message["type"] == "websocket.disconnect":
+            self.disconnect = message
+            self._readers.unpark_all()
+        elif self._full():
+            self._dropped += 1
+        else:
+            self._bytes += _size(message)
+            self._messages.append(message)
+            self._readers.unpark()
+            self._backlog.count(self._bytes)
+
     def _discard(self) -> None:
         """Drop the buffered messages, and end the handler: the buffer is full."""
         self._messages.clear()
@@ -156,6 +176,8 @@ class Inbox:
 
     async def _wait_for_space(self) -> None:
         """Wait until the handler receives; give up on one that never has."""
+        if self._pump is None:
+            self._pump = trio.lowlevel.ParkingLot()
         while self._full():
             with trio.move_on_after(inf if self.listens else DEAF_AFTER) as limit:
                 await self._pump.park()

@@ -58,6 +58,9 @@ _DISCONNECTED = (WebSocketDisconnect, WebSocketDisconnected, OSError)
 class Outbox:
     """The `Subscriber` behind a `channel` block; `run` is its writer.
 
+    Most clients take each message at once, and need no writer: `start_by` says how to start one,
+    when a message has to wait, or somebody has to unsubscribe.
+
     ``capacity`` counts messages that wait for the writer, and ``most`` their bytes; one more
     than fits is taken. ``on_overflow`` is called once, when a client did not read and the policy
     is ``close``, or the budget of the process is full.
@@ -97,11 +100,15 @@ class Outbox:
 
         self._frames: deque[Frame] = deque()
         # An iterator that was dropped gets no events, and costs nothing.
-        self._watchers: WeakSet[PresenceEvents | ChannelEvents] = WeakSet()
+        self._watchers: WeakSet[PresenceEvents | ChannelEvents] | tuple[()] = ()
         self._listeners: tuple[PresenceListeners, ...] = ()
         """Where it is entered while it has watchers."""
-        # Shielded, since a cancellation would cut a frame in two; has a deadline once it ends.
-        self._scope = trio.CancelScope(shield=True)
+        self._scope: trio.CancelScope | None = None
+        """That of the writer."""
+        self._deadline = inf
+        """When the writer must have ended."""
+        self._start: Callable[[], object] | None = None
+        """Starts the writer, as long as there was no need for one."""
         self._writer: trio.lowlevel.Task | None = None
         """The writer, while it waits for messages."""
         self._taken_at = trio.current_time()
@@ -112,12 +119,16 @@ class Outbox:
         """Whether the writer has messages, and no turn of the loop yet to take them."""
         self._stalled = False
         """Whether the writer has taken nothing since the last overflow."""
-        self._room = trio.lowlevel.ParkingLot()
+        self._room: trio.lowlevel.ParkingLot | None = None
         self._unfinished = False
         """Whether the transport has left something for the writer to finish."""
         self._ending = False
         self._parting = ""
         """Why the client is closed with 1013, if it is."""
+
+    def start_by(self, start: Callable[[], object]) -> None:
+        """Call ``start`` when the writer, `run`, is needed. It never waits."""
+        self._start = start
 
     def deliver(self, message: Message | Frame) -> None:
         """Take a message; overflow at once when there is no room."""
@@ -138,7 +149,7 @@ class Outbox:
             if not self._stalled:
                 return False
             self._overflow(frame)
-        elif self._writer is None:  # it is sending, and takes this along when it is done
+        elif not self.idle:  # the writer is sending, and takes this along when it is done
             self._add(frame)
         elif not (urgent and self._write_now(frame)):
             self._add(frame)
@@ -153,7 +164,7 @@ class Outbox:
     @property
     def idle(self) -> bool:
         """Whether all that it took is sent."""
-        return self._writer is not None
+        return self._writer is not None or self._start is not None
 
     async def make_room(self, patience: float) -> bool:
         """Wait a moment for room; False when the client took nothing for ``patience`` seconds."""
@@ -165,6 +176,8 @@ class Outbox:
         now = trio.current_time()
         if now >= limit:
             return False
+        if self._room is None:
+            self._room = trio.lowlevel.ParkingLot()
         with trio.move_on_at(min(limit, now + _MOMENT)):
             await self._room.park()
         return True
@@ -197,6 +210,8 @@ class Outbox:
 
     def watch(self, events: Watcher) -> Watcher:
         """Pass events to ``events`` from now on, while it is referenced."""
+        if not isinstance(self._watchers, WeakSet):
+            self._watchers = WeakSet()
         self._watchers.add(events)
         for listeners in self._listeners:
             listeners[self] = None
@@ -204,21 +219,32 @@ class Outbox:
             events.end()
         return events
 
-    def finish(self) -> None:
-        """Take no more, and let the writer end when everything is sent."""
+    def finish(self, *, unsubscribed: bool = False) -> None:
+        """Take no more, and let the writer end when everything is sent.
+
+        ``unsubscribed``: the caller sees to that, and no writer must be started for it.
+        """
         if not self._ending:
             self._ending = True
-            self._scope.deadline = trio.current_time() + CLOSE_TIMEOUT
+            self._deadline = trio.current_time() + CLOSE_TIMEOUT
+            if self._scope is not None:
+                self._scope.deadline = self._deadline
             for watcher in tuple(self._watchers):
                 watcher.end()
-            self._room.unpark_all()
+            if self._room is not None:
+                self._room.unpark_all()
+            if unsubscribed:
+                self._start = None  # which refers to this
             self._wake()
 
-    def close(self) -> None:
-        """Accept no more messages, drop pending ones, and let the writer finish its frame."""
+    def close(self, *, unsubscribed: bool = False) -> None:
+        """Accept no more messages, drop pending ones, and let the writer finish its frame.
+
+        ``unsubscribed`` as in `finish`.
+        """
         while self._frames:
             self._pop(self._frames.popleft())
-        self.finish()
+        self.finish(unsubscribed=unsubscribed)
 
     def reject(self, reason: str) -> None:
         """Close, and send the client off with 1013."""
@@ -238,25 +264,27 @@ class Outbox:
     async def run(self) -> None:
         """Send messages until the outbox is finished or the client disconnects."""
         process_unsent.enter(self)
+        # Shielded, since a cancellation would cut a frame in two.
+        self._scope = trio.CancelScope(shield=True, deadline=self._deadline)
         try:
-            await self._run()
+            with self._scope:
+                await self._run()
         finally:
             process_unsent.leave(self)
             self.close()
 
     async def _run(self) -> None:
-        with self._scope:
-            try:
-                while self._frames or self._unfinished or not self._ending:
-                    if self._frames or self._unfinished:
-                        self._unfinished = False
-                        await self.transport.send(self._take(self.transport.batch))
-                    else:
-                        await self._park()
-                if self._parting:
-                    await self.transport.close(TRY_AGAIN_LATER, self._parting)
-            except _DISCONNECTED:
-                pass  # the handler notices it on its own
+        try:
+            while self._frames or self._unfinished or not self._ending:
+                if self._frames or self._unfinished:
+                    self._unfinished = False
+                    await self.transport.send(self._take(self.transport.batch))
+                else:
+                    await self._park()
+            if self._parting:
+                await self.transport.close(TRY_AGAIN_LATER, self._parting)
+        except _DISCONNECTED:
+            pass  # the handler notices it on its own
 
     def _write_now(self, frame: Frame) -> bool:
         """Send a frame past the idle writer; return whether the transport took it."""
@@ -352,7 +380,11 @@ class Outbox:
         self._wake()
 
     def _wake(self) -> None:
-        if self._writer is not None:
+        if self._start is not None:
+            start, self._start = self._start, None
+            self._woken = True
+            start()
+        elif self._writer is not None:
             # Taken away at once: a task that is rescheduled twice ends the run.
             writer, self._writer = self._writer, None
             self._woken = True

@@ -198,25 +198,46 @@ class Membership(Opaque, msgspec.Struct, eq=False):
     broker: Broker
     subscriber: Subscriber
     _joined: bool = False
-    _lock: trio.Lock = msgspec.field(default_factory=trio.Lock)
+    _calling: bool = False
+    """Whether a call of the broker is under way."""
+    _called: trio.Event | None = None
+    """Set when it is over, for those who wait for that."""
 
     async def join(self) -> None:
         """Subscribe. Raises BrokerUnreachable."""
-        async with self._lock:
-            self._joined = True
+        self._joined = self._calling = True
+        try:
             await self.broker.subscribe(self.name, self.subscriber)
+        finally:
+            self._end_call()
 
     async def leave(self) -> None:
         """Unsubscribe, unless that was done; also when the block is cancelled."""
-        with trio.CancelScope(shield=True), trio.move_on_after(CLOSE_TIMEOUT) as limit:
-            async with self._lock:
-                if not self._joined:
-                    return
-                self._joined = False
-                try:
-                    await self.broker.unsubscribe(self.name, self.subscriber)
-                except BaseException as raised:  # a custom broker is application code
-                    error = application_error(raised)
-                    log.error("The broker failed to unsubscribe from %r", self.name, exc_info=error)
+        if not (self._joined or self._calling):
+            return
+        with trio.move_on_after(CLOSE_TIMEOUT, shield=True) as limit:
+            await self._leave()
         if limit.cancelled_caught:
             log.error("The broker did not unsubscribe from %r in %g s", self.name, CLOSE_TIMEOUT)
+
+    async def _leave(self) -> None:
+        while self._calling:
+            if self._called is None:
+                self._called = trio.Event()
+            await self._called.wait()
+        if not self._joined:
+            return
+        self._joined, self._calling = False, True
+        try:
+            await self.broker.unsubscribe(self.name, self.subscriber)
+        except BaseException as raised:  # a custom broker is application code
+            error = application_error(raised)
+            log.error("The broker failed to unsubscribe from %r", self.name, exc_info=error)
+        finally:
+            self._end_call()
+
+    def _end_call(self) -> None:
+        self._calling = False
+        called, self._called = self._called, None
+        if called is not None:
+            called.set()

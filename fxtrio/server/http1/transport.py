@@ -236,11 +236,13 @@ class ByteTransport:
         """
         fd, self.fd = self.fd, -1
         self.release()
-        with trio.CancelScope(shield=True):
-            if linger and fd >= 0 and not self.broken:
-                with trio.move_on_after(_DRAIN_TIME):
+        if fd >= 0:
+            if linger and not self.broken:
+                with trio.move_on_after(_DRAIN_TIME, shield=True):
                     await self._drain(fd)
-            with trio.move_on_after(_DRAIN_TIME) as scope:
+            self._socket.close()
+        else:
+            with trio.move_on_after(_DRAIN_TIME, shield=True) as scope:
                 if self.broken:
                     scope.cancel()  # a TLS close_notify would only wait
                 try:
@@ -304,8 +306,11 @@ class ByteTransport:
             self._socket.shutdown(trio.socket.SHUT_WR)
             drained = 0
             while drained < _DRAINED_BYTES:
-                await trio.lowlevel.wait_readable(fd)
-                data = os.read(fd, READ_SIZE)
+                try:
+                    data = os.read(fd, READ_SIZE)
+                except BlockingIOError:
+                    await trio.lowlevel.wait_readable(fd)
+                    continue
                 if not data:
                     return
                 drained += len(data)

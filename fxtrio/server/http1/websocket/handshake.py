@@ -93,25 +93,29 @@ def wants_websocket(request: Request) -> bool:
 
 def read_offer(request: Request, limits: ServerLimits) -> Offer | RejectedRequest:
     """Return what the client offers, or why it cannot be taken."""
-    headers = Headers()
+    fields: dict[bytes, list[str]] = {}
     for name, value in request.headers:
         if name.startswith(b"sec-websocket-"):
-            headers[name.decode("ascii")] = value.decode("latin-1")
+            fields.setdefault(name, []).append(value.decode("latin-1"))
     if request.has_body:
         return RejectedRequest(400, "a WebSocket request has a body")
-    if headers.get_all("sec-websocket-version") != ["13"]:
+    if fields.get(b"sec-websocket-version") != ["13"]:
         return RejectedRequest(426, "the WebSocket version is not 13")
-    keys = headers.get_all("sec-websocket-key")
+    keys = fields.get(b"sec-websocket-key", ())
     if len(keys) != 1 or not _is_key(keys[0]):
         return RejectedRequest(400, "the WebSocket key is not valid")
     factories = [DeflateFactory()] if limits.websocket_compression else None
     protocol = ServerProtocol(
         state=OPEN, extensions=factories, max_size=limits.websocket_message, logger=_silent
     )
+    extensions = None
     try:
-        offered = headers.get_all("sec-websocket-protocol")
+        offered = fields.get(b"sec-websocket-protocol", ())
         subprotocols = [str(name) for value in offered for name in parse_subprotocol(value)]
-        extensions, protocol.extensions = protocol.process_extensions(headers)
+        wanted = fields.get(b"sec-websocket-extensions")
+        if factories and wanted:
+            headers = Headers([("sec-websocket-extensions", value) for value in wanted])
+            extensions, protocol.extensions = protocol.process_extensions(headers)
     except (InvalidHeader, InvalidHeaderFormat) as error:
         return RejectedRequest(400, str(error)[:_QUOTED_IN_LOG])
     return Offer(keys[0], subprotocols, protocol, extensions)

@@ -146,11 +146,12 @@ class WsStream:
         self._receiving = True  # for good: `tick` must not start the other reader again
         # Reading goes on until the client's close frame: closing a socket with unread data would
         # send a reset, which may destroy our last messages before the client has read them.
-        with trio.move_on_after(self._limits.websocket_close):
-            protocol.discard()
-            while not self._over(protocol):
-                await self._read(protocol)
-                protocol.discard()
+        protocol.discard()
+        if not self._over(protocol):
+            with trio.move_on_after(self._limits.websocket_close):
+                while not self._over(protocol):
+                    await self._read(protocol)
+                    protocol.discard()
         self._connection.linger = True
 
     def release(self) -> None:
@@ -193,9 +194,9 @@ class WsStream:
             if self._early:  # it goes before whatever is read from now on
                 protocol.feed(bytes(self._early))
                 self._early = bytearray()  # which would else stay as long as the WebSocket
+                if self._early_read is not None:
+                    self._early_read.cancel()
             self._protocol = protocol
-            if self._early_read is not None:
-                self._early_read.cancel()
             await self._transport.write(head)
             await self._write_output(protocol)
             if self._connection.hub.closing:
@@ -286,11 +287,13 @@ class WsStream:
         if len(self._early) > READ_SIZE:
             self._transport.abort()  # a client waits for the answer before it sends that much
             return False
-        with trio.CancelScope() as scope:
-            self._early_read = scope
+        if self._early:  # of which there may be messages once the application answers
+            with trio.CancelScope() as self._early_read:
+                data = await self._transport.read()
+            if self._early_read.cancelled_caught:
+                return True
+        else:
             data = await self._transport.read()
-        if scope.cancelled_caught:  # the application answered, and there may be messages now
-            return True
         if self._protocol is not None:  # the application answered during the wait
             await self._take(self._protocol, data)
             return True
@@ -387,7 +390,7 @@ class ReadAhead:
         self._nursery = nursery
         self._away = 0  # ticks since the application last came to receive
         self._scope: trio.CancelScope | None = None
-        self._stopped = trio.Event()
+        self._stopped: trio.Event  # of the task that runs
 
     @property
     def is_reading(self) -> bool:
@@ -409,7 +412,7 @@ class ReadAhead:
         """
         self._away += 1
         if self._away > _AWAY and self._scope is None and not receiving and may_read():
-            self._scope = trio.CancelScope()
+            self._scope, self._stopped = trio.CancelScope(), trio.Event()
             self._nursery.start_soon(self._run, self._scope, read, may_read)
 
     async def stop(self) -> None:
@@ -429,4 +432,3 @@ class ReadAhead:
                 await read()
         self._scope = None
         self._stopped.set()
-        self._stopped = trio.Event()

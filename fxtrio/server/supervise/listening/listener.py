@@ -47,7 +47,7 @@ class Acceptor:
         self._addresses = addresses
         self._serve = serve
         self._open = 0
-        self._closed = trio.Event()
+        self._waits_for_close = trio.lowlevel.ParkingLot()
         self._repeats = lines_of_clients()
 
     async def run(
@@ -73,7 +73,7 @@ class Acceptor:
                     "all %d connections are in use: further clients wait",
                     self._open,
                 )
-                await self._closed.wait()
+                await self._waits_for_close.park()
                 continue
             self._log_limited(
                 logging.WARNING,
@@ -84,7 +84,7 @@ class Acceptor:
                 self._open,
             )
             with trio.move_on_after(_LOOK_AGAIN):
-                await self._closed.wait()
+                await self._waits_for_close.park()
 
     def _room(self) -> int:
         return min(self._capacity - self._open, self._files.room(self._open))
@@ -118,8 +118,8 @@ class Acceptor:
             plain.socket.close()
             self._addresses.leave(address)
             self._open -= 1
-            self._closed.set()
-            self._closed = trio.Event()
+            if self._waits_for_close:
+                self._waits_for_close.unpark_all()
 
     def _log_limited(self, level: int, line: str, *values: object) -> None:
         untold = self._repeats.again(line, trio.current_time())
