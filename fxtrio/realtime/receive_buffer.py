@@ -31,6 +31,9 @@ DEAF_AFTER = 10.0
 
 _KEY = "fx.inbox"
 
+_Callbacks = dict[Callable[[], Awaitable[None]], None]
+"""In the order of their registration, which a set has not."""
+
 
 class ReceiveBufferFull(PlacedError):
     """A WebSocket handler began to receive after messages had been dropped unread."""
@@ -41,6 +44,22 @@ class ReceiveBufferFull(PlacedError):
         cause = f"{dropped} messages arrived and were dropped before this first call"
         super().__init__("receive()", cause)
         self.dropped = dropped
+
+
+class _Registered:
+    """A callback that is registered for the length of a block."""
+
+    __slots__ = ("_callback", "_callbacks")
+
+    def __init__(self, callbacks: _Callbacks, callback: Callable[[], Awaitable[None]]) -> None:
+        self._callbacks = callbacks
+        self._callback = callback
+
+    def __enter__(self) -> None:
+        self._callbacks[self._callback] = None
+
+    def __exit__(self, *error: object) -> None:
+        self._callbacks.pop(self._callback, None)
 
 
 class Inbox:
@@ -73,7 +92,7 @@ class Inbox:
         self._pump: trio.lowlevel.ParkingLot | None = None  # once the buffer has been full
         self._scope: trio.CancelScope | None = None  # of the handler, once it has to end
         self._grace = 0.0
-        self._callbacks: dict[Callable[[], Awaitable[None]], None] = {}  # a set has no order
+        self._callbacks: _Callbacks = {}
 
     @property
     def wanted(self) -> bool:
@@ -136,14 +155,9 @@ class Inbox:
             self._backlog.count(self._bytes)
         return message
 
-    @contextmanager
-    def on_disconnect(self, callback: Callable[[], Awaitable[None]]) -> Iterator[None]:
-        """Let `part` call ``callback`` when the client disconnects within the block."""
-        self._callbacks[callback] = None
-        try:
-            yield
-        finally:
-            self._callbacks.pop(callback, None)
+    def on_disconnect(self, callback: Callable[[], Awaitable[None]]) -> _Registered:
+        """Return a block; `part` calls ``callback`` when the client disconnects within it."""
+        return _Registered(self._callbacks, callback)
 
     @contextmanager
     def known_to(self, scope: Scope) -> Iterator[None]:

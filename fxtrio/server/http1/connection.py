@@ -17,7 +17,7 @@ from fxtrio.log_limit import more_like_it
 from fxtrio.server.http1.app_runner import answer, converse, resume
 from fxtrio.server.http1.connection_context import ClientConnection, Services
 from fxtrio.server.http1.http_stream import HttpStream
-from fxtrio.server.http1.request import RejectedRequest, RequestReader
+from fxtrio.server.http1.request import RejectedRequest, Request, RequestReader
 from fxtrio.server.http1.tls import HandshakeFailed, Stream, open_peer
 from fxtrio.server.http1.transport import ByteTransport
 from fxtrio.server.http1.worker_state import NEVER
@@ -75,16 +75,20 @@ class Connection(ClientConnection):
             self._begun = bytearray()
         self.reader = RequestReader(self.limits, hub.heads)
         self.deadline = hub.now + self.limits.header_time
-        handed: bytes | None = None
+        handed: bytes | Request | None = None
         hub.enter(self)
         try:
-            handed = await self._serve_until_stopped()
+            try:
+                handed = await self._serve_until_stopped()
+            finally:
+                self.reader.close()
+            if isinstance(handed, Request):
+                await converse(self, handed)
         finally:
             hub.exit(self)
-            self.reader.close()
-            if handed is None:
+            if not isinstance(handed, bytes):
                 await self.transport.close(linger=self.linger)
-        if handed is not None:
+        if isinstance(handed, bytes):
             self.transport.release()
             await services.serve_http2(self._stream, handed)
         return None
@@ -118,8 +122,8 @@ class Connection(ClientConnection):
 
     # The loop.
 
-    async def _serve_until_stopped(self) -> bytes | None:
-        """Return what was read, when it is for HTTP/2, else None."""
+    async def _serve_until_stopped(self) -> bytes | Request | None:
+        """Return what was read, when it is for HTTP/2, or the request for a WebSocket."""
         # What an application puts into context variables ends with its request.
         pristine = trio.lowlevel.current_task().context.copy()
         while True:
@@ -131,7 +135,7 @@ class Connection(ClientConnection):
                     await self.reject(RejectedRequest(408, "the headers arrived too slowly"))
                 return None
 
-    async def _serve(self, pristine: Context) -> bytes | None:
+    async def _serve(self, pristine: Context) -> bytes | Request | None:
         reader, transport, hub, limits = self.reader, self.transport, self.hub, self.limits
         requests, task = reader.requests, trio.lowlevel.current_task()
         call: Coroutine[Any, Any, bool] | None = None
@@ -162,9 +166,7 @@ class Connection(ClientConnection):
                     from fxtrio.server.http1.websocket.handshake import wants_websocket
 
                     if wants_websocket(request):
-                        data = b""  # there may be messages in it
-                        await converse(self, request)
-                        return None
+                        return request
                     # No other offer is taken up (RFC 9110, 7.8). That of h2c is gone from HTTP/2,
                     # and led clients past the rules of a proxy that passed it on.
                     reader.decline_upgrade()
