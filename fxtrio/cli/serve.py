@@ -19,6 +19,7 @@ from fxtrio.config import Config, is_named, load_config, load_env_files
 from fxtrio.errors import PlacedError
 from fxtrio.manifest import FOLDERS, Manifest, ManifestUnreadable, load_manifest
 from fxtrio.node import NodeMissing
+from fxtrio.server.supervise.garbage import collect_seldom
 from fxtrio.server.supervise.listening.tcp import wrong_address
 from fxtrio.ssr.process.launch import Launch, choose_launch
 from fxtrio.ssr.process.prestart import prestart
@@ -191,14 +192,6 @@ def _launch_of(build: Path, manifest: Manifest, config: Config) -> Launch | None
         return None
 
 
-_COLLECTIONS = (20_000, 10, 10)
-"""Allocations before the youngest objects are looked at, and how often before older ones are.
-
-Python's own 700 let a server that thousands of clients join look at all of their objects again
-and again, each time without serving anybody. Requests make no cycles, so there is little to find.
-"""
-
-
 def _import_server(*, with_app: bool) -> Callable[..., int]:
     """Return the `serve` of `supervise.start`; ``with_app`` also imports what apps need.
 
@@ -214,8 +207,7 @@ def _import_server(*, with_app: bool) -> Callable[..., int]:
             import fxtrio.app  # noqa: F401  # the project's own modules do
     finally:
         gc.enable()
-    gc.freeze()
-    gc.set_threshold(*_COLLECTIONS)
+    collect_seldom()
     return serve
 
 

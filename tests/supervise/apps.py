@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import time
@@ -23,6 +24,10 @@ def say(text: str) -> None:
 
 async def pid(request: Request) -> PlainTextResponse:
     return PlainTextResponse(str(os.getpid()))
+
+
+async def thresholds(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(f"{gc.get_threshold()}")
 
 
 async def slow(request: Request) -> PlainTextResponse:
@@ -56,6 +61,7 @@ async def lifespan(app: Any):
 app = Starlette(
     routes=[
         Route("/", pid),
+        Route("/thresholds", thresholds),
         Route("/slow", slow),
         Route("/body", body, methods=["POST"]),
         Route("/big", big),

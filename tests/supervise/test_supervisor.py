@@ -18,6 +18,7 @@ import trio
 from fxtrio.observe.observer import ProcessNotObserved, ask_process
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.supervise import ServeOptions
+from fxtrio.server.supervise.garbage import COLLECTIONS
 
 from .support import PATIENCE, Running, lives, serve
 
@@ -239,6 +240,11 @@ async def test_a_worker_that_does_not_end_makes_the_exit_code_1() -> None:
     async with serve("refuses_to_end", workers=2, shutdown=1.0, graceful=0.5) as running:
         running.kill()
         assert await running.exit_code() == 1
+
+
+async def test_workers_collect_as_seldom_as_a_single_process() -> None:
+    async with serve(workers=2) as running:
+        assert (await running.get("/thresholds")).body == f"{COLLECTIONS}".encode()
 
 
 async def test_workers_get_deadlines_that_are_turned_off() -> None:

@@ -22,6 +22,7 @@ from socket import MSG_DONTWAIT, socket
 
 import trio
 
+from fxtrio.server.supervise.garbage import collect_seldom
 from fxtrio.server.supervise.listening.binding import adopt_sockets
 from fxtrio.server.supervise.options import ServeOptions
 from fxtrio.server.supervise.server_process import FAILED, ParentInterface, serve_here
@@ -43,6 +44,7 @@ def main(arguments: list[str]) -> int:
             spent=partial(_send, control, SPENT),
             rejected=lambda reason: _send(control, start_error_line(reason)),
         )
+        collect_seldom()
         return serve_here(options, adopt_sockets([int(text) for text in arguments[1:]]), around)
 
 
