@@ -354,7 +354,7 @@ def bench_http(session: nox.Session) -> None:
 
 @nox.session(name="bench-growth")
 def bench_growth(session: nox.Session) -> None:
-    """Measure how costs grow with rows, pages, connections, members, tasks; needs wrk."""
+    """Measure how costs grow with rows, pages, connections, members, clients, tasks; needs wrk."""
     _program(session, "benchmarks.growth")
 
 

@@ -1,4 +1,4 @@
-"""How costs grow with rows, pages, connections, members and tasks.
+"""How costs grow with rows, pages, connections, members, clients that come back, and tasks.
 
     python -m benchmarks.growth [SERIES ...] [--quick] [--steady MINUTES]
 
@@ -15,11 +15,14 @@ from datetime import datetime
 from rich.console import Console
 
 from benchmarks import machine
+from benchmarks.growth.returning import returning
 from benchmarks.growth.series import SERIES, Amount, allow_descriptors
 from benchmarks.growth.steady import steady
 from benchmarks.growth.table import Series, write
 from benchmarks.load import WrkFailed, WrkMissing, find_wrk
 from benchmarks.report import warn_if_busy
+
+ALL = {**SERIES, "returning": returning}
 
 FULL = Amount(seconds=5, most=1_000_000)
 QUICK = Amount(seconds=1, most=300)
@@ -39,9 +42,9 @@ def main() -> int:
     warn_if_busy(facts, console)
     found: list[Series] = []
     try:
-        for name in options.series or SERIES:
+        for name in options.series or ALL:
             console.print(f"measuring {name}", style="dim")
-            found.append(SERIES[name](QUICK if options.quick else FULL))
+            found.append(ALL[name](QUICK if options.quick else FULL))
             _show(found[-1], console)
         if options.steady:
             console.print(f"measuring a steady load for {options.steady:g} min", style="dim")
@@ -65,7 +68,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks.growth", description=__doc__.partition("\n")[0]
     )
-    parser.add_argument("series", nargs="*", choices=[[], *SERIES], metavar="SERIES")
+    parser.add_argument("series", nargs="*", choices=[[], *ALL], metavar="SERIES")
     parser.add_argument(
         "--quick", action="store_true", help="small sizes, a second for each row, and no files"
     )

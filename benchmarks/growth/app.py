@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 ROWS_PAGE = """\
@@ -52,8 +53,8 @@ export default function Hello({ data }) {
 BUILD_TIMEOUT = 900.0  # seconds
 
 
-def write_app(root: Path, pages: int) -> float:
-    """Write a project with ``pages`` pages, at least two, and build it.
+def write_app(root: Path, pages: int, others: Mapping[str, str] | None = None) -> float:
+    """Write a project with ``pages`` pages, at least two, and ``others`` by name; build it.
 
     Returns the CPU time of the build (seconds).
     """
@@ -66,6 +67,8 @@ def write_app(root: Path, pages: int) -> float:
         section = folder / f"section{number % 10}"
         section.mkdir(exist_ok=True)
         (section / f"page{number}.fxl").write_text(HELLO_PAGE, "utf-8")
+    for name, page in (others or {}).items():
+        (folder / name).write_text(page, "utf-8")
     (root / "fx.config.json").write_text('{"name": "Growth"}', "utf-8")
     before = _children()
     command = [sys.executable, "-m", "fxtrio", "build"]

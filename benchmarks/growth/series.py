@@ -35,7 +35,7 @@ FEW = 2  # pages of an app of which the number does not matter
 LEAST = 10_000
 """Members that join in all for one row (count): few of them are measured several times."""
 
-_FILES = 8192
+_FILES = 20_000
 """Descriptors that this process and its servers may have open (count)."""
 
 
