@@ -15,17 +15,9 @@ from fxtrio.errors import ClientDisconnected
 from fxtrio.receive_budget import REASON, Backlog, process_unreceived
 from fxtrio.server.http1.connection_context import ClientConnection
 from fxtrio.server.http1.limits import ServerLimits
-from fxtrio.server.http1.request import READ_SIZE, RejectedRequest
-from fxtrio.server.http1.response import (
-    CLIENT_LEFT,
-    DONE,
-    NOTHING,
-    STARTED,
-    BadResponse,
-    Message,
-    Response,
-)
+from fxtrio.server.http1.response import BadResponse, Message
 from fxtrio.server.http1.websocket.handshake import Offer
+from fxtrio.server.http1.websocket.opening import Opening
 from fxtrio.server.http1.websocket.protocol import WsProtocol
 from fxtrio.server.http1.worker_state import NEVER
 
@@ -40,24 +32,24 @@ class WsStream:
     """A WebSocket from its request to its end. Valid until the application returns."""
 
     def __init__(self, connection: ClientConnection, offer: Offer, nursery: trio.Nursery) -> None:
-        self.status: int | None = None  # that the client was answered with
         self.left = False  # whether the application has received the disconnect
         self._connection = connection
         self._transport = connection.transport
         self._limits = connection.limits
-        self._offer = offer
         self._nursery = nursery
-        # Bytes that arrived before the answer. Taken from the reader, which lives as long as this.
-        self._early, connection.reader.rest = connection.reader.rest or bytearray(), bytearray()
-        self._early_read: trio.CancelScope | None = None
-        self._protocol: WsProtocol | None = None
+        self._opening = Opening(connection, offer)
+        self._protocol: WsProtocol | None = None  # once it is open
         self._backlog = Backlog(connection.transport.address, self._give_up)
-        self._denial = Response(keep_alive=False)
         self._connected = self._closed = False
         self._streak = 0  # messages since the last wait
         self._receiving = False
         self._pings = Pings(connection.limits)
         self._ahead = ReadAhead(nursery)
+
+    @property
+    def status(self) -> int | None:
+        """The status that the client was answered with."""
+        return self._opening.status
 
     async def receive(self) -> Message:
         """Return the next ASGI message; after the end, the disconnect each time."""
@@ -81,7 +73,10 @@ class WsStream:
         kind = message["type"]
         protocol = self._protocol
         if protocol is None:
-            await self._answer(kind, message)
+            if kind == "websocket.accept" and not self._opening.is_rejected:
+                await self._accept(message)
+            else:
+                await self._opening.reject(kind, message)
         elif kind == "websocket.send":
             transport = self._transport
             if not protocol.is_open or transport.broken:
@@ -132,14 +127,7 @@ class WsStream:
         """Close for the application, if it has not, and wait for the other side."""
         protocol = self._protocol
         if protocol is None:
-            if self._denial.stage in (NOTHING, STARTED):
-                if self._transport.broken or self.left:
-                    self.status = CLIENT_LEFT
-                    return
-                self.status = 500
-                await self._connection.reject(
-                    RejectedRequest(500, "the application sent no response")
-                )
+            await self._opening.end(left=self.left)
             return
         await self._close(protocol, 1011 if failed else 1000, "")
         await self._ahead.stop()
@@ -184,45 +172,13 @@ class WsStream:
                 self._write_soon(ping)
         self._ahead.tick(self._read_open, self._may_read_ahead, receiving=self._receiving)
 
-    # The opening.
-
-    async def _answer(self, kind: str, message: Message) -> None:
-        if kind == "websocket.accept" and self._denial.stage == NOTHING:
-            head = self._offer.accept(message, self._connection.hub.common)
-            self.status = 101
-            protocol = WsProtocol(self._offer.protocol, self._limits.websocket_backlog)
-            if self._early:  # it goes before whatever is read from now on
-                protocol.feed(bytes(self._early))
-                self._early = bytearray()  # which would else stay as long as the WebSocket
-                if self._early_read is not None:
-                    self._early_read.cancel()
-            self._protocol = protocol
-            await self._transport.write(head)
-            await self._write_output(protocol)
-            if self._connection.hub.closing:
-                self.leave()
-        elif kind == "websocket.close" and self._denial.stage == NOTHING:
-            self._denial.stage, self.status = DONE, 403
-            await self._connection.reject(
-                RejectedRequest(403, "the application rejected the WebSocket")
-            )
-        elif kind == "websocket.http.response.start":
-            self._denial.start(message)
-            self.status = message["status"]
-        elif kind == "websocket.http.response.body":
-            self._connection.linger = True
-            data = self._denial.encode(
-                message.get("body", b""),
-                message.get("more_body", False),
-                method="GET",
-                version="1.1",
-                common=self._connection.hub.common,
-            )
-            await self._transport.write(data if isinstance(data, bytes) else b"".join(data))
-        elif self._transport.broken or self._transport.ended:
-            raise ClientDisconnected
-        else:
-            raise BadResponse(f"{kind!r} cannot be sent before websocket.accept.")
+    async def _accept(self, message: Message) -> None:
+        head, protocol = self._opening.accept(message)
+        self._protocol = protocol
+        await self._transport.write(head)
+        await self._write_output(protocol)
+        if self._connection.hub.closing:
+            self.leave()
 
     # Reading.
 
@@ -235,7 +191,7 @@ class WsStream:
             while True:
                 protocol = self._protocol
                 if protocol is None:
-                    if self._denial.stage != NOTHING or not await self._read_early():
+                    if self._opening.is_rejected or not await self._read_early():
                         return self._disconnect(1006, "")
                 elif protocol.messages:
                     return self._next_message(protocol)
@@ -284,20 +240,13 @@ class WsStream:
 
     async def _read_early(self) -> bool:
         """Read while the handshake is not answered; False when the client has left."""
-        if len(self._early) > READ_SIZE:
-            self._transport.abort()  # a client waits for the answer before it sends that much
-            return False
-        if self._early:  # of which there may be messages once the application answers
-            with trio.CancelScope() as self._early_read:
-                data = await self._transport.read()
-            if self._early_read.cancelled_caught:
-                return True
-        else:
-            data = await self._transport.read()
+        data = await self._opening.read()
+        if data is None:
+            return True
         if self._protocol is not None:  # the application answered during the wait
             await self._take(self._protocol, data)
             return True
-        self._early += data
+        self._opening.hold(data)
         return bool(data)
 
     async def _read_open(self) -> None:
