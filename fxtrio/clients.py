@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ipaddress
+from collections.abc import Mapping
 from functools import lru_cache
+from typing import Any
 
 _CACHED = 4096
 
@@ -34,3 +36,9 @@ def public_network_of(address: str) -> str:
     except ValueError:
         return ""
     return network if is_public else ""
+
+
+def client_network(scope: Mapping[str, Any]) -> str:
+    """Return `public_network_of` the client of an ASGI scope; "" where it has no address."""
+    client = scope.get("client")
+    return "" if client is None else public_network_of(client[0])

@@ -25,7 +25,7 @@ from starlette.websockets import WebSocket as PlainWebSocket
 from starlette.websockets import WebSocketDisconnect, WebSocketState
 
 from fxtrio.application_errors import application_error
-from fxtrio.clients import public_network_of
+from fxtrio.clients import client_network
 from fxtrio.config import RealtimeConfig
 from fxtrio.context import current_app, why_no_app
 from fxtrio.errors import BrokerUnreachable, PlacedError
@@ -112,7 +112,7 @@ async def channel(
                 overflow=settings.overflow,
                 on_overflow=nursery.cancel_scope.cancel,
                 most=settings.outbox_bytes,
-                address="" if ws.client is None else public_network_of(ws.client.host),
+                address=client_network(ws.scope),
                 wants_missed=MISSED_PARAMETER in ws.scope.get("query_string", b""),
             )
             membership = Membership(name, through, outbox)

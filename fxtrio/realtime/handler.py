@@ -21,7 +21,7 @@ from starlette.types import Message, Send
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from fxtrio.application_errors import application_error
-from fxtrio.clients import public_network_of
+from fxtrio.clients import client_network
 from fxtrio.encode import valid_text
 from fxtrio.errors import BrokerUnreachable, Busy, ClientDisconnected, MessageTooLarge
 from fxtrio.realtime.broker import ChannelNameInvalid
@@ -59,9 +59,8 @@ async def serve_websocket(
     The handler gets its own WebSocket over the same connection. ``place`` names it
     in the log. Raises nothing but cancellation.
     """
-    address = "" if ws.client is None else public_network_of(ws.client.host)
     connecting = ws.client_state is WebSocketState.CONNECTING
-    inbox = Inbox(ws.receive, connecting=connecting, address=address)
+    inbox = Inbox(ws.receive, connecting=connecting, address=client_network(ws.scope))
 
     socket = type(ws)(ws.scope, inbox.receive, _sender(ws, inbox, place))
     socket.client_state, socket.application_state = ws.client_state, ws.application_state

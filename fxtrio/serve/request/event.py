@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
 from fxtrio.asgi_extensions import SAFE_IN_PATHS, WHOLE_RESPONSE, WholeResponse
-from fxtrio.clients import public_network_of
+from fxtrio.clients import client_network
 from fxtrio.compression.middleware import EncodingSend
 from fxtrio.errors import LoaderError
 from fxtrio.serve.request.audience import AUDIENCE, Audience
@@ -155,8 +155,7 @@ class RequestEvent(msgspec.Struct, eq=False):
     @property
     def address(self) -> str:
         """The network of its client's public address; "" for an address that clients may share."""
-        client = self.scope.get("client")
-        return "" if client is None else public_network_of(client[0])
+        return client_network(self.scope)
 
     @property
     def request(self) -> Request:

@@ -172,6 +172,8 @@ class WsStream:
                 self._write_soon(ping)
         self._ahead.tick(self._read_open, self._may_read_ahead, receiving=self._receiving)
 
+    # The opening.
+
     async def _accept(self, message: Message) -> None:
         head, protocol = self._opening.accept(message)
         self._protocol = protocol
