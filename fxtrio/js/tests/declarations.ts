@@ -2,7 +2,10 @@
  * Read by `npm run types` only: `index.d.ts` declares what the files of the module are.
  */
 
+import type { JSX as React } from 'react';
+
 import type * as Declared from '../client/index.js';
+import type { JSX } from '../types/jsx-runtime.js';
 import * as actions from '../client/actions/use-action.js';
 import * as auth from '../client/auth/auth.js';
 import * as awaiting from '../client/view/await.js';
@@ -82,3 +85,14 @@ export async function usage({ useAction, useAuth }: typeof Declared): Promise<vo
   const signedIn = await login({ email: 'a@b.c', password: 'x' });
   if (signedIn.ok) signedIn.user.id satisfies string | number;
 }
+
+type Elements = JSX.IntrinsicElements;
+type ElementsOfReact = React.IntrinsicElements;
+type Tag = keyof Elements & keyof ElementsOfReact;
+/** Whether two types are the same, also in what may be left out. */
+type IsSame<A, B> = [A, keyof A, B, keyof B] extends [B, keyof B, A, keyof A] ? true : false;
+type Differing = {
+  [One in Tag]: IsSame<Elements[One], ElementsOfReact[One]> extends true ? never : One;
+}[Tag];
+/** Of no element the attributes are others than in React. */
+export const differing: never[] = [] as Differing[];

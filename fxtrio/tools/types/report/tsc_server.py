@@ -184,7 +184,13 @@ class _Server:
         texts = {"diagnostic": {"relatedDocumentSupport": False}}
         watched = {"didChangeWatchedFiles": {"dynamicRegistration": True}}
         capabilities = {"textDocument": texts, "workspace": watched}
-        params = {"processId": None, "rootUri": folder.as_uri(), "capabilities": capabilities}
+        params = {
+            "processId": None,
+            "rootUri": folder.as_uri(),
+            "capabilities": capabilities,
+            # Nobody reads what it says unasked, and each save would pay for it.
+            "initializationOptions": {"disablePushDiagnostics": True, "logVerbosity": 0},
+        }
         await self.ask_all("initialize", [params])
         await self.notify("initialized", {})
 

@@ -100,6 +100,7 @@ def _modules(root: Path, compiler: Path) -> dict[str, list[str]]:
         "fx/m*": ["./m*.d.ts"],
         "@/*": [root.as_posix() + "/*"],
         "react": [(react / "react").as_posix()],
+        "react/jsx-runtime": [(types / "jsx-runtime.d.ts").as_posix()],
         "react/*": [(react / "react").as_posix() + "/*"],
         "react-dom": [(react / "react-dom").as_posix()],
         "react-dom/*": [(react / "react-dom").as_posix() + "/*"],
