@@ -101,11 +101,11 @@ def large_page(lines: int) -> str:
     items = (lines - (frame + _MAIN + _END).count("\n")) // PARTS
     parts, used = "", ""
     for part in range(items):
-        shown = "".join(_ITEM.format(part * 8 + at) for at in range(8))
-        parts += _PART.format(part) + shown + _PART_END
+        listed = "".join(_ITEM.format(part * 8 + at) for at in range(8))
+        parts += _PART.format(part) + listed + _PART_END
         used += f"      <Part{part} data={{data}} />\n"
-    shown = "".join(_ITEM.format(number) for number in range(3))
-    return frame + parts + _MAIN + used + shown + _END
+    listed = "".join(_ITEM.format(number) for number in range(3))
+    return frame + parts + _MAIN + used + listed + _END
 
 
 def write_project(root: Path, lines: int) -> Path:
@@ -167,14 +167,14 @@ async def measure(rounds: int, lines: int, commands: list[list[str]]) -> list[di
         version = 2
         for number in range(1, rounds + 1):
             await trio.sleep(_CHECKED)
-            asked = [_questions(side.editor, side.uri, side.text, version) for side in sides]
-            for name in asked[0]:
-                for side, questions in zip(sides, asked, strict=True):
+            questions_of = [_questions(side.editor, side.uri, side.text, version) for side in sides]
+            for name in questions_of[0]:
+                for side, questions in zip(sides, questions_of, strict=True):
                     await _take(side, name, questions[name])
             version += 1
             newest = ((name, one.times[-1]) for name, one in sides[0].taken.items())
-            shown = ", ".join(f"{name} {took:.0f}" for name, took in newest)
-            _progress(f"round {number} of {rounds}: {shown}")
+            progress = ", ".join(f"{name} {took:.0f}" for name, took in newest)
+            _progress(f"round {number} of {rounds}: {progress}")
     return [side.taken for side in sides]
 
 
@@ -209,8 +209,8 @@ def _questions(
         new = "z" if version % 2 == 0 else "7"
         await editor.write(uri, version, {"range": {"start": start, "end": end}, "text": new})
         await editor.until(lambda: editor.versions.get(uri) == version)
-        told = [one["message"] for one in editor.diagnostics[uri] if "name 'z'" in one["message"]]
-        return len(told) == (1 if version % 2 == 0 else 0)
+        found = [one["message"] for one in editor.diagnostics[uri] if "name 'z'" in one["message"]]
+        return len(found) == (1 if version % 2 == 0 else 0)
 
     async def diagnose_types() -> bool:
         line, character = place(text, "data.entries[0].messa")
@@ -220,8 +220,8 @@ def _questions(
         await editor.write(uri, version, {"range": {"start": start, "end": end}, "text": new})
 
         def is_reported() -> bool:
-            told = [one for one in editor.diagnostics[uri] if "'messxge'" in one["message"]]
-            return editor.versions.get(uri) == version and len(told) == count
+            found = [one for one in editor.diagnostics[uri] if "'messxge'" in one["message"]]
+            return editor.versions.get(uri) == version and len(found) == count
 
         await editor.until(is_reported)
         return True
@@ -290,14 +290,14 @@ def main() -> None:
     print(f"{'':30}{sides}  ms{'; on the right: beside' if len(found) > 1 else ''}")
     for name in found[0]:
         figures = [one for side in found for one in _figures(side[name])]
-        told = "" if figures[1] <= GOAL else f"  above {GOAL:g}"
-        print(f"{name:30}" + "".join(f"{one:8.1f}" for one in figures) + told)
+        verdict = "" if figures[1] <= GOAL else f"  above {GOAL:g}"
+        print(f"{name:30}" + "".join(f"{one:8.1f}" for one in figures) + verdict)
 
 
 def _figures(taken: Taken) -> tuple[float, float, float]:
     times = taken.times
-    late = quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
-    return median(times), late, taken.cpu / len(times)
+    p95 = quantiles(times, n=20)[-1] if len(times) > 1 else times[0]
+    return median(times), p95, taken.cpu / len(times)
 
 
 if __name__ == "__main__":

@@ -42,8 +42,8 @@ JOBS_RATE = "jobs a second"
 RATE = "burst, deliveries a second"
 COST = "burst, CPU µs per delivery"
 LOST = "burst, subscribers cut off"
-LATE_P50 = "50 a second, p50 ms"
-LATE_P99 = "50 a second, p99 ms"
+LATENESS_P50 = "50 a second, p50 ms"
+LATENESS_P99 = "50 a second, p99 ms"
 OTHERS_GOT = "beside a stalled reader, messages of 20,000"
 OTHERS_LOST = "beside a stalled reader, others cut off"
 OTHERS_P99 = "beside a stalled reader, p99 ms"
@@ -52,7 +52,7 @@ CLOSED_WITH = "the stalled reader is closed with"
 EXTRA_TIMES = {JOBS_RATE: 0.5, RATE: 2.0}
 """How many times those of Pyxle fxtrio's figures should be."""
 
-EXTRA_MOST = {COST: 5.0, LATE_P50: 2.5, LATE_P99: 5.0}
+EXTRA_MOST = {COST: 5.0, LATENESS_P50: 2.5, LATENESS_P99: 5.0}
 EXTRA_EXACTLY = {LOST: 0, OTHERS_GOT: FLOOD.count, OTHERS_LOST: 0, CLOSED_WITH: 1013}
 
 
@@ -101,13 +101,13 @@ def _fan_out(server: Server, call: Call, port: int) -> Figures:
             if received.closed:
                 break
         _begin(server, call, PACED)
-        late = receive(PACED, clients, patience=PATIENCE).late
+        lateness = receive(PACED, clients, patience=PATIENCE).lateness
     return {
         RATE: statistics.median(rates or [0.0]),
         COST: statistics.median(costs or [0.0]),
         LOST: lost,
-        LATE_P50: _percentile(late, 50),
-        LATE_P99: _percentile(late, 99),
+        LATENESS_P50: _percentile(lateness, 50),
+        LATENESS_P99: _percentile(lateness, 99),
     }
 
 
@@ -122,7 +122,7 @@ def _stalled(server: Server, call: Call, port: int) -> Figures:
     return {
         OTHERS_GOT: received.least,
         OTHERS_LOST: len(received.closed),
-        OTHERS_P99: _percentile(received.late, 99),
+        OTHERS_P99: _percentile(received.lateness, 99),
         CLOSED_WITH: code or 0,
     }
 

@@ -7,7 +7,7 @@ import attrs
 JOBS = "test_invariants.test_jobs_that_were_accepted_run_or_are_named"
 TRANSACTIONS = "test_invariants.test_acknowledged_transactions_are_in_the_database"
 MEMBERS = "test_invariants.test_members_get_what_was_published_while_they_were_there_in_order"
-GIVEN_UP = "test_invariants.test_a_value_that_a_generator_yields_after_its_close_is_not_sent"
+CLOSED = "test_invariants.test_a_value_that_a_generator_yields_after_its_close_is_not_sent"
 LEAVING = "test_invariants.test_a_member_that_leaves_waits_for_nothing"
 TURNS = "test_invariants.test_each_transaction_has_its_turn"
 KILLED = "test_channels.test_members_of_a_killed_process_leave_a_channel_that_goes_on"
@@ -339,6 +339,6 @@ MUTANTS = (
         "serve.event_streams.generated",
         "        self._wake_generator()\n        return batch\n",
         "        return batch\n",
-        GIVEN_UP,
+        CLOSED,
     ),
 )

@@ -259,7 +259,7 @@ def _latencies(
 
 
 def percentiles(latencies: list[list[tuple[int, int]]]) -> dict[str, float]:
-    cuts = statistics.quantiles((late for one in latencies for _, late in one), n=100)
+    cuts = statistics.quantiles((latency for one in latencies for _, latency in one), n=100)
     return {"p50_ms": round(cuts[49] / 1e6, 2), "p99_ms": round(cuts[98] / 1e6, 2)}
 
 
@@ -271,11 +271,11 @@ def measure(run: Run, port: int, pid: int, rounds: int) -> dict[str, float]:
     for number in range(rounds + 1):
         cpu, began = cpu_seconds(pid), time.monotonic()
         run.publish(port)
-        ended, late = receive_all(run, clients)
+        ended, delays = receive_all(run, clients)
         if number:  # the first round warms up
             rates.append(deliveries / (ended - began))
             costs.append((cpu_seconds(pid) - cpu) / deliveries * 1e6)
-            latencies += late
+            latencies += delays
     for client in clients:
         client.close()
     return {

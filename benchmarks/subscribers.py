@@ -52,7 +52,7 @@ class Received:
     closed: list[int]
     """Codes of those whom the server closed; 0 where it gave none."""
 
-    late: list[float]
+    lateness: list[float]
     """Milliseconds from publishing to arrival, of every message of every subscriber."""
 
 
@@ -136,7 +136,7 @@ def receive(stream: Stream, clients: Sequence[socket.socket], *, patience: float
         ended=ended / 1e9,
         least=min(map(len, got)) // stream.frame,
         closed=closed,
-        late=[late for times in arrivals for late in _lateness(stream, sent, times)],
+        lateness=[delay for times in arrivals for delay in _lateness(stream, sent, times)],
     )
 
 

@@ -172,7 +172,7 @@ class _Program(msgspec.Struct, frozen=True):
     changed_ns: int
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _Known(msgspec.Struct, frozen=True):
     """The last program that was asked, and its answer: a file in the cache folder."""
 
     program: _Program
@@ -189,17 +189,19 @@ def _version_of(program: _Program) -> tuple[int, int, int] | None:
     if Path(program.path).resolve().name.lower() not in _NAMES or program.size < _LEAST_SIZE:
         return _ask_version(program.path)
     with suppress(*_NOT_REMEMBERED):
-        asked = msgspec.json.decode(_asked_file().read_bytes(), type=_Asked)
-        if asked.program == program:
-            return asked.version
+        stored = msgspec.json.decode(_version_file().read_bytes(), type=_Known)
+        if stored.program == program:
+            return stored.version
     version = _ask_version(program.path)
     if version is not None:
         with suppress(*_NOT_REMEMBERED):
-            write_whole(_asked_file(), msgspec.json.encode(_Asked(program, version)), lasting=False)
+            write_whole(
+                _version_file(), msgspec.json.encode(_Known(program, version)), lasting=False
+            )
     return version
 
 
-def _asked_file() -> Path:
+def _version_file() -> Path:
     return cache_folder() / "node.json"
 
 

@@ -29,7 +29,7 @@ from pathlib import Path
 from playwright.sync_api import Browser
 
 from benchmarks import machine
-from benchmarks.dev.figures import per_save, shown
+from benchmarks.dev.figures import per_save, summary
 from benchmarks.dev.fxtrio import bare, fxtrio
 from benchmarks.dev.kept import check_burst, check_state, memory
 from benchmarks.dev.model import DevServer
@@ -97,7 +97,7 @@ def _run(make: Callable[[], DevServer], options: argparse.Namespace) -> None:
             before = memory(run)
             for kind in kinds:
                 times = saving.times(kind, options.edits)
-                _say(server, kind, " / ".join(map(shown, times)))
+                _say(server, kind, " / ".join(map(summary, times)))
             for kind in ("UI text", "CSS", "loader data"):
                 if kind in kinds:
                     used, idle = saving.cpu(kind, options.cpu_saves)
@@ -112,7 +112,7 @@ def _time_starts(browser: Browser, server: DevServer, count: int) -> None:
     first_page(browser, server)  # fills what is kept on the disk
     times = [first_page(browser, server) for _ in range(count)]
     for title, found in zip(("painted", "reacts"), zip(*times, strict=True), strict=True):
-        _say(server, f"first page {title}, warm", shown(found))
+        _say(server, f"first page {title}, warm", summary(found))
 
 
 def _say(server: DevServer, title: str, figures: object) -> None:

@@ -12,7 +12,7 @@ def p95(times: Sequence[float]) -> float:
     return ordered[max(0, round(0.95 * len(ordered)) - 1)]
 
 
-def shown(times: Sequence[float]) -> str:
+def summary(times: Sequence[float]) -> str:
     """Return the median, the 95th percentile and the minimum."""
     return f"{statistics.median(times):.0f} ({p95(times):.0f}) min {min(times):.0f}"
 

@@ -52,15 +52,15 @@ BADGE = """export function Badge() {
 """
 STATE = "SEEN = [1, 2, 3]\n"
 
-_SHOWN = f"{OVERLAY} !== null"
+_OVERLAID = f"{OVERLAY} !== null"
 _EDITS = {
     "UI text": (edits.text(PAGE_FILE),),
     "UI code": (edits.code(PAGE_FILE),),
     "component": (edits.component(BADGE_FILE),),
     "CSS": (edits.style("pages/bench.css"),),
     "loader data": (edits.data(PAGE_FILE),),
-    "UI error shown / gone": edits.broken(PAGE_FILE, "<input id", "<<input id", _SHOWN),
-    "server error shown / gone": edits.broken(PAGE_FILE, "VALUE =", "VALUE = 1 / 0 #", _SHOWN),
+    "UI error shown / gone": edits.broken(PAGE_FILE, "<input id", "<<input id", _OVERLAID),
+    "server error shown / gone": edits.broken(PAGE_FILE, "VALUE =", "VALUE = 1 / 0 #", _OVERLAID),
     "new page": (
         edits.new_page(
             "pages/fresh{n}.fxl", "export default () => <h1 id='fresh'>fresh {n}</h1>;\n"

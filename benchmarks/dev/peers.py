@@ -14,11 +14,11 @@ from benchmarks.contenders.nextjs import QUIET
 from benchmarks.dev import edits
 from benchmarks.dev.model import DevServer, Edit, Project
 
-_NEXT_SHOWN = (
+_NEXT_OVERLAY = (
     "!!document.querySelector('nextjs-portal')?.shadowRoot"
     "?.querySelector('[data-nextjs-dialog], [data-nextjs-dialog-overlay]')"
 )
-_VITE_SHOWN = "document.querySelector('vite-error-overlay') !== null"
+_VITE_OVERLAY = "document.querySelector('vite-error-overlay') !== null"
 _REACT_PAGE = "export default function Fresh() {\n  return <h1 id='fresh'>fresh {n}</h1>;\n}\n"
 _OTHER = """import { useState } from 'react';
 
@@ -63,7 +63,7 @@ def vite() -> DevServer:
             "UI code": (edits.code(page),),
             "component": (edits.component("src/badge.jsx"),),
             "CSS": (edits.style("src/pages/bench.css"),),
-            "UI error shown / gone": edits.broken(page, "<input id", "<<input id", _VITE_SHOWN),
+            "UI error shown / gone": edits.broken(page, "<input id", "<<input id", _VITE_OVERLAY),
             "new page": (edits.new_page("src/pages/fresh{n}.jsx", _REACT_PAGE),),
         },
         other_page=("src/pages/p{n}.jsx", _OTHER.replace("{badge}", "../badge.jsx")),
@@ -94,9 +94,9 @@ def nextjs() -> DevServer:
             "component": (edits.component("app/bench/badge.jsx"),),
             "CSS": (edits.style("app/bench/bench.css"),),
             "loader data": (edits.data(page, quote="'"),),
-            "UI error shown / gone": edits.broken(view, "<input id", "<<input id", _NEXT_SHOWN),
+            "UI error shown / gone": edits.broken(view, "<input id", "<<input id", _NEXT_OVERLAY),
             "server error shown / gone": edits.broken(
-                page, "const VALUE =", "const VALUE = nothing.there; //", _NEXT_SHOWN
+                page, "const VALUE =", "const VALUE = nothing.there; //", _NEXT_OVERLAY
             ),
             "new page": (edits.new_page("app/fresh{n}/page.jsx", _REACT_PAGE),),
         },
@@ -139,12 +139,12 @@ def sveltekit() -> DevServer:
 
 def _svelte_error(page: str) -> tuple[Edit, Edit]:
     """Return a mistake and its repair by other code: after the same code, it stays shown."""
-    shown, gone = edits.broken(page, "<input", "<<input", _VITE_SHOWN)
+    mistake, removal = edits.broken(page, "<input", "<<input", _VITE_OVERLAY)
 
     def repair(project: Project, n: int) -> None:
         project.edit(page, "<<input", f"<input data-n{n}")
 
-    return shown, attrs.evolve(gone, save=repair)
+    return mistake, attrs.evolve(removal, save=repair)
 
 
 PEERS: dict[str, Callable[[], DevServer]] = {

@@ -29,10 +29,10 @@ def measure(page: Page, check: str, save: Callable[[], None]) -> float:
 
     Other servers reload the page for some saves: the new document is watched, too.
     """
-    shown = watch(page, check, LONGEST)
+    appeared = watch(page, check, LONGEST)
     began = time.time() * 1000
     save()
-    return shown() - began
+    return appeared() - began
 
 
 @attrs.frozen

@@ -67,7 +67,7 @@ def measure_size(browser: Browser, servers: Sequence[DevServer], size: Size) -> 
     if size.starts:
         yield from _first_pages(browser, servers, size.starts)
     with ExitStack() as stack:
-        savings = [stack.enter_context(_shown(browser, server)) for server in servers]
+        savings = [stack.enter_context(_saving_in_window(browser, server)) for server in servers]
         yield _memory("memory at first", savings)
         for kind in _kinds(servers, size.only):
             yield from _saves(kind, savings, size.edits)
@@ -104,7 +104,7 @@ def _first_pages(browser: Browser, servers: Sequence[DevServer], starts: int) ->
 
 
 @contextmanager
-def _shown(browser: Browser, server: DevServer) -> Iterator[Saving]:
+def _saving_in_window(browser: Browser, server: DevServer) -> Iterator[Saving]:
     with window(browser) as page, running(server) as run:
         show(page, server, run)
         yield Saving(server, run, page)
@@ -129,7 +129,7 @@ def _saves(kind: str, savings: Sequence[Saving], edits: int) -> list[Row]:
                 ended = saving.run.process.poll()
                 if ended is not None:
                     print(f"{name} has ended with {ended}:\n{''.join(saving.run.lines)}")
-                _show_anew(saving)
+                _show_again(saving)
                 continue
             if number >= 0:
                 for row, took in zip(rows, times, strict=True):
@@ -137,7 +137,7 @@ def _saves(kind: str, savings: Sequence[Saving], edits: int) -> list[Row]:
     return rows
 
 
-def _show_anew(saving: Saving) -> None:
+def _show_again(saving: Saving) -> None:
     with suppress(Error):
         show(saving.page, saving.server, saving.run)
 

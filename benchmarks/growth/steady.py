@@ -63,8 +63,8 @@ def steady(minutes: float) -> Series:
 def slope(times: tuple[float, ...], values: tuple[float, ...]) -> float:
     """Return the change a second, which single rows that stand out do not move."""
     pairs = [
-        (values[late] - values[early]) / (times[late] - times[early])
-        for late in range(len(times))
-        for early in range(late)
+        (values[later] - values[earlier]) / (times[later] - times[earlier])
+        for later in range(len(times))
+        for earlier in range(later)
     ]
     return statistics.median(pairs)

@@ -79,13 +79,13 @@ def _measure(pid: int, port: int, number: int) -> int:
     _wait(lambda: process.cpu_percent(0.5) < 20, 20)  # the answers have been begun
     during = healthy(port)
     _tell("during", during, process)
-    gone = _wait(lambda: process.num_fds() <= files + 1, 60)
+    released = _wait(lambda: process.num_fds() <= files + 1, 60)
     after = healthy(port)
     _tell("after", after, process)
     for client in opened:
         client.close()
-    print(f"p99 during / before: {during.p99 / before.p99:.2f}; all gone: {gone}")
-    return 0 if gone and during.p99 <= 2 * before.p99 else 1
+    print(f"p99 during / before: {during.p99 / before.p99:.2f}; all gone: {released}")
+    return 0 if released and during.p99 <= 2 * before.p99 else 1
 
 
 def _tell(when: str, load: Load, process: psutil.Process) -> None:

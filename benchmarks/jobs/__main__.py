@@ -139,14 +139,14 @@ async def measure_rate(
 
 async def measure_latency(place: Place, times: int) -> Figures:
     """Return how late jobs begin in processes that have nothing else to do."""
-    late: list[float] = []
+    lateness: list[float] = []
     async with workers(place, 4) as started, trio.open_nursery() as nursery:
 
         async def read(process: trio.Process) -> None:
             assert process.stdout is not None
             async for part in process.stdout:
-                late.extend(map(float, part.split()))
-                if len(late) >= times:
+                lateness.extend(map(float, part.split()))
+                if len(lateness) >= times:
                     nursery.cancel_scope.cancel()
 
         for process in started:
@@ -159,11 +159,11 @@ async def measure_latency(place: Place, times: int) -> Figures:
             await tell.enqueue(time.time())
             await trio.sleep(random.uniform(0.03, 0.15))
         await trio.sleep(10)
-    places = statistics.quantiles(late, n=100)
+    places = statistics.quantiles(lateness, n=100)
     return {
         "latency p50, ms": places[49],
         "latency p99, ms": places[98],
-        "latency, longest, ms": max(late),
+        "latency, longest, ms": max(lateness),
         "idle, CPU % of all processes": share,
     }
 

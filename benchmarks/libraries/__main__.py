@@ -29,9 +29,9 @@ def main() -> None:
             print(f"{name:12}left out: {lacking} is not installed")
             continue
         before, after, took = trio.run(cancel, LIBRARIES[name], options.times)
-        kept = "nothing is left" if before == after else f"LEFT: {before} -> {after}"
-        shown = f"{name} {version(name)}"
-        print(f"{shown:20}{options.times:>6} cancelled, {took * 1e3:6.2f} ms each: {kept}")
+        remains = "nothing is left" if before == after else f"LEFT: {before} -> {after}"
+        title = f"{name} {version(name)}"
+        print(f"{title:20}{options.times:>6} cancelled, {took * 1e3:6.2f} ms each: {remains}")
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class HangingServer:
 
     port: int = 0
     answering: bool = False
-    asked: int = 0
+    requests: int = 0
     """Requests that have come (count)."""
 
     connections: int = 0
@@ -55,8 +55,8 @@ class HangingServer:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
 
-    async def wait_asked(self, count: int) -> None:
-        while self.asked < count:
+    async def wait_requests(self, count: int) -> None:
+        while self.requests < count:
             await self._news.wait()
 
     async def serve(self, stream: trio.SocketStream) -> None:
@@ -90,9 +90,9 @@ class HangingServer:
         whole = start % len(answer) + answer
         if self.answering:
             await stream.send_all(whole)
-        elif self.asked % 2:
+        elif self.requests % 2:
             await stream.send_all(whole[:-5])
-        self.asked += 1
+        self.requests += 1
         self._news.set()
         self._news = trio.Event()
         if not self.answering:

@@ -21,7 +21,7 @@ async def _over_http(
     async def quiet() -> bool:
         return server.connections <= 1  # what the check has kept alive
 
-    yield Work(call, server.wait_asked, check, quiet)
+    yield Work(call, server.wait_requests, check, quiet)
 
 
 @asynccontextmanager

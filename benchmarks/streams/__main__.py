@@ -36,11 +36,11 @@ def main() -> None:
     """Measure what is asked for, and print a line for each part."""
     parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.streams")
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    asked = parser.parse_args().parts or list(PARTS)
+    parts = parser.parse_args().parts or list(PARTS)
     with tempfile.TemporaryDirectory(prefix="fx-bench-streams-") as folder:
         root = Path(folder) / "app"
         write_site(root)
-        for part in asked:
+        for part in parts:
             print(f"{part}: {PARTS[part](root)}", flush=True)
 
 

@@ -21,11 +21,11 @@ def deferred(root: Path) -> str:
         _load(browser, url)  # what is loaded at the first request
         found = [_load(browser, url) for _ in range(ROUNDS)]
         browser.close()
-    interactive, shown, errors = zip(*found, strict=True)
+    interactive, visible, errors = zip(*found, strict=True)
     return (
         f"interactive after {statistics.median(interactive):.0f} ms, "
         f"longest {max(interactive):.0f}; the value is on screen after "
-        f"{statistics.median(shown):.0f} ms; {sum(errors)} errors in {ROUNDS} loads"
+        f"{statistics.median(visible):.0f} ms; {sum(errors)} errors in {ROUNDS} loads"
     )
 
 
@@ -40,8 +40,8 @@ def _load(browser: Browser, url: str) -> tuple[float, float, int]:
     interactive = page.locator("body[data-interactive]").get_attribute("data-interactive")
     page.get_by_role("button").click()
     page.get_by_text("1 clicks").wait_for()
-    shown = page.locator("body[data-shown]").get_attribute("data-shown")
+    visible_at = page.locator("body[data-shown]").get_attribute("data-shown")
     assert page.locator("li").count() == 30_000
     assert page.get_by_text("1 clicks").is_visible()
     context.close()
-    return float(interactive or "nan"), float(shown or "nan"), len(errors)
+    return float(interactive or "nan"), float(visible_at or "nan"), len(errors)

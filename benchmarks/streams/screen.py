@@ -77,13 +77,13 @@ def _watch(browser: Browser, url: str) -> str:
     page.get_by_role("button", name="19", exact=True).wait_for()
     page.wait_for_function("window.shown === 19")
     # Two values that arrive together are shown together: only the second is counted.
-    late = page.evaluate("window.late")
+    lateness = page.evaluate("window.late")
     protocol = page.evaluate("performance.getEntriesByType('navigation')[0].nextHopProtocol")
     coding = answer.value.all_headers().get("content-encoding", "uncompressed")
     context.close()
     return (
-        f"{protocol} ({coding}): first {late[0]:.0f} ms, "
-        f"median {statistics.median(late):.0f}, longest {max(late):.0f}"
+        f"{protocol} ({coding}): first {lateness[0]:.0f} ms, "
+        f"median {statistics.median(lateness):.0f}, longest {max(lateness):.0f}"
     )
 
 

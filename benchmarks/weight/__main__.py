@@ -168,14 +168,14 @@ def table(loads: Sequence[Load]) -> str:
     for name in dict.fromkeys(load.page for load in loads):
         for load in loads:
             if load.page == name:
-                sizes = " | ".join(map(_shown, (load.html, load.script, load.style)))
+                sizes = " | ".join(map(_size_text, (load.html, load.script, load.style)))
                 version = load.version if load.site != "fxtrio" else ""
                 site = f"{load.site} {version}".strip()
                 lines.append(f"| {name} | {site} | {sizes} | {load.requests} |")
     return "\n".join(lines)
 
 
-def _shown(size: int) -> str:
+def _size_text(size: int) -> str:
     return f"{size / 1000:.1f} kB" if size else "0"
 
 

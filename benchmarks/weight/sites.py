@@ -64,7 +64,7 @@ def starter_site(folder: Path = cache.CACHE / "weight-starter") -> Site:
     return Site("fxtrio", "this checkout", partial(_served_by_fx, folder), pages)
 
 
-def peer_site(name: str, shown: str, package: str, out: str, guide: str, article: str) -> Site:
+def peer_site(name: str, title: str, package: str, out: str, guide: str, article: str) -> Site:
     """Install and build the site of another framework, whose docs page shows ``article`` (HTML).
 
     ``package`` is the npm package of the framework, ``out`` the folder of its build, and
@@ -78,7 +78,7 @@ def peer_site(name: str, shown: str, package: str, out: str, guide: str, article
         folder / "node_modules" / _PACKAGES.get(package, package) / "package.json"
     ).read_text()
     found = re.search(r'"version":\s*"([^"]+)"', manifest)
-    return Site(shown, found[1] if found else "unknown", partial(_served_as_files, folder / out))
+    return Site(title, found[1] if found else "unknown", partial(_served_as_files, folder / out))
 
 
 _PACKAGES = {"vite": "@sveltejs/kit"}

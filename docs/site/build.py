@@ -24,7 +24,7 @@ from types import MappingProxyType
 
 import attrs
 from split import FENCE, Page, split
-from versions import OWN, Version, listed, module_of, others_kept, written_list
+from versions import OWN, Version, listed, module_of, others_restored, written_list
 
 SITE = Path(__file__).resolve().parent
 DOCS = SITE.parent
@@ -40,7 +40,7 @@ _TARGET = re.compile(r"(?<=\]\()([^)#\s]*)([^)\s]*)(?=\))")
 _SOURCE = re.compile(r'(?<= src=")([^"]+)(?=")')
 _DRAWING = re.compile(r"!\[([^\]]*)\]\([./]*pictures/([\w-]+\.svg)\)")
 _VIEW = re.compile(r'viewBox="0 0 (\d+) (\d+)"')
-_SHOWN = re.compile(
+_EXAMPLE_ROW = re.compile(
     r'^\| \[(\w+)\]\(examples/\w+\) \| (.+?) \| <img [^>]*alt="([^"]+)"', re.MULTILINE
 )
 """The name of an example, what it shows, and what is on its picture."""
@@ -97,7 +97,7 @@ def prepare(
     for folder in ("pictures", "screenshots"):
         shutil.copytree(DOCS / folder, project / "public" / folder)
     _write(project / "navigation.js", navigation())
-    _write(project / "examples.js", shown_examples())
+    _write(project / "examples.js", examples_module())
     for name, text in parts_of_home_page().items():
         _write(project / "parts" / f"{name}.md", text)
     if only:
@@ -229,9 +229,9 @@ def parts_of_home_page() -> dict[str, str]:
     return {name: _named(_DRAWING.sub(_drawing, part)) for name, part in linked.items()}
 
 
-def shown_examples() -> str:
+def examples_module() -> str:
     """Return a module with the examples that the README lists."""
-    found = _SHOWN.findall((ROOT / "README.md").read_text("utf-8"))
+    found = _EXAMPLE_ROW.findall((ROOT / "README.md").read_text("utf-8"))
     assert found
     examples = [dict(zip(("name", "shows", "alt"), row, strict=True)) for row in found]
     return f"export const examples = {json.dumps(examples, indent=1, ensure_ascii=False)};\n"
@@ -311,7 +311,7 @@ def main() -> None:
     fx = [sys.executable, "-m", "fxtrio", "export", str(out), "--root", str(PROJECT)]
     below = ["--base", base] if base else []
     pagefind = [sys.executable, "-m", "pagefind", "--site", str(out)]
-    with others_kept(out, [version.name for version in versions]):
+    with others_restored(out, [version.name for version in versions]):
         for command in ([*fx, "--site", options.site, *below], pagefind):
             status = subprocess.run(command, check=False).returncode
             if status:

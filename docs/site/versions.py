@@ -55,17 +55,17 @@ def _list(versions: Sequence[Version]) -> str:
 
 
 @contextmanager
-def others_kept(out: Path, names: Sequence[str]) -> Iterator[None]:
+def others_restored(out: Path, names: Sequence[str]) -> Iterator[None]:
     """Bring the folders of other versions back after the block, which replaces ``out``."""
-    kept = [name for name in names if (out / name / ".fx-export").is_file()]
-    if not kept:
+    others = [name for name in names if (out / name / ".fx-export").is_file()]
+    if not others:
         yield
         return
     with tempfile.TemporaryDirectory(dir=out.parent) as beside:
-        for name in kept:
+        for name in others:
             shutil.move(out / name, Path(beside, name))
         try:
             yield
         finally:
-            for name in kept:
+            for name in others:
                 shutil.move(Path(beside, name), out / name)

@@ -8,7 +8,7 @@ from typing import Any, cast
 import pytest
 from playwright.sync_api import Error
 
-from benchmarks.dev.figures import p95, per_save, shown
+from benchmarks.dev.figures import p95, per_save, summary
 from benchmarks.dev.fxtrio import bare, fxtrio
 from benchmarks.dev.model import Project
 from benchmarks.dev.saving import Saving
@@ -23,7 +23,7 @@ def test_the_95th_percentile_is_one_of_the_times(count: int, expected: float) ->
 
 
 def test_times_are_reported_with_their_minimum() -> None:
-    assert shown([40.0, 30.4, 90.0]) == "40 (90) min 30"
+    assert summary([40.0, 30.4, 90.0]) == "40 (90) min 30"
     assert per_save([0.05, 0.02, 0.9], 0.01) == "50, without a save 10"
 
 

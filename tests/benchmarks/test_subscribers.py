@@ -28,7 +28,7 @@ def test_all_messages_are_counted(pair):
     server.sendall(b"".join(map(frame, range(3))))
     received = receive(STREAM, [client], patience=5)
     assert received.least == 3
-    assert len(received.late) == 3
+    assert len(received.lateness) == 3
     assert received.closed == []
 
 

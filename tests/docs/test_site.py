@@ -98,7 +98,7 @@ def test_folders_of_other_versions_survive_a_build(tmp_path: Path) -> None:
     older = tmp_path / "out" / "0.0"
     older.mkdir(parents=True)
     (older / ".fx-export").touch()
-    with versions["others_kept"](tmp_path / "out", ["9.0", "0.0"]):
+    with versions["others_restored"](tmp_path / "out", ["9.0", "0.0"]):
         shutil.rmtree(tmp_path / "out")
         (tmp_path / "out").mkdir()
 

@@ -79,8 +79,65 @@ _TEXT = re.compile(r"""'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"|`((?:[^`\\]|\
 
 def texts_of_script(source: str) -> Iterator[tuple[int, str]]:
     """Yield the strings of a JavaScript module that hold several words, with their lines."""
-    code = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), source)
+    code = _COMMENT.sub(_lines_of, source)
     for found in _TEXT.finditer(code):
         text = next(group for group in found.groups() if group is not None)
         if " " in text:
             yield code.count("\n", 0, found.start()) + 1, text
+
+
+NAMES = {
+    "anew": "again, reloaded",
+    "asked": "requests, requested",
+    "given": "options, value, passed",
+    "gone": "removed, disconnected",
+    "kept": "stored, cached, retained",
+    "late": "later, slow, lateness",
+    "made": "result, created",
+    "shown": "rendered, visible, text",
+    "told": "reported, messages, errors",
+}
+"""Words that say nothing of what a name stands for, and what such names hold."""
+
+_WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+_DECLARED = re.compile(
+    r"\b(?:const|let|var)\s*([{[][^=;]*?[}\]])\s*="
+    r"|\bfunction\b\*?\s*([\w$]*)\s*\(([^()]*)\)"
+    r"|\b(?:const|let|var|class)\s+([\w$]+)"
+    r"|\(([^()]*)\)\s*=>|([\w$]+)\s*=>"
+)
+_BOUND = re.compile(r"[A-Za-z_$][\w$]*(?!\s*:|[\w$])")
+
+
+def vague_words(name: str) -> set[str]:
+    """Return the words of a name that are among `NAMES`."""
+    return NAMES.keys() & {word.lower() for word in _WORD.findall(name)}
+
+
+def names_of_module(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the names that a Python module gives to something, with their lines."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            yield node.lineno, node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.id
+        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            yield node.lineno, node.attr
+        elif isinstance(node, ast.arg):
+            yield node.lineno, node.arg
+
+
+def names_of_script(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the variables, functions, classes and parameters of a JavaScript module.
+
+    Each with its line. Keys of objects are none: they may be another one's.
+    """
+    code = _TEXT.sub(_lines_of, _COMMENT.sub(_lines_of, source))
+    for found in _DECLARED.finditer(code):
+        line = code.count("\n", 0, found.start()) + 1
+        for bound in _BOUND.findall(" ".join(filter(None, found.groups()))):
+            yield line, bound
+
+
+def _lines_of(found: re.Match[str]) -> str:
+    return "\n" * found[0].count("\n")

@@ -5,7 +5,7 @@ const { once } = require('node:events');
 const { setTimeout: delay } = require('node:timers/promises');
 
 /** How much of what a process says on stderr is kept (count of characters). */
-const KEPT = 4000;
+const MOST_OUTPUT = 4000;
 
 /** How long the last words of a process that has ended may take; its children hold stderr (ms). */
 const LAST_WORDS = 500;
@@ -35,7 +35,7 @@ async function startChild(command, folder) {
   process.stdin.on('error', () => {}); // it has ended, which is told of below
   let said = '';
   process.stderr.setEncoding('utf8').on('data', (text) => {
-    said = (said + text).slice(-KEPT);
+    said = (said + text).slice(-MOST_OUTPUT);
   });
   const exited = once(process, 'exit').then(() => delay(LAST_WORDS));
   const ended = Promise.race([once(process, 'close'), exited]).then(

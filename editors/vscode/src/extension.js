@@ -87,8 +87,8 @@ function activate(context) {
     vscode.workspace.onDidGrantWorkspaceTrust(begin),
     vscode.workspace.onDidOpenTextDocument(begin),
     vscode.workspace.onDidChangeWorkspaceFolders(async ({ removed }) => {
-      const gone = removed.map(({ uri }) => uri.fsPath);
-      await stop((root) => folderOf(root, gone) !== undefined);
+      const removedFolders = removed.map(({ uri }) => uri.fsPath);
+      await stop((root) => folderOf(root, removedFolders) !== undefined);
       begin();
     }),
     vscode.workspace.onDidChangeConfiguration(async (event) => {

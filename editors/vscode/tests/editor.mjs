@@ -34,7 +34,7 @@ function uriOf(fsPath) {
  */
 export function openEditor({ isTrusted, folders, settings = {} }) {
   /** What the user is told, and which button is pressed then. */
-  const told = /** @type {string[]} */ ([]);
+  const messages = /** @type {string[]} */ ([]);
   /** @type {(() => void)[]} */
   const listeners = [];
   /** @type {Record<string, () => Promise<void>>} */
@@ -63,7 +63,7 @@ export function openEditor({ isTrusted, folders, settings = {} }) {
     window: standIn({
       createOutputChannel: () => ({ ...log, onDidChangeLogLevel: nothing }),
       showErrorMessage: async (/** @type {string} */ message) => {
-        told.push(message);
+        messages.push(message);
         for (const listener of listeners) listener();
       },
     }),
@@ -75,13 +75,13 @@ export function openEditor({ isTrusted, folders, settings = {} }) {
     },
   });
   return {
-    told,
+    messages,
     commands,
     /** Wait until the user was told of so many mistakes. @param {number} count */
-    waitTold: (count) =>
+    waitMessages: (count) =>
       new Promise((/** @type {(value?: unknown) => void} */ resolve) => {
         const look = () => {
-          if (told.length >= count) resolve();
+          if (messages.length >= count) resolve();
         };
         listeners.push(look);
         look();

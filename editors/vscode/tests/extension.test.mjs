@@ -58,17 +58,17 @@ test('in a folder that is not trusted the extension starts nothing', limit, asyn
 
   assert.deepEqual(Object.keys(editor.commands), ['fx.restart']);
   assert.equal(fs.existsSync(path.join(project, 'runs')), false);
-  assert.deepEqual(editor.told, []);
+  assert.deepEqual(editor.messages, []);
 });
 
 test('a command that is not there is told of, with what to do', limit, async () => {
   const settings = { 'fx.command': '/nowhere/fx' };
   const editor = openEditor({ isTrusted: true, folders: [project], settings });
   editor.extension.activate(makeContext());
-  await editor.waitTold(1);
+  await editor.waitMessages(1);
   await editor.extension.deactivate();
 
-  assert.deepEqual(editor.told, [
+  assert.deepEqual(editor.messages, [
     "fxtrio: '/nowhere/fx lsp' cannot be started: there is no such command. " +
       "Install 'fxtrio[lsp]' in .venv, or set fx.command.",
   ]);
@@ -81,10 +81,10 @@ test('a server that cannot start is told of once, with the last that it says', l
   );
   const editor = openEditor({ isTrusted: true, folders: [project] });
   editor.extension.activate(makeContext());
-  await editor.waitTold(1);
+  await editor.waitMessages(1);
   await editor.extension.deactivate();
 
-  assert.deepEqual(editor.told, [
+  assert.deepEqual(editor.messages, [
     `fxtrio: '${file} lsp' cannot be started: error fx lsp: pygls is not installed.`,
   ]);
   assert.deepEqual(runs(), ['lsp']);
@@ -95,10 +95,10 @@ for (const when of /** @type {const} */ (['at once', 'at the second message'])) 
     const file = write(...ends(when));
     const editor = openEditor({ isTrusted: true, folders: [project] });
     editor.extension.activate(makeContext());
-    await editor.waitTold(1);
+    await editor.waitMessages(1);
     await editor.extension.deactivate();
 
-    assert.deepEqual(editor.told, [
+    assert.deepEqual(editor.messages, [
       `fxtrio: '${file} lsp' has exited 5 times within 3 minutes: its exit code is 3.`,
     ]);
     assert.equal(runs().length, 5);
@@ -112,5 +112,5 @@ test('a server that does not answer is ended when it is not wanted any more', li
   await editor.commands['fx.restart']();
   await editor.extension.deactivate();
 
-  assert.deepEqual(editor.told, []);
+  assert.deepEqual(editor.messages, []);
 });

@@ -83,10 +83,10 @@ function tokens(text) {
 function halves(text) {
   return tokens(text)
     .map((line) => {
-      const told = line.filter((token) => token.text.trim() !== '');
-      if (told.length === 0) return ' ';
-      const isPython = told.every(({ scopes }) => scopes.includes('meta.embedded.block.python'));
-      const isUi = told.every(({ scopes }) => scopes.includes('meta.embedded.block.tsx'));
+      const visible = line.filter((token) => token.text.trim() !== '');
+      if (visible.length === 0) return ' ';
+      const isPython = visible.every(({ scopes }) => scopes.includes('meta.embedded.block.python'));
+      const isUi = visible.every(({ scopes }) => scopes.includes('meta.embedded.block.tsx'));
       return isPython ? 'P' : isUi ? 'U' : '?';
     })
     .join('');
@@ -106,7 +106,7 @@ test('there are pages to look at', () => {
 
 for (const { path: name, text, halves: expected } of pages) {
   test(`both halves of ${name} are told apart as the compiler does`, () => {
-    assert.deepEqual(told(text, halves(text)), told(text, expected));
+    assert.deepEqual(marked(text, halves(text)), marked(text, expected));
   });
 }
 
@@ -114,7 +114,7 @@ for (const { path: name, text, halves: expected } of pages) {
  * @param {string} text
  * @param {string} marks
  */
-function told(text, marks) {
+function marked(text, marks) {
   return text.split('\n').map((line, index) => `${marks[index]} ${line}`);
 }
 

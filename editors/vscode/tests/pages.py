@@ -41,9 +41,9 @@ def _half(line: str, python: str, ui: str) -> str:
     return "P" if python.strip() else "U" if ui.strip() else "?"
 
 
-told = [
+found = [
     {"path": name, "text": text, "halves": marks}
     for name, text in pages(Path(sys.argv[1])).items()
     if (marks := halves(text, name)) is not None
 ]
-print(json.dumps(told))
+print(json.dumps(found))

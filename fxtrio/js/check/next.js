@@ -239,10 +239,10 @@ function componentMistakes(component, tell) {
  * @param {Node} node
  * @returns {Node | undefined}
  */
-function awaitedIn({ type, argument, callee, arguments: given }) {
+function awaitedIn({ type, argument, callee, arguments: passed }) {
   if (type === 'AwaitExpression') return argument;
   if (type !== 'CallExpression') return undefined;
-  if (callee.name === 'use' || callee.property?.name === 'use') return given[0];
+  if (callee.name === 'use' || callee.property?.name === 'use') return passed[0];
   return callee.type === 'MemberExpression' && callee.property.name === 'then'
     ? callee.object
     : undefined;

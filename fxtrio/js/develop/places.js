@@ -66,9 +66,9 @@ export class Places {
         if (own && first === null) first = { ...found, frame: this.#frameIn(found) };
         return `${found.file}:${found.line}:${found.column}`;
       });
-      return { mapped, kept: own || !/^\s+at |@https?:/.test(line) };
+      return { mapped, isShared: own || !/^\s+at |@https?:/.test(line) };
     });
-    const text = lines.filter(({ kept }) => kept).map(({ mapped }) => mapped);
+    const text = lines.filter(({ isShared }) => isShared).map(({ mapped }) => mapped);
     const place = first ?? { file: '', line: 0, column: 0, frame: '' };
     return { place, text: text.join('\n').trim() };
   }

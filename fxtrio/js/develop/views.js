@@ -15,7 +15,7 @@ import { importedUrls } from './updates/graph.js';
 const MOST_PREPARED = 8;
 
 /** How often a view is loaded again at most: packages may be met one after the other. */
-const MOST_ANEW = 10;
+const MOST_RELOADS = 10;
 
 /** Views whose page modules stay loaded. Others are loaded again when they are rendered. */
 const MOST_LOADED = 40;
@@ -101,7 +101,7 @@ export class Views {
    * @param {View} view
    */
   async #load(view) {
-    for (let left = MOST_ANEW; ; left -= 1) {
+    for (let left = MOST_RELOADS; ; left -= 1) {
       const bundled = this.#bundled();
       if (bundled !== this.#known) this.#runner.clearCache();
       this.#known = bundled;

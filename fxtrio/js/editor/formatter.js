@@ -15,7 +15,7 @@ const reader = new MessageReader();
 for await (const data of process.stdin) {
   for (const { id, method, params } of reader.feed(data)) {
     if (method !== 'format') continue;
-    const result = await reply(params, (...asked) => pieces.format(...asked));
+    const result = await reply(params, (...order) => pieces.format(...order));
     process.stdout.write(encodeMessage({ id, result }));
   }
 }

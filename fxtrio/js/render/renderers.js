@@ -135,7 +135,7 @@ function divide(text, state, collected, base, nonce = '') {
   const filled = islands.fill(cut, route, (element, prefix) => {
     const now = renderNow(element, prefix);
     return now === null
-      ? renderWhole(element, state.nonce, prefix).then((late) => move(late.text))
+      ? renderWhole(element, state.nonce, prefix).then((whole) => move(whole.text))
       : move(now);
   });
   return filled instanceof Promise ? filled.then(done) : done(filled);

@@ -90,7 +90,7 @@ export function withNeeds(render) {
     waiting.add(watch);
     return rendered
       .finally(() => waiting.delete(watch))
-      .then((late) => settled(id, state, late, watch.problem));
+      .then((whole) => settled(id, state, whole, watch.problem));
   };
 }
 

@@ -60,8 +60,8 @@ export function collect(app, state, options = {}) {
       },
     });
     const stream = app.stream(0, state, {
-      onShellReady: (/** @type {string} */ given) => {
-        head = given;
+      onShellReady: (/** @type {string} */ html) => {
+        head = html;
         queueMicrotask(() => stream.pipe(destination));
       },
       onShellError: reject,

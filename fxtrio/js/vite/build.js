@@ -157,8 +157,8 @@ function islandAssets(plan, output, views, hasIslands) {
   const assets = fileAssets(plan, output);
   const entry = assets(`\0${ISLANDS_ENTRY}`);
   const shared = new Set([entry.module, ...entry.preload]);
-  const islands = views.map(({ islands: shown }) =>
-    shown.map(({ file, name, path: source, line, column, when }) => {
+  const islands = views.map(({ islands: found }) =>
+    found.map(({ file, name, path: source, line, column, when }) => {
       const { module, preload } = assets(file);
       const files = [module, ...preload.filter((url) => !shared.has(url))];
       return { path: source, line, column, when, key: keyOf(plan, file, name), files };

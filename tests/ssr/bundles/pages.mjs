@@ -34,8 +34,8 @@ const acts = {
     return '<p>slow</p>';
   },
   memory: () => {
-    const kept = [];
-    for (;;) kept.push(new Array(100_000).fill({}).map((_, index) => ({ index })));
+    const retained = [];
+    for (;;) retained.push(new Array(100_000).fill({}).map((_, index) => ({ index })));
   },
   flood: () => {
     for (;;) console.log('spam '.repeat(1000));

@@ -29,13 +29,13 @@ test("an object as a child is found in the data", () => {
 });
 
 test("an object that is not in the data is told without a place", () => {
-  const told = "Show a value of it, such as {….id}.";
+  const remedy = "Show a value of it, such as {….id}.";
 
   assert.equal(
     remedyFor("Error", CHILD, { props: { data: { title: "x" } } }),
-    told,
+    remedy,
   );
-  assert.equal(remedyFor("Error", CHILD), told);
+  assert.equal(remedyFor("Error", CHILD), remedy);
 });
 
 test("what Node refuses is to be had from the loader", () => {

@@ -82,7 +82,7 @@ export class Changes {
     await this.#inTurn(async () => {
       if (!this.#unloaded.take(file)) return; // the changes before have told of it
       await this.#emit('change', file, false);
-      this.#unloaded.toldAgain(file, urlToModuleMap.get(url)?.lastHMRTimestamp ?? 0);
+      this.#unloaded.reportedAgain(file, urlToModuleMap.get(url)?.lastHMRTimestamp ?? 0);
       this.#browsers.announce('fx:settled', {});
     });
   }

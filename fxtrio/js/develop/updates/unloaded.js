@@ -66,7 +66,7 @@ export class Unloaded {
    * @param {string} file
    * @param {number} version
    */
-  toldAgain(file, version) {
+  reportedAgain(file, version) {
     this.#again.set(file, version);
   }
 }

@@ -84,7 +84,10 @@ test('a name is missing only where the text of a module says all of them', (cont
     return [name, wrong];
   });
 
-  const expected = Object.entries(FORMS).map(([name, [, told]]) => [name, told ? ['nope'] : []]);
+  const expected = Object.entries(FORMS).map(([name, [, isReported]]) => [
+    name,
+    isReported ? ['nope'] : [],
+  ]);
   assert.deepEqual(found, expected);
   assert.deepEqual(lack('./plain.cjs', 'default', root, root), undefined);
   assert.match(lack('./names.mjs', 'default', root, root)?.message ?? '', /no default export/);

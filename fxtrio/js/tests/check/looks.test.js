@@ -27,17 +27,17 @@ async function makeProject(context) {
   const parsed = { count: 0 };
   const counting = {
     ...tools,
-    parse: (/** @type {Parameters<typeof parse>} */ ...given) => {
+    parse: (/** @type {Parameters<typeof parse>} */ ...order) => {
       parsed.count += 1;
-      return parse(...given);
+      return parse(...order);
     },
   };
   const { look } = new Looks();
   const python = /** @type {string[]} */ ([]);
   const file = { path: 'pages/index.fxl', text: PAGE, python, actions: [] };
-  const lookAgain = (given = file, /** @type {string[]} */ declared = []) => {
+  const lookAgain = (order = file, /** @type {string[]} */ declared = []) => {
     const before = parsed.count;
-    const { problems } = look(counting, root, new Set(declared), given);
+    const { problems } = look(counting, root, new Set(declared), order);
     return { isParsed: parsed.count > before, problems: problems.length };
   };
   return { root, write, file, lookAgain };
@@ -74,8 +74,8 @@ test('an order of what has changed is answered as a whole one would be', async (
     path: 'pages/other.fxl',
     text: 'export default () => <p>{absent}</p>;\n',
   };
-  const messages = (/** @type {any} */ given) => {
-    const { problems, unknown } = looks.answer(given);
+  const messages = (/** @type {any} */ order) => {
+    const { problems, unknown } = looks.answer(order);
     return unknown ? 'unknown' : problems.map(({ path: place, message }) => [place, message]);
   };
   const absent = ['pages/other.fxl', "undefined name 'absent' in client code"];

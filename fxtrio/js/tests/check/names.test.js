@@ -29,11 +29,11 @@ function check(text, python = [], actions = null) {
 /** @param {File[]} files @param {string} [pages] */
 function checkFiles(files, pages = 'no-pages') {
   fs.mkdirSync(path.join(root, pages), { recursive: true });
-  return shown(listed(lookAtAll(tools, { toolchain, root, pages, files })));
+  return described(listed(lookAtAll(tools, { toolchain, root, pages, files })));
 }
 
 /** @param {Problem[]} problems */
-function shown(problems) {
+function described(problems) {
   return problems.map(({ path: source, line, column, message, remedy }) => {
     const file = source === 'pages/index.fxl' ? '' : `${source}:`;
     return `${file}${line}:${column} ${message}. ${remedy}`;
@@ -95,7 +95,7 @@ test('the command prints the problems on its last line', () => {
   /** @type {{ problems: Problem[] }} */
   const { problems } = JSON.parse(lines[lines.length - 2]);
 
-  assert.match(shown(problems).join('\n'), /^1:1 undefined name 'absent' in client code/);
+  assert.match(described(problems).join('\n'), /^1:1 undefined name 'absent' in client code/);
 });
 
 test('names of declaration files are known everywhere', () => {

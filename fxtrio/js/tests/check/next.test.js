@@ -11,7 +11,7 @@ const toolchain = fileURLToPath(new URL('../..', import.meta.url));
 const tools = await loadTools(toolchain);
 
 /** @param {string} text @param {string} [source] */
-function told(text, source = 'pages/index.fxl') {
+function messagesIn(text, source = 'pages/index.fxl') {
   const { program, errors } = tools.parse(source, text, { lang: 'tsx' });
   assert.deepEqual(errors, []);
   const found = nextMistakes(/** @type {any} */ (program), source);
@@ -23,21 +23,21 @@ const PAGE = 'export default function Page() {\n  return <p>x</p>;\n}\n';
 for (const name of Object.keys(EXPORTS)) {
   const value = { dynamic: "'force-static'", runtime: "'edge'", revalidate: '60' }[name] ?? '{}';
   test(`the export ${name} is named`, () => {
-    assert.deepEqual(told(`export const ${name} = ${value};\n${PAGE}`), [
+    assert.deepEqual(messagesIn(`export const ${name} = ${value};\n${PAGE}`), [
       `${name} = ${value}; | nothing reads the export '${name}'`,
     ]);
-    assert.deepEqual(told(`export const ${name} = ${value};\n${PAGE}`, 'lib/part.tsx'), []);
+    assert.deepEqual(messagesIn(`export const ${name} = ${value};\n${PAGE}`, 'lib/part.tsx'), []);
   });
 }
 
 test('names of Next.js with values of their own are left alone', () => {
   const own = "export const dynamic = wind(); export const runtime = '90 min'; let revalidate;\n";
-  assert.deepEqual(told(`function wind() {}\n${own}${PAGE}`), []);
-  assert.deepEqual(told(`export const metadata = read();\nfunction read() {}\n${PAGE}`), []);
+  assert.deepEqual(messagesIn(`function wind() {}\n${own}${PAGE}`), []);
+  assert.deepEqual(messagesIn(`export const metadata = read();\nfunction read() {}\n${PAGE}`), []);
 });
 
 test('functions of a page file are named', () => {
-  assert.deepEqual(told(`export async function getServerSideProps() {}\n${PAGE}`), [
+  assert.deepEqual(messagesIn(`export async function getServerSideProps() {}\n${PAGE}`), [
     "async function getServerSideProps() {} | nothing reads the export 'getServerSideProps'",
   ]);
 });
@@ -49,7 +49,7 @@ for (const text of [
   'export default async ({ data }) => <p>{data}</p>;',
 ]) {
   test(`an asynchronous component is named: ${text.split('\n')[0]}`, () => {
-    assert.match(told(text).join(), /async.* \| a component cannot be asynchronous/);
+    assert.match(messagesIn(text).join(), /async.* \| a component cannot be asynchronous/);
   });
 }
 
@@ -61,7 +61,7 @@ test('what runs on the server in Next.js, and the document, are named at their p
   return <html lang="de"><body>{params.id}{page}<form action={save} /></body></html>;
 }
 `;
-  const found = told(text).map((line) => line.replace(/^.* \| /, ''));
+  const found = messagesIn(text).map((line) => line.replace(/^.* \| /, ''));
   assert.equal(found.length, 4);
   assert.match(found[0] ?? '', /no property 'searchParams'/);
   assert.match(found[1] ?? '', /'use server' has no meaning/);
@@ -79,7 +79,7 @@ export default function Page({ data, params }) {
   return <section onClick={later}><header>{html}{params.x}</header></section>;
 }
 `;
-  assert.deepEqual(told(text), []);
+  assert.deepEqual(messagesIn(text), []);
 });
 
 test('each module of Next.js has a remedy, and packages that only sound so have none', () => {
@@ -121,34 +121,34 @@ test('attributes of the document in <Head> are left alone', () => {
   const head = '<Head><html lang="en" /><body className="x" /></Head>';
   const page = `import { Head } from 'fx/client';\nexport default () => <>${head}<html /></>;\n`;
   assert.deepEqual(
-    told(page).map((one) => one.slice(0, 8)),
+    messagesIn(page).map((one) => one.slice(0, 8)),
     ['<html />'],
   );
 });
 
 test('asynchronous components are named in modules, too', () => {
   const text = 'export async function Cards() {\n  return <p>{await read()}</p>;\n}\n';
-  assert.deepEqual(told(text, 'lib/cards.tsx'), [
+  assert.deepEqual(messagesIn(text, 'lib/cards.tsx'), [
     'async function Cards() { | a component cannot be asynchronous: it runs in browsers, too',
   ]);
-  assert.deepEqual(told('async function Load() {\n  return read();\n}\n', 'lib/load.ts'), []);
-  assert.deepEqual(told('async function load() {\n  return <p />;\n}\n', 'lib/load.tsx'), []);
+  assert.deepEqual(messagesIn('async function Load() {\n  return read();\n}\n', 'lib/load.ts'), []);
+  assert.deepEqual(messagesIn('async function load() {\n  return <p />;\n}\n', 'lib/load.tsx'), []);
 });
 
 test('parameters that are said to be a promise are named', () => {
   const page = (/** @type {string} */ props) => `export default function Page(${props}) {}\n`;
   const type = '{ params: Promise<{ id: string }> }';
   for (const props of [`{ params }: ${type}`, `props: ${type}`]) {
-    assert.deepEqual(told(page(props)), [
+    assert.deepEqual(messagesIn(page(props)), [
       `Promise<{ id: string }> }) {} | 'params' is not a promise here`,
     ]);
   }
-  assert.deepEqual(told(page('{ params }: { params: { id: string } }')), []);
+  assert.deepEqual(messagesIn(page('{ params }: { params: { id: string } }')), []);
 });
 
 test('parameters that are waited for are named, and so is a property searchParams', () => {
   const page = (/** @type {string} */ props, /** @type {string} */ body) =>
-    told(`export default function Page(${props}) {\n  ${body}\n}\n`).map((one) =>
+    messagesIn(`export default function Page(${props}) {\n  ${body}\n}\n`).map((one) =>
       one.replace(/^[^|]*\| /, ''),
     );
   const promise = ["'params' is not a promise here"];

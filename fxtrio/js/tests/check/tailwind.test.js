@@ -15,7 +15,7 @@ const PAGES = ['pages/index.fxl', 'pages/blog/[id].fxl'];
  * @param {string} text
  * @param {Record<string, string>} [more]
  */
-function told(text, more = {}) {
+function messagesIn(text, more = {}) {
   const root = fs.mkdtempSync(path.join(os.tmpdir(), 'fx-tailwind-'));
   try {
     for (const [name, content] of Object.entries({ 'tailwind.config.cjs': text, ...more })) {
@@ -42,27 +42,30 @@ for (const [config, place] of [
   ],
 ]) {
   test(`a page file is in none of ${place}`, () => {
-    const [found, ...rest] = told(config);
+    const [found, ...rest] = messagesIn(config);
     assert.deepEqual(rest, []);
     assert.ok(found.startsWith(place) && found.endsWith(REMEDY), found);
   });
 }
 
 test('without a glob of the pages one is to be added', () => {
-  const [found] = told("module.exports = { content: ['./app/**/*.tsx'] };");
+  const [found] = messagesIn("module.exports = { content: ['./app/**/*.tsx'] };");
   assert.match(found, /^'\.\/app.* \| Add '\.\/pages/);
 });
 
 test('what leads to a page file, or cannot be read, is left alone', () => {
-  assert.deepEqual(told("module.exports = { content: ['./pages/**/*.{fxl,jsx}'] };"), []);
-  assert.deepEqual(told("module.exports = { content: ['./**/*.fxl'] };"), []);
-  assert.deepEqual(told("module.exports = { content: [...base, './lib/*.js'] };"), []);
-  assert.deepEqual(told('module.exports = { content: globs() };'), []);
-  assert.deepEqual(told('module.exports = { theme: { extend: { content: { a: "b" } } } };'), []);
-  assert.deepEqual(told('module.exports = { content: ['), []);
+  assert.deepEqual(messagesIn("module.exports = { content: ['./pages/**/*.{fxl,jsx}'] };"), []);
+  assert.deepEqual(messagesIn("module.exports = { content: ['./**/*.fxl'] };"), []);
+  assert.deepEqual(messagesIn("module.exports = { content: [...base, './lib/*.js'] };"), []);
+  assert.deepEqual(messagesIn('module.exports = { content: globs() };'), []);
+  assert.deepEqual(
+    messagesIn('module.exports = { theme: { extend: { content: { a: "b" } } } };'),
+    [],
+  );
+  assert.deepEqual(messagesIn('module.exports = { content: ['), []);
 });
 
 test('Tailwind 4 finds the classes itself', () => {
   const installed = { 'node_modules/tailwindcss/package.json': '{"version": "4.1.0"}' };
-  assert.deepEqual(told("module.exports = { content: ['./lib/*.js'] };", installed), []);
+  assert.deepEqual(messagesIn("module.exports = { content: ['./lib/*.js'] };", installed), []);
 });

@@ -56,8 +56,8 @@ test('success has the keys of the returned dict, and no fields', async () => {
 });
 
 test('a refusal has its message and its fields', async () => {
-  const refused = { ok: false, error: 'Validation failed', fields: { name: ['Too short'] } };
-  assert.deepEqual((await json(refused, 422)).result, refused);
+  const failure = { ok: false, error: 'Validation failed', fields: { name: ['Too short'] } };
+  assert.deepEqual((await json(failure, 422)).result, failure);
 });
 
 test('an answer that is none is an error with its status', async () => {
@@ -142,11 +142,11 @@ test('the token of the cookie is sent back', async () => {
  */
 async function callWithToken({ good, fresh, cookies }) {
   /** @type {string[]} */
-  const asked = [];
+  const requests = [];
   const result = await callAction({
     fetch: /** @type {any} */ (
       async (/** @type {string} */ url, /** @type {any} */ { headers }) => {
-        asked.push(url);
+        requests.push(url);
         if (url.endsWith('/__csrf')) return Response.json({ token: fresh });
         if (headers['x-csrf-token'] === good) return Response.json({ ok: true });
         const error = 'Der Schlüssel gilt nicht für diese Sitzung.'; // it may be translated
@@ -158,22 +158,22 @@ async function callWithToken({ good, fresh, cookies }) {
     cookies,
     invalidate: () => {},
   });
-  return { ok: result.ok, asked: asked.length, last: asked[1] };
+  return { ok: result.ok, requests: requests.length, last: requests[1] };
 }
 
 test('a token of another session is replaced, and the action called once more', async () => {
   const renewed = await callWithToken({ good: 'new', fresh: 'new', cookies: 'fx-csrf=old' });
-  assert.deepEqual(renewed, { ok: true, asked: 3, last: '/app/api/__csrf' });
+  assert.deepEqual(renewed, { ok: true, requests: 3, last: '/app/api/__csrf' });
   assert.equal((await callWithToken({ good: 'new', fresh: 'new', cookies: '' })).ok, true);
 });
 
 test('a refusal that a new token does not change is final', async () => {
-  const refused = await callWithToken({ good: 'no', fresh: 'new', cookies: 'fx-csrf=old' });
-  assert.deepEqual([refused.ok, refused.asked], [false, 3]);
+  const rejected = await callWithToken({ good: 'no', fresh: 'new', cookies: 'fx-csrf=old' });
+  assert.deepEqual([rejected.ok, rejected.requests], [false, 3]);
   const same = await callWithToken({ good: 'no', fresh: 'old', cookies: 'fx-csrf=old' });
-  assert.deepEqual([same.ok, same.asked], [false, 2]);
+  assert.deepEqual([same.ok, same.requests], [false, 2]);
   const none = await callWithToken({ good: 'no', fresh: null, cookies: 'fx-csrf=old' });
-  assert.deepEqual([none.ok, none.asked], [false, 2]);
+  assert.deepEqual([none.ok, none.requests], [false, 2]);
 });
 
 test('the cookie that is bound to the host comes first', () => {

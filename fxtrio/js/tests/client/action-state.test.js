@@ -7,30 +7,30 @@ import { initialState } from '../../client/actions/form.js';
 import { Reading } from '../../client/actions/reading.js';
 import { stateOf, uncalled, UNCALLED } from '../../client/actions/use-action.js';
 
-const REFUSED = { ok: /** @type {false} */ (false), error: 'No.', fields: { a: ['Why?'] } };
+const REJECTED = { ok: /** @type {false} */ (false), error: 'No.', fields: { a: ['Why?'] } };
 
 test('there is no data until an action succeeds, with JavaScript and without', () => {
-  const typed = { ...REFUSED, action: 'add', data: { left: 0 }, values: { a: '1' } };
+  const typed = { ...REJECTED, action: 'add', data: { left: 0 }, values: { a: '1' } };
 
   assert.equal(UNCALLED.data, null);
   assert.deepEqual(initialState(undefined, 'add'), { ...UNCALLED, values: {} });
   assert.deepEqual(initialState(typed, 'other'), { ...UNCALLED, values: {} });
-  assert.deepEqual(stateOf({ ...REFUSED, data: { left: 0 } }), stateOf(REFUSED));
-  assert.deepEqual(initialState(typed, 'add'), { ...stateOf(REFUSED), values: { a: '1' } });
-  assert.equal(stateOf(REFUSED).data, null);
-  assert.deepEqual([stateOf(REFUSED).error, stateOf(REFUSED).fields], ['No.', { a: ['Why?'] }]);
+  assert.deepEqual(stateOf({ ...REJECTED, data: { left: 0 } }), stateOf(REJECTED));
+  assert.deepEqual(initialState(typed, 'add'), { ...stateOf(REJECTED), values: { a: '1' } });
+  assert.equal(stateOf(REJECTED).data, null);
+  assert.deepEqual([stateOf(REJECTED).error, stateOf(REJECTED).fields], ['No.', { a: ['Why?'] }]);
 });
 
 test('before the first value the data is `initial`, also after a failure', () => {
-  const typed = { ...REFUSED, action: 'ask', data: {}, values: { a: '1' } };
+  const typed = { ...REJECTED, action: 'ask', data: {}, values: { a: '1' } };
 
   assert.equal(uncalled(), UNCALLED);
   assert.equal(uncalled('').data, '');
-  assert.deepEqual(stateOf(REFUSED, new Reading({ initial: [] })).data, []);
-  assert.equal(stateOf(REFUSED, new Reading()).data, null);
+  assert.deepEqual(stateOf(REJECTED, new Reading({ initial: [] })).data, []);
+  assert.equal(stateOf(REJECTED, new Reading()).data, null);
   assert.deepEqual(initialState(undefined, 'ask', []).data, []);
   assert.deepEqual(initialState(typed, 'ask', []), {
-    ...stateOf(REFUSED),
+    ...stateOf(REJECTED),
     data: [],
     values: { a: '1' },
   });

@@ -7,9 +7,9 @@ import { HeadStore } from '../../client/head/store.js';
 const observed = { changed: () => {} };
 Object.assign(globalThis, {
   MutationObserver: class {
-    /** @param {typeof observed.changed} told */
-    constructor(told) {
-      observed.changed = told;
+    /** @param {typeof observed.changed} callback */
+    constructor(callback) {
+      observed.changed = callback;
     }
     observe() {}
     disconnect() {}
@@ -39,9 +39,9 @@ function storeOf(first) {
     constructor({ values }) {
       this.first = values;
     }
-    /** @param {any} shown */
-    write(shown) {
-      written.push({ first: this.first, ...shown });
+    /** @param {any} values */
+    write(values) {
+      written.push({ first: this.first, ...values });
     }
   };
   let loads = 0;
@@ -108,8 +108,8 @@ test('elements are written at once where the load of another write waits or fail
     await settled();
     store.add(1, nodes, writers);
     await settled();
-    const shown = written.map(({ values, elements }) => [values, elements]);
-    assert.deepEqual(shown, [[SECOND, [[], nodes]]]);
+    const contents = written.map(({ values, elements }) => [values, elements]);
+    assert.deepEqual(contents, [[SECOND, [[], nodes]]]);
 
     if (fails) load.reject(new TypeError('gone'));
     else load.resolve(writers);

@@ -78,7 +78,7 @@ test('the lines of a navigation settle its promises, and `stop` ends the respons
   /** @type {any} */
   let controller;
   const body = new ReadableStream({
-    start: (given) => (controller = given),
+    start: (value) => (controller = value),
     cancel: () => {
       isCancelled = true;
     },

@@ -53,9 +53,9 @@ test('a frame about lost messages is told from messages', () => {
 });
 
 test('a server is asked in the query, which stays as it is', () => {
-  const asked = (/** @type {string} */ url) => askingForMissed(new URL(url)).href;
-  assert.equal(asked('ws://a/b'), 'ws://a/b?fx-missed');
-  assert.equal(asked('ws://a/b?x=1%202#y'), 'ws://a/b?x=1%202&fx-missed#y');
+  const withQuery = (/** @type {string} */ url) => askingForMissed(new URL(url)).href;
+  assert.equal(withQuery('ws://a/b'), 'ws://a/b?fx-missed');
+  assert.equal(withQuery('ws://a/b?x=1%202#y'), 'ws://a/b?x=1%202&fx-missed#y');
 });
 
 class FakeSocket extends EventTarget {

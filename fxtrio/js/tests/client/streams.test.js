@@ -84,11 +84,11 @@ test('a body without an end was cut off', async () => {
 
 test('values are reduced, and shown once for each read', async () => {
   /** @type {string[]} */
-  const shown = [];
+  const rendered = [];
   const reduce = (/** @type {string} */ all, /** @type {string} */ part) => all + part;
-  const reading = new Reading({ reduce, initial: '' }, (data) => shown.push(data));
+  const reading = new Reading({ reduce, initial: '' }, (data) => rendered.push(data));
   const result = await call(bodyOf(['data: "a"\n\ndata: "b"\n\n', `data: "c"\n\n${END}`]), reading);
-  assert.deepEqual(shown, ['', 'ab', 'abc']);
+  assert.deepEqual(rendered, ['', 'ab', 'abc']);
   assert.deepEqual(result, { ok: true, fields: {}, data: 'abc' });
   assert.deepEqual(stateOf(result, reading), {
     pending: false,

@@ -63,8 +63,8 @@ test('an error page is a page', async () => {
 });
 
 test('a redirect may be in the payload or in the response', async () => {
-  const told = await visit({ ok: true, redirect: '/login' });
-  assert.deepEqual(told.result, { kind: 'redirect', url: '/login' });
+  const inPayload = await visit({ ok: true, redirect: '/login' });
+  assert.deepEqual(inPayload.result, { kind: 'redirect', url: '/login' });
   const followed = await visit(PAGE, { redirectedTo: 'https://app.test/b' });
   assert.equal(followed.result.kind === 'view' && followed.result.url, 'https://app.test/b');
 });
@@ -96,19 +96,19 @@ for (const { name, type, body, kind } of JSON.parse(readFileSync(WIRE, 'utf8')).
 
 test('of an exported site the payload is the file beside the page, whatever the query', async () => {
   /** @type {string[]} */
-  const asked = [];
+  const requests = [];
   /** @type {Record<string, string>} */
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   const fetch = /** @type {any} */ (
     async (/** @type {string} */ url) => {
-      asked.push(url);
+      requests.push(url);
       return Response.json({ ...PAGE, requestedPath: '/a' }, { headers });
     }
   );
   const app = { fetch, build: 'b1', base: '', exported: true };
   const there = await requestVisit(new URL('https://app.test/a/?x=1#y'), app);
   await requestVisit(new URL('https://app.test/'), app);
-  assert.deepEqual(asked, ['https://app.test/a/__fx.json', 'https://app.test/__fx.json']);
+  assert.deepEqual(requests, ['https://app.test/a/__fx.json', 'https://app.test/__fx.json']);
   const state = { ...PAGE, requestedPath: '/a?x=1' };
   assert.deepEqual(there, { kind: 'view', state, url: 'https://app.test/a/?x=1#y' });
   headers['content-type'] = 'text/html';

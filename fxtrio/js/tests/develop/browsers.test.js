@@ -8,11 +8,11 @@ import { Browsers, clock } from '../../develop/browsers.js';
 /** A connection whose two directions are apart. */
 class Connection extends PassThrough {
   /** @type {any[]} what the browser was told */
-  told = [];
+  messages = [];
 
   /** @param {any} text */
   write(text) {
-    this.told.push(JSON.parse(String(text)));
+    this.messages.push(JSON.parse(String(text)));
     return true;
   }
 
@@ -42,7 +42,7 @@ function connect(browsers) {
 }
 
 /** @param {Connection} connection */
-const last = ({ told }) => told.at(-1);
+const last = ({ messages }) => messages.at(-1);
 
 test('a browser that connects learns what is wrong now, and when it is put right', () => {
   const browsers = new Browsers();
@@ -58,14 +58,14 @@ test('a browser that connects learns what is wrong now, and when it is put right
 test('a browser that was away gets what it has missed, in order and once', async () => {
   const browsers = new Browsers();
   const first = connect(browsers);
-  const { epoch, number } = first.told[0];
+  const { epoch, number } = first.messages[0];
   browsers.announce('one', {});
   browsers.announce('two', {});
   const again = connect(browsers);
   await again.say({ type: 'custom', event: 'fx:since', data: { epoch, number } });
 
   assert.deepEqual(
-    again.told.slice(2).map(({ event }) => event),
+    again.messages.slice(2).map(({ event }) => event),
     ['one', 'two'],
   );
 });
@@ -73,7 +73,7 @@ test('a browser that was away gets what it has missed, in order and once', async
 test('messages that are held back come in order, with the texts of stylesheets', async () => {
   const browsers = new Browsers();
   const browser = connect(browsers);
-  const { epoch, number } = browser.told[0];
+  const { epoch, number } = browser.messages[0];
   browsers.hold();
   const updates = [{ acceptedPath: '/look.css' }, { acceptedPath: '/list.jsx' }];
   browsers.send({ type: 'update', updates });
@@ -81,7 +81,7 @@ test('messages that are held back come in order, with the texts of stylesheets',
   assert.equal(browsers.last, number);
   browsers.release(new Map([['/look.css', { id: '/app/look.css', text: 'p {}' }]]));
 
-  const [update, later] = browser.told.slice(2);
+  const [update, later] = browser.messages.slice(2);
   assert.deepEqual(update.updates, [
     { acceptedPath: '/look.css', style: { id: '/app/look.css', text: 'p {}' } },
     { acceptedPath: '/list.jsx' },
@@ -90,20 +90,20 @@ test('messages that are held back come in order, with the texts of stylesheets',
 
   const again = connect(browsers);
   await again.say({ type: 'custom', event: 'fx:since', data: { epoch, number } });
-  assert.deepEqual(again.told[2].updates, updates, 'as a newer text may be there');
+  assert.deepEqual(again.messages[2].updates, updates, 'as a newer text may be there');
 });
 
 test('a browser of another process, or one that was away for too long, loads the page', async () => {
   const browsers = new Browsers();
-  const { epoch, number } = connect(browsers).told[0];
+  const { epoch, number } = connect(browsers).messages[0];
   const other = connect(browsers);
   await other.say({ type: 'custom', event: 'fx:since', data: { epoch: 'other', number } });
   for (let count = 0; count < 600; count += 1) browsers.announce('many', {});
-  const late = connect(browsers);
-  await late.say({ type: 'custom', event: 'fx:since', data: { epoch, number } });
+  const latecomer = connect(browsers);
+  await latecomer.say({ type: 'custom', event: 'fx:since', data: { epoch, number } });
 
-  assert.equal(other.told.filter(({ type }) => type === 'full-reload').length, 1);
-  assert.equal(last(late).type, 'full-reload');
+  assert.equal(other.messages.filter(({ type }) => type === 'full-reload').length, 1);
+  assert.equal(last(latecomer).type, 'full-reload');
 });
 
 test('of what Vite would do for a browser, nothing but taking a module back reaches it', async () => {
@@ -143,7 +143,7 @@ test('what is no message is passed over', async () => {
   await browser.say({ type: 'custom', event: 'fx:since', data: null });
   await browser.say({ type: 'custom', event: 'fx:since' });
 
-  assert.equal(browser.told.length, 2);
+  assert.equal(browser.messages.length, 2);
 });
 
 test('a document learns of changes since it was asked for, however late it connects', async () => {
@@ -160,7 +160,7 @@ test('a document learns of changes since it was asked for, however late it conne
   later.mock.restore();
 
   assert.deepEqual(last(browser).data, { sources: ['a'] });
-  assert.equal(browser.told.length, other.told.length + 1);
+  assert.equal(browser.messages.length, other.messages.length + 1);
 });
 
 test('a document learns of changes since it was asked for, though the day is set back', async () => {
@@ -169,17 +169,17 @@ test('a document learns of changes since it was asked for, though the day is set
   browsers.send({ type: 'full-reload' });
   const reloaded = clock();
   while (clock() === reloaded);
-  const asked = clock();
+  const requestedAt = clock();
   day.mock.mockImplementation(() => 50_000_000);
   browsers.announce('fx:data', { sources: ['a'] });
   const browser = connect(browsers);
-  const before = browser.told.length;
+  const before = browser.messages.length;
 
-  await browser.say({ type: 'custom', event: 'fx:loaded', data: { asked } });
+  await browser.say({ type: 'custom', event: 'fx:loaded', data: { asked: requestedAt } });
   day.mock.restore();
 
   assert.deepEqual(
-    browser.told.slice(before).map(({ event, type }) => event ?? type),
+    browser.messages.slice(before).map(({ event, type }) => event ?? type),
     ['fx:data'],
   );
 });
@@ -190,16 +190,16 @@ test('a document that is older than a change learns of it, and others do not', a
   const browser = connect(browsers);
   const other = connect(browsers);
   browsers.announce('fx:data', { sources: ['a'] });
-  const before = [browser.told.length, other.told.length];
+  const before = [browser.messages.length, other.messages.length];
 
   await browser.say({ type: 'custom', event: 'fx:loaded', data: { age: 60_000 } });
   await other.say({ type: 'custom', event: 'fx:loaded', data: { age: -1 } });
 
   assert.deepEqual(last(browser).data, { sources: ['a'] });
-  assert.deepEqual([browser.told.length, other.told.length], [before[0] + 1, before[1]]);
+  assert.deepEqual([browser.messages.length, other.messages.length], [before[0] + 1, before[1]]);
   for (const age of [null, 'x', {}, undefined]) {
     await other.say({ type: 'custom', event: 'fx:loaded', data: { age } });
   }
   set.mock.restore();
-  assert.equal(other.told.length, before[1]);
+  assert.equal(other.messages.length, before[1]);
 });

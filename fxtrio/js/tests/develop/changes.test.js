@@ -21,9 +21,9 @@ test('what a broken file lacks may have come, and what is wrong is told before t
   const settled = new EventEmitter();
   const watcher = new EventEmitter();
   /** @type {string[]} what Vite is told of */
-  const told = [];
+  const notified = [];
   watcher.on('change', (file) => {
-    told.push(path.basename(file));
+    notified.push(path.basename(file));
     settled.emit('sent');
   });
   const module = { importers: new Set(), file: card, type: 'js', url: '/card.jsx' };
@@ -58,11 +58,11 @@ test('what a broken file lacks may have come, and what is wrong is told before t
 
   const { problems } = await apply(page); // in the moment in which the other one is rewritten
   assert.match(problems[0].message, /'.\/card' cannot be found/);
-  assert.deepEqual(told, []);
+  assert.deepEqual(notified, []);
 
   fs.writeFileSync(card, 'export const Card = () => null;\n');
   assert.deepEqual((await apply(card)).problems, []);
-  assert.deepEqual(told.sort(), ['card.jsx', 'list.jsx']);
+  assert.deepEqual(notified.sort(), ['card.jsx', 'list.jsx']);
 
   heard.length = 0;
   await apply(card, { python: [] });
@@ -142,11 +142,11 @@ test('a stylesheet comes with its text, after the modules of the same save', asy
   const vite = { parseSync, isCSSRequest: (/** @type {string} */ file) => file.endsWith('.css') };
   const site = { sourceOf: () => null, forget() {} };
   const server = { environments: { client }, watcher };
-  const given = /** @type {any[]} */ ([root, server, site, browsers, vite, settled]);
+  const parameters = /** @type {any[]} */ ([root, server, site, browsers, vite, settled]);
   const [look, script] = ['look.css', 'script.js'].map((name) => path.join(root, name));
   fs.writeFileSync(script, 'export {};\n');
 
-  await Reflect.construct(Changes, given).apply({
+  await Reflect.construct(Changes, parameters).apply({
     files: [look, script].map((file) => ({ type: 'change', file })),
     ...{ ui: [], texts: [], data: null, reload: false, problems: {} },
   });

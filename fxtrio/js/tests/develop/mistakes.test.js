@@ -28,9 +28,9 @@ test('one thread looks at one order after the other, and survives those that fai
   for (const order of [wrong, failing, right]) {
     found.push(...(await Promise.allSettled([mistakes.look(order)])));
   }
-  const givenUp = mistakes.look(wrong);
+  const superseded = mistakes.look(wrong);
   const newest = mistakes.look(wrong);
-  assert.deepEqual((await givenUp).problems, []);
+  assert.deepEqual((await superseded).problems, []);
   assert.equal((await newest).problems.length, 1);
   assert.deepEqual(
     found.map(({ status }) => status),

@@ -7,14 +7,14 @@ import { Site } from '../../develop/site.js';
 const MAP = { version: 3, sources: ['card.jsx'], names: [], mappings: 'AAGI' };
 const URL = 'http://127.0.0.1:8000/_fx/card.jsx?t=1';
 
-/** @param {{ map: unknown } | null} made what becomes of the module when it is asked for */
-function places(made) {
+/** @param {{ map: unknown } | null} transformed what becomes of the module when it is asked for */
+function places(transformed) {
   const module = { url: '/card.jsx', file: '/site/card.jsx', transformResult: null };
   const client = {
     moduleGraph: { urlToModuleMap: new Map([['/card.jsx', module]]) },
     transformRequest: async () => {
-      if (made === null) throw new Error('it does not parse');
-      module.transformResult = /** @type {any} */ (made);
+      if (transformed === null) throw new Error('it does not parse');
+      module.transformResult = /** @type {any} */ (transformed);
     },
   };
   const { settings, site, server, browsers } = /** @type {any} */ ({

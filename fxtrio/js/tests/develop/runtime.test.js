@@ -59,9 +59,9 @@ test('React is bundled with the runtime, and packages share it', async (context)
 
   const runtime = await bundleRuntime(require, home, folder);
 
-  const madeAt = fs.statSync(runtime).ino;
+  const inode = fs.statSync(runtime).ino;
   assert.equal(await bundleRuntime(require, home, folder), runtime, 'once');
-  assert.equal(fs.statSync(runtime).ino, madeAt);
+  assert.equal(fs.statSync(runtime).ino, inode);
   for (const name of reactModules(home)) {
     const code = fs.readFileSync(reactFile(runtime, name), 'utf8');
     const { default: module, ...names } = await import(reactFile(runtime, name));

@@ -112,7 +112,7 @@ test('messages go out whatever fails', async () => {
   }
   /** @type {string[]} */
   const steps = [];
-  const told = change(sheet(1), steps, () => Promise.reject(new Error('not told')));
-  await assert.rejects(told, /not told/);
+  const reported = change(sheet(1), steps, () => Promise.reject(new Error('not told')));
+  await assert.rejects(reported, /not told/);
   assert.deepEqual(steps, ['hold', 'release']);
 });

@@ -14,12 +14,12 @@ import { Views } from '../../develop/views.js';
  */
 function viewsOf(load) {
   const bundled = { hash: 'a' };
-  const made = {
+  const calls = {
     cleared: 0,
     rounds: 0,
     parts: /** @type {any[]} */ ([]),
     /** @type {string[]} URLs that are made for browsers */
-    asked: [],
+    transformed: [],
     /** @type {any} what is known of the page's module */
     page: undefined,
   };
@@ -27,18 +27,18 @@ function viewsOf(load) {
   const client = {
     moduleGraph: { urlToModuleMap },
     warmupRequest: async (/** @type {string} */ url) => {
-      made.asked.push(url);
+      calls.transformed.push(url);
       urlToModuleMap.set(url, { transformResult: {} });
     },
   };
   const runner = {
     ModuleRunner: class {
       clearCache() {
-        made.cleared += 1;
+        calls.cleared += 1;
       }
       import() {
-        made.rounds += 1;
-        return Promise.resolve().then(() => load(bundled, made.rounds));
+        calls.rounds += 1;
+        return Promise.resolve().then(() => load(bundled, calls.rounds));
       }
     },
   };
@@ -47,7 +47,7 @@ function viewsOf(load) {
       return { browserHash: bundled.hash };
     },
   };
-  const moduleGraph = { getModuleById: () => made.page };
+  const moduleGraph = { getModuleById: () => calls.page };
   const view = { module: 'pages/index.fxl', layouts: [], loading: null };
   const views = new Views(
     /** @type {any} */ ({ root: '/app', base: '' }),
@@ -65,78 +65,78 @@ function viewsOf(load) {
       runtime: '/app/runtime',
       serverRuntime: {
         createRenderers: (/** @type {any} */ { views: parts }) => {
-          made.parts = parts;
+          calls.parts = parts;
           return {};
         },
       },
     }),
   );
-  return { views, made };
+  return { views, calls };
 }
 
 const outdated = () =>
   Object.assign(new Error('bundled anew'), { code: 'ERR_OUTDATED_OPTIMIZED_DEP' });
 
 test('a view whose packages were bundled anew meanwhile is loaded again, with none of before', async () => {
-  const { views, made } = viewsOf((bundled, round) => {
+  const { views, calls } = viewsOf((bundled, round) => {
     if (round < 4) bundled.hash = `b${round}`;
     return `page of ${bundled.hash}`;
   });
 
   assert.equal(await views.load(0, () => null), 0);
-  assert.deepEqual(made.parts, [{ page: 'page of b3', layouts: [], loading: null }]);
-  assert.equal(made.rounds, 4);
-  assert.equal(made.cleared, 4);
+  assert.deepEqual(calls.parts, [{ page: 'page of b3', layouts: [], loading: null }]);
+  assert.equal(calls.rounds, 4);
+  assert.equal(calls.cleared, 4);
   assert.equal(await views.load(0, () => null), 0);
-  assert.equal(made.cleared, 4);
+  assert.equal(calls.cleared, 4);
 });
 
 test('modules for browsers are made once, behind the document that they are for', async () => {
-  const { views, made } = viewsOf(async (_bundled, round) => {
+  const { views, calls } = viewsOf(async (_bundled, round) => {
     if (round !== 2) return 'page';
     for (let turn = 0; turn < 3; turn += 1) await setImmediate();
-    assert.deepEqual(made.asked, [], 'the document waits for its stylesheets');
+    assert.deepEqual(calls.transformed, [], 'the document waits for its stylesheets');
     return { default: 'p { color: red }' };
   });
   const file = import.meta.filename;
   const style = { id: file, file, url: '/look.css', importedModules: new Set() };
-  made.page = { url: '/pages/index.fxl.tsx', importedModules: new Set([style]) };
+  calls.page = { url: '/pages/index.fxl.tsx', importedModules: new Set([style]) };
 
   await views.load(0, () => null);
-  assert.deepEqual(made.asked, []);
+  assert.deepEqual(calls.transformed, []);
   const urls = ['\0virtual:fx/client', '/@vite/client', '/pages/index.fxl.tsx'];
   await views.prepared; // requests for them may come sooner
-  assert.deepEqual(made.asked, urls);
+  assert.deepEqual(calls.transformed, urls);
   await views.load(0, () => null);
   await setImmediate();
-  assert.deepEqual(made.asked, urls);
+  assert.deepEqual(calls.transformed, urls);
 });
 
 test('a package that was replaced while a module asked for it is asked for again', async () => {
-  const { views, made } = viewsOf((bundled, round) => {
+  const { views, calls } = viewsOf((bundled, round) => {
     if (round === 1) throw outdated();
     return 'page';
   });
 
   assert.equal(await views.load(0, () => null), 0);
-  assert.equal(made.rounds, 2);
+  assert.equal(calls.rounds, 2);
 });
 
 test('modules for browsers are made as well where the first load has failed', async () => {
   for (const error of [outdated(), new Error('corrected later')]) {
-    const { views, made } = viewsOf((_bundled, round) => {
+    const { views, calls } = viewsOf((_bundled, round) => {
       if (round === 1) throw error;
       return 'page';
     });
 
     await views.load(0, () => null).catch(() => views.load(0, () => null));
     await setImmediate();
-    assert.deepEqual(made.asked.slice(-1), ['/pages/index.fxl.tsx'], error.message);
+    assert.deepEqual(calls.transformed.slice(-1), ['/pages/index.fxl.tsx'], error.message);
   }
 });
 
 test('an error of the page is its own, also after packages were bundled anew', async () => {
-  const { views, made } = viewsOf((bundled, round) => {
+  const { views, calls } = viewsOf((bundled, round) => {
     if (round === 1) bundled.hash = 'b';
     throw new Error('of the page');
   });
@@ -145,11 +145,11 @@ test('an error of the page is its own, also after packages were bundled anew', a
     views.load(0, () => null),
     /of the page/,
   );
-  assert.equal(made.rounds, 2);
+  assert.equal(calls.rounds, 2);
 });
 
 test('packages that are bundled anew for ever do not keep a view for ever', async () => {
-  const { views, made } = viewsOf((bundled, round) => {
+  const { views, calls } = viewsOf((bundled, round) => {
     bundled.hash = `b${round}`;
     throw outdated();
   });
@@ -158,7 +158,7 @@ test('packages that are bundled anew for ever do not keep a view for ever', asyn
     views.load(0, () => null),
     /bundled anew/,
   );
-  assert.ok(made.rounds < 20);
+  assert.ok(calls.rounds < 20);
 });
 
 test('as many pages as are in use stay loaded, and others are loaded again when they are rendered', async () => {
@@ -205,8 +205,8 @@ test('as many pages as are in use stay loaded, and others are loaded again when 
       runner,
       server: { environments: { client, ssr } },
       serverRuntime: {
-        createRenderers: (/** @type {any} */ { views: made }) => {
-          parts = made;
+        createRenderers: (/** @type {any} */ { views }) => {
+          parts = views;
           return {};
         },
       },
@@ -230,21 +230,25 @@ test('as many pages as are in use stay loaded, and others are loaded again when 
 });
 
 test('a document names what its page imports, though no browser has asked for it yet', () => {
-  const made = (/** @type {string} */ url, /** @type {any[]} */ imported = [], later = '') => ({
+  const moduleOf = (/** @type {string} */ url, /** @type {any[]} */ imported = [], later = '') => ({
     ...{ url, id: `/app${url}`, file: `/app${url}`, importedModules: new Set(imported) },
     transformResult: { deps: imported.map((one) => one.url).filter((one) => one !== later) },
   });
-  const deep = made('/pages/deep.css');
-  const part = made('/pages/part.jsx', [deep]);
-  const later = made('/pages/later.jsx', [made('/pages/of-later.jsx')]);
+  const deep = moduleOf('/pages/deep.css');
+  const part = moduleOf('/pages/part.jsx', [deep]);
+  const later = moduleOf('/pages/later.jsx', [moduleOf('/pages/of-later.jsx')]);
   const strange = [
-    made('/pages/a b.jsx'),
-    made('/node_modules/x/index.js'),
-    { ...made('/pages/raw.js'), id: '/app/pages/raw.js?raw' },
-    { ...made('/@fs/else/x.js'), id: '/else/x.js', file: '/else/x.js' },
+    moduleOf('/pages/a b.jsx'),
+    moduleOf('/node_modules/x/index.js'),
+    { ...moduleOf('/pages/raw.js'), id: '/app/pages/raw.js?raw' },
+    { ...moduleOf('/@fs/else/x.js'), id: '/else/x.js', file: '/else/x.js' },
   ];
-  const unasked = made('/pages/unasked.jsx');
-  const page = made('/pages/index.fxl.tsx', [part, later, deep, unasked, ...strange], later.url);
+  const unasked = moduleOf('/pages/unasked.jsx');
+  const page = moduleOf(
+    '/pages/index.fxl.tsx',
+    [part, later, deep, unasked, ...strange],
+    later.url,
+  );
   part.importedModules.add(page); // a circle
   const all = [deep, part, later, ...strange];
   const known = (/** @type {any} */ { url }) =>

@@ -72,30 +72,30 @@ test('pieces are formatted as the whole is', async () => {
 
 test('only what has changed is formatted again', async () => {
   /** @type {string[]} */
-  const asked = [];
+  const formatted = [];
   const counted = /** @type {any} */ ({
     /** @param {string} text @param {any} options */
     format(text, options) {
-      asked.push(text);
+      formatted.push(text);
       return prettier.format(text, options);
     },
   });
   const pieces = new Pieces();
   await pieces.format(counted, 'const a  = 1\n\nconst b = 2\n', OPTIONS);
-  asked.length = 0;
-  const made = await pieces.format(counted, 'const a  = 1\n\nconst c = 2\n', OPTIONS);
+  formatted.length = 0;
+  const result = await pieces.format(counted, 'const a  = 1\n\nconst c = 2\n', OPTIONS);
 
-  assert.equal(made, 'const a = 1;\n\nconst c = 2;\n');
-  assert.deepEqual(asked, ['const c = 2\n']);
+  assert.equal(result, 'const a = 1;\n\nconst c = 2;\n');
+  assert.deepEqual(formatted, ['const c = 2\n']);
 });
 
 test('a mistake is told at its place in the whole', async () => {
   const text = 'const a = 1\n\nconst b = (\n';
-  const told = async (/** @type {Promise<string>} */ made) =>
-    made.then(assert.fail, (error) => [error.message, error.loc]);
+  const errorOf = async (/** @type {Promise<string>} */ formatting) =>
+    formatting.then(assert.fail, (error) => [error.message, error.loc]);
 
   assert.deepEqual(
-    await told(new Pieces().format(prettier, text, OPTIONS)),
-    await told(prettier.format(text, OPTIONS)),
+    await errorOf(new Pieces().format(prettier, text, OPTIONS)),
+    await errorOf(prettier.format(text, OPTIONS)),
   );
 });

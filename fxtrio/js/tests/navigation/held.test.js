@@ -5,7 +5,7 @@ import { Router } from '../../client/navigation/visits/router.js';
 
 test('who waits within a transition that holds the page back is not held up by it', async () => {
   let arrivals = 0;
-  let shown = () => {};
+  let show = () => {};
   /** @type {any} */
   const stage = {
     url: () => new URL('https://app.test/'),
@@ -15,7 +15,7 @@ test('who waits within a transition that holds the page back is not held up by i
     show: (/** @type {any} */ _view, /** @type {() => void} */ held) => {
       held();
       return new Promise((resolve) => {
-        shown = () => resolve(undefined);
+        show = () => resolve(undefined);
       });
     },
     arrive: () => (arrivals += 1),
@@ -30,7 +30,7 @@ test('who waits within a transition that holds the page back is not held up by i
 
   assert.deepEqual(router.snapshot(), { state: 'loading', to: '/a' }, 'it is not on the screen');
   assert.equal(arrivals, 0);
-  shown();
+  show();
   await new Promise((resolve) => setImmediate(resolve));
   assert.equal(router.snapshot().state, 'idle');
   assert.equal(arrivals, 1);

@@ -12,8 +12,8 @@ function browserAt(href = 'https://app.test/shop') {
   let status = IDLE;
   const note =
     (/** @type {string} */ name) =>
-    async (/** @type {any[]} */ ...given) =>
-      void done.push([name, ...given].join(' '));
+    async (/** @type {any[]} */ ...parameters) =>
+      void done.push([name, ...parameters].join(' '));
   const router = {
     snapshot: () => status,
     subscribe: (/** @type {() => void} */ listener) => listeners.push(listener),

@@ -9,13 +9,13 @@ const CART = new URL('https://app.test/cart');
 /** A server whose answers the test gives, with the app's loads. */
 class Server {
   /** @type {{ url: URL, signal?: AbortSignal, fresh?: boolean, answer: (visit: any) => void, fail: () => void }[]} */
-  asked = [];
+  requests = [];
   loads = new Loads(
     new Payloads(
       (url, { signal, fresh }) =>
         new Promise((answer, fail) => {
           const failed = () => fail(new TypeError('offline'));
-          this.asked.push({ url, signal, fresh, answer, fail: failed });
+          this.requests.push({ url, signal, fresh, answer, fail: failed });
         }),
       () => 0,
     ),
@@ -34,51 +34,51 @@ function view(data, more = {}) {
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 test('components that name the same page share one request', async () => {
-  const { asked, loads } = new Server();
+  const { requests, loads } = new Server();
   /** @type {number[]} */
   const changes = [];
   const ends = [1, 2].map((one) => loads.of(CART).subscribe(() => changes.push(one)));
   assert.equal(loads.of(CART).snapshot(), WAITING);
 
-  asked[0].answer(view({ count: 3 }));
+  requests[0].answer(view({ count: 3 }));
   await settled();
 
   assert.deepEqual(loads.of(CART).snapshot(), { data: { count: 3 }, error: null, pending: false });
   assert.deepEqual(changes, [1, 2]);
   loads.of(CART).subscribe(() => {});
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
   ends.forEach((end) => end());
 });
 
 test('the last component that leaves aborts the request, and one that comes back does not', async () => {
-  const { asked, loads } = new Server();
+  const { requests, loads } = new Server();
   const load = loads.of(CART);
   load.subscribe(() => {})();
   const end = load.subscribe(() => {});
   await settled();
-  assert.equal(asked[0].signal?.aborted, false);
+  assert.equal(requests[0].signal?.aborted, false);
 
   end();
   await settled();
 
-  assert.equal(asked[0].signal?.aborted, true);
+  assert.equal(requests[0].signal?.aborted, true);
   load.subscribe(() => {});
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
 });
 
 test('data stays until newer data has come, and deferred values of both end in time', async () => {
-  const { asked, loads } = new Server();
+  const { requests, loads } = new Server();
   /** @type {string[]} */
   const stopped = [];
   const load = loads.of(CART);
   const end = load.subscribe(() => {});
-  asked[0].answer(view({ count: 1 }, { stops: [() => stopped.push('first')] }));
+  requests[0].answer(view({ count: 1 }, { stops: [() => stopped.push('first')] }));
   await settled();
 
   const again = loads.refresh((url) => url.pathname === '/cart');
   assert.deepEqual(load.snapshot(), { data: { count: 1 }, error: null, pending: true });
-  assert.equal(asked[1].fresh, true);
-  asked[1].answer(view({ count: 2 }, { stops: [() => stopped.push('second')] }));
+  assert.equal(requests[1].fresh, true);
+  requests[1].answer(view({ count: 2 }, { stops: [() => stopped.push('second')] }));
   await again;
 
   assert.deepEqual(load.snapshot(), { data: { count: 2 }, error: null, pending: false });
@@ -87,18 +87,18 @@ test('data stays until newer data has come, and deferred values of both end in t
   await settled();
   assert.deepEqual(stopped, ['first', 'second']);
   await loads.refresh();
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
 });
 
 test('what comes for an older request is dropped', async () => {
-  const { asked, loads } = new Server();
+  const { requests, loads } = new Server();
   const load = loads.of(CART);
   load.subscribe(() => {});
   const again = load.refresh();
-  asked[1].answer(view({ count: 2 }));
+  requests[1].answer(view({ count: 2 }));
   await again;
 
-  asked[0].answer(view({ count: 1 }));
+  requests[0].answer(view({ count: 1 }));
   await settled();
 
   assert.equal(load.snapshot().data.count, 2);
@@ -131,10 +131,10 @@ for (const { name, visit, expected } of [
   },
 ]) {
   test(`${name} is an error`, async () => {
-    const { asked, loads } = new Server();
+    const { requests, loads } = new Server();
     const load = loads.of(CART);
     load.subscribe(() => {});
-    asked[0].answer(visit);
+    requests[0].answer(visit);
     await settled();
 
     assert.deepEqual(load.snapshot(), { data: null, error: expected, pending: false });
@@ -142,15 +142,15 @@ for (const { name, visit, expected } of [
 }
 
 test('a server that cannot be reached is an error, and data may come later', async () => {
-  const { asked, loads } = new Server();
+  const { requests, loads } = new Server();
   const load = loads.of(CART);
   load.subscribe(() => {});
-  asked[0].fail();
+  requests[0].fail();
   await settled();
   assert.equal(load.snapshot().error?.type, 'ConnectionLost');
 
   const again = load.refresh();
-  asked[1].answer(view({ count: 1 }));
+  requests[1].answer(view({ count: 1 }));
   await again;
   assert.deepEqual(load.snapshot(), { data: { count: 1 }, error: null, pending: false });
 });

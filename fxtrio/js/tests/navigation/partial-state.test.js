@@ -29,17 +29,17 @@ test('a key is that of the page, or else of the innermost layout that has it', (
 });
 
 test('the named values are the newer ones, and all others stay the same objects', () => {
-  const kept = { deep: 1 };
-  const before = stateOf({ kept, title: 1, gone: 1 }, [{ menu: 1, user: 1 }, { user: 2 }]);
+  const unchanged = { deep: 1 };
+  const before = stateOf({ unchanged, title: 1, gone: 1 }, [{ menu: 1, user: 1 }, { user: 2 }]);
   const after = stateOf({ title: 2 }, [{ menu: 2, user: 9 }, {}], { head: ['new'] });
 
   const merged = withNewer(before, after, ['page:title', 'page:gone', '0:menu']);
 
   assert.deepEqual(merged?.props, {
-    data: { kept, title: 2 },
+    data: { unchanged, title: 2 },
     layoutData: { menu: 2, user: 2 },
   });
-  assert.equal(merged?.props.data.kept, kept);
+  assert.equal(merged?.props.data.unchanged, unchanged);
   assert.deepEqual(merged?.layouts, [{ menu: 2, user: 1 }, { user: 2 }]);
   assert.deepEqual(merged?.head, ['new']);
   assert.equal(before.props.data.title, 1);
@@ -65,7 +65,7 @@ test('another page, an error page and other layouts are no newer values', () => 
 });
 
 test('a newer value may have the name of what every object has', () => {
-  const before = stateOf({ kept: 1 }, [{}]);
+  const before = stateOf({ unchanged: 1 }, [{}]);
   const after = stateOf(JSON.parse('{"__proto__": 1, "constructor": 2}'), [
     JSON.parse('{"__proto__": {"menu": 3}}'),
   ]);
@@ -73,7 +73,7 @@ test('a newer value may have the name of what every object has', () => {
   const merged = withNewer(before, after, ['page:__proto__', 'page:constructor', '0:__proto__']);
 
   assert.deepEqual(Object.entries(merged?.props.data ?? {}), [
-    ['kept', 1],
+    ['unchanged', 1],
     ['__proto__', 1],
     ['constructor', 2],
   ]);

@@ -7,163 +7,167 @@ import { Payloads } from '../../client/navigation/visits/payloads.js';
 function setUp({ ttl = 0, ok = true } = {}) {
   const clock = { now: 0 };
   /** @type {string[]} */
-  const asked = [];
+  const requests = [];
   const server = {
     /** @type {(url: URL, options: object) => Promise<any>} */
-    answer: async (url) => ({ kind: 'view', url: url.href, state: { ok, ttl, n: asked.length } }),
+    answer: async (url) => ({
+      kind: 'view',
+      url: url.href,
+      state: { ok, ttl, n: requests.length },
+    }),
   };
   const payloads = new Payloads(
     (url, options) => {
-      asked.push(url.pathname + url.search);
+      requests.push(url.pathname + url.search);
       return server.answer(url, options);
     },
     () => clock.now,
   );
-  return { payloads, asked, clock, server };
+  return { payloads, requests, clock, server };
 }
 
 /** @param {string} path */
 const url = (path) => new URL(path, 'https://app.test');
 
 test('a page without a time to live is asked for each time', async () => {
-  const { payloads, asked } = setUp();
+  const { payloads, requests } = setUp();
   await payloads.take(url('/a'));
   await payloads.take(url('/a'));
-  assert.deepEqual(asked, ['/a', '/a']);
+  assert.deepEqual(requests, ['/a', '/a']);
   assert.equal(payloads.size, 0);
 });
 
 test('a prefetch and the navigation after it ask once', async () => {
-  const { payloads, asked } = setUp();
+  const { payloads, requests } = setUp();
   await payloads.prefetch(url('/a?x=1'));
   await payloads.prefetch(url('/a?x=1'));
   const visit = await payloads.take(url('/a?x=1#part'));
   assert.equal(visit.kind, 'view');
-  assert.deepEqual(asked, ['/a?x=1']);
+  assert.deepEqual(requests, ['/a?x=1']);
 });
 
 test('a navigation uses the prefetch that is still on its way', async () => {
-  const { payloads, asked } = setUp();
+  const { payloads, requests } = setUp();
   const prefetched = payloads.prefetch(url('/a'));
   const taken = payloads.take(url('/a'));
   assert.equal(await prefetched, await taken);
-  assert.deepEqual(asked, ['/a']);
+  assert.deepEqual(requests, ['/a']);
   assert.equal(payloads.size, 0, 'it is used up');
 });
 
 test('a prefetch serves one navigation, and waits half a minute for it', async () => {
-  const { payloads, asked, clock } = setUp();
+  const { payloads, requests, clock } = setUp();
   await payloads.prefetch(url('/a'));
   await payloads.take(url('/a'));
   await payloads.take(url('/a'));
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
   await payloads.prefetch(url('/b'));
   clock.now += 30_000;
   await payloads.take(url('/b'));
-  assert.equal(asked.length, 4);
+  assert.equal(requests.length, 4);
 });
 
 test('a page is shown again until its time to live is over', async () => {
-  const { payloads, asked, clock } = setUp({ ttl: 10 });
+  const { payloads, requests, clock } = setUp({ ttl: 10 });
   await payloads.take(url('/a'));
   clock.now += 9_999;
   await payloads.take(url('/a'));
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
   clock.now += 1;
   await payloads.take(url('/a'));
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
 });
 
 test('a prefetched page with a time to live serves several navigations', async () => {
-  const { payloads, asked } = setUp({ ttl: 10 });
+  const { payloads, requests } = setUp({ ttl: 10 });
   await Promise.all([payloads.prefetch(url('/a')), payloads.take(url('/a'))]);
   await payloads.take(url('/a'));
-  assert.equal(asked.length, 1);
+  assert.equal(requests.length, 1);
 });
 
 test('failures have no time to live', async () => {
-  const { payloads, asked } = setUp({ ttl: 10, ok: false });
+  const { payloads, requests } = setUp({ ttl: 10, ok: false });
   await payloads.take(url('/a'));
   await payloads.take(url('/a'));
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
 });
 
 test('what is asked for afresh comes past everything that is kept', async () => {
-  const { payloads, asked, server } = setUp({ ttl: 10 });
+  const { payloads, requests, server } = setUp({ ttl: 10 });
   /** @type {object[]} */
   const options = [];
   await payloads.take(url('/a'));
   const answer = server.answer;
-  server.answer = (to, given) => {
-    options.push(given);
-    return answer(to, given);
+  server.answer = (to, passed) => {
+    options.push(passed);
+    return answer(to, passed);
   };
   const visit = await payloads.take(url('/a'), { fresh: true });
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
   assert.equal(/** @type {any} */ (options[0]).fresh, true);
   assert.equal(await payloads.take(url('/a')), visit, 'it is what is kept from now on');
 });
 
 test('what is asked for afresh takes the place of what was kept', async () => {
-  const { payloads, asked, server } = setUp({ ttl: 60 });
+  const { payloads, requests, server } = setUp({ ttl: 60 });
   await payloads.take(url('/a'));
   server.answer = async () => ({ kind: 'redirect', url: '/b' }); // it has no time to live
   await payloads.take(url('/a'), { fresh: true });
   await payloads.take(url('/a'));
-  assert.deepEqual(asked, ['/a', '/a', '/a']);
+  assert.deepEqual(requests, ['/a', '/a', '/a']);
 });
 
 test('prefetched pages are forgotten when something changes, also those on their way', async () => {
-  const { payloads, asked } = setUp();
+  const { payloads, requests } = setUp();
   await payloads.prefetch(url('/a'));
   const underWay = payloads.prefetch(url('/b'));
   payloads.forgetPrefetched();
   await underWay;
   await payloads.take(url('/a'));
   await payloads.take(url('/b'));
-  assert.deepEqual(asked, ['/a', '/b', '/a', '/b']);
+  assert.deepEqual(requests, ['/a', '/b', '/a', '/b']);
 });
 
 test('what has a time to live stays when prefetched pages are forgotten', async () => {
-  const { payloads, asked } = setUp({ ttl: 60 });
+  const { payloads, requests } = setUp({ ttl: 60 });
   await payloads.prefetch(url('/a'));
   payloads.forgetPrefetched();
   await payloads.take(url('/a'));
-  assert.deepEqual(asked, ['/a']);
+  assert.deepEqual(requests, ['/a']);
 });
 
 test('an invalidated path is forgotten with all of its queries', async () => {
-  const { payloads, asked } = setUp({ ttl: 10 });
+  const { payloads, requests } = setUp({ ttl: 10 });
   for (const path of ['/a', '/a?x=1', '/a/b', '/ab']) await payloads.take(url(path));
   payloads.invalidate(url('/a'));
-  asked.length = 0;
+  requests.length = 0;
   for (const path of ['/a', '/a?x=1', '/a/b', '/ab']) await payloads.take(url(path));
-  assert.deepEqual(asked, ['/a', '/a?x=1']);
+  assert.deepEqual(requests, ['/a', '/a?x=1']);
 });
 
 test('an invalidated query leaves the others', async () => {
-  const { payloads, asked } = setUp({ ttl: 10 });
+  const { payloads, requests } = setUp({ ttl: 10 });
   for (const path of ['/a', '/a?x=1']) await payloads.take(url(path));
   payloads.invalidate(url('/a?x=1'));
-  asked.length = 0;
+  requests.length = 0;
   for (const path of ['/a', '/a?x=1']) await payloads.take(url(path));
-  assert.deepEqual(asked, ['/a?x=1']);
+  assert.deepEqual(requests, ['/a?x=1']);
 });
 
 test('an answer that was on its way while its URL was invalidated is not kept', async () => {
-  const { payloads, asked } = setUp({ ttl: 10 });
+  const { payloads, requests } = setUp({ ttl: 10 });
   const taken = payloads.take(url('/a'));
   const prefetched = payloads.prefetch(url('/b'));
   payloads.invalidate();
   await Promise.all([taken, prefetched]);
-  asked.length = 0;
+  requests.length = 0;
   await payloads.take(url('/a'));
   await payloads.take(url('/b'));
-  assert.deepEqual(asked, ['/a', '/b']);
+  assert.deepEqual(requests, ['/a', '/b']);
 });
 
 test('a prefetch that fails is no error, and the navigation asks again', async () => {
-  const { payloads, asked, server } = setUp();
+  const { payloads, requests, server } = setUp();
   const answer = server.answer;
   server.answer = async () => {
     throw new TypeError('offline');
@@ -173,19 +177,19 @@ test('a prefetch that fails is no error, and the navigation asks again', async (
   server.answer = answer;
   assert.equal(await prefetched, null);
   assert.equal((await taken).kind, 'view');
-  assert.equal(asked.length, 2);
+  assert.equal(requests.length, 2);
 });
 
 test('the ones asked for longest ago go first', async () => {
-  const { payloads, asked } = setUp({ ttl: 100 });
+  const { payloads, requests } = setUp({ ttl: 100 });
   for (let number = 0; number < 50; number += 1) await payloads.take(url(`/${number}`));
   await payloads.take(url('/0'));
   await payloads.take(url('/50'));
   assert.equal(payloads.size, 50);
-  asked.length = 0;
+  requests.length = 0;
   await payloads.take(url('/0'));
   await payloads.take(url('/1'));
-  assert.deepEqual(asked, ['/1']);
+  assert.deepEqual(requests, ['/1']);
 });
 
 test('a tag forgets what its loaders have tagged, and what is still on its way', async () => {
@@ -205,13 +209,13 @@ test('a tag forgets what its loaders have tagged, and what is still on its way',
   answers[0](view(['cart', 'user']));
   answers[1](view(undefined));
   await Promise.all(taken);
-  const late = payloads.take(at('/late'));
+  const later = payloads.take(at('/late'));
   void payloads.prefetch(at('/next'));
   assert.equal(payloads.size, 3);
 
   payloads.invalidateTag('cart');
   answers[2](view(['cart']));
-  await late;
+  await later;
 
   assert.equal(payloads.size, 1);
 });

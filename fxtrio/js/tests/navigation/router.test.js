@@ -13,9 +13,9 @@ class FakeBrowser {
   /** @type {Arrival[]} */
   arrivals = [];
   /** @type {string[]} */
-  shown = [];
+  views = [];
   /** @type {string[]} */
-  asked = [];
+  requests = [];
   href = 'https://app.test/start';
   /** What is shown. @type {any} */
   state = stateOf('/start', { title: 'old', menu: 1 });
@@ -42,7 +42,7 @@ class FakeBrowser {
     reload: () => void this.log.push('reload'),
     load: (/** @type {any} */ page) => this.load(page),
     preload: (/** @type {any} */ page) => void this.log.push(`preload ${page.module}`),
-    show: async (/** @type {any} */ view) => void this.shown.push(view.parts),
+    show: async (/** @type {any} */ view) => void this.views.push(view.parts),
     arrive: (/** @type {Arrival} */ arrival) => void this.arrivals.push(arrival),
     state: () => this.state,
     refreshBeside: async () => void (this.beside += 1),
@@ -52,7 +52,7 @@ class FakeBrowser {
   router(base = '') {
     const payloads = new Payloads(
       async (url, options) => {
-        this.asked.push(url.pathname + url.search);
+        this.requests.push(url.pathname + url.search);
         return this.answer(url.pathname + url.search, options);
       },
       () => 0,
@@ -101,7 +101,7 @@ test('a navigation loads, then changes the address, then shows and scrolls up', 
   const browser = new FakeBrowser();
   await browser.router().navigate('/a?x=1');
   assert.deepEqual(browser.log, ['keep', 'push https://app.test/a?x=1']);
-  assert.deepEqual(browser.shown, ['/a?x=1']);
+  assert.deepEqual(browser.views, ['/a?x=1']);
   const [{ scroll, moved }] = browser.arrivals;
   assert.deepEqual({ scroll, moved }, { scroll: 'top', moved: true });
 });
@@ -131,7 +131,7 @@ test('a newer navigation takes the place of an older one', async () => {
   assert.equal(signals[0].aborted, true);
   slow.resolve(page('/slow'));
   await first;
-  assert.deepEqual(browser.shown, ['/fast']);
+  assert.deepEqual(browser.views, ['/fast']);
   assert.equal(browser.href, 'https://app.test/fast');
   assert.deepEqual(router.snapshot(), { state: 'idle', to: null });
 });
@@ -146,7 +146,7 @@ test('a navigation that is overtaken while its code loads shows nothing', async 
   await router.navigate('/fast');
   slow.resolve('/slow');
   await first;
-  assert.deepEqual(browser.shown, ['/fast']);
+  assert.deepEqual(browser.views, ['/fast']);
 });
 
 test('an aborted request is no reason to leave', async () => {
@@ -181,7 +181,7 @@ test('a hash of the shown page asks nobody', async () => {
   const router = browser.router();
   await router.navigate('#part');
   await router.navigate('/start#part');
-  assert.deepEqual(browser.asked, []);
+  assert.deepEqual(browser.requests, []);
   assert.deepEqual(browser.log, [
     'keep',
     'push https://app.test/start#part',
@@ -194,7 +194,7 @@ test('a hash of the shown page asks nobody', async () => {
 test('the URL that is shown is loaded again, without a new entry', async () => {
   const browser = new FakeBrowser();
   await browser.router().navigate('/start');
-  assert.deepEqual(browser.asked, ['/start']);
+  assert.deepEqual(browser.requests, ['/start']);
   assert.deepEqual(browser.log, ['keep', 'replace https://app.test/start']);
 });
 
@@ -214,7 +214,7 @@ test('redirects are followed to the page they lead to', async () => {
   browser.answer = (path) => (path === '/old' ? { kind: 'redirect', url: '/new?x=1' } : page(path));
   await browser.router().navigate('/old#part');
   assert.equal(browser.href, 'https://app.test/new?x=1#part');
-  assert.deepEqual(browser.shown, ['/new?x=1']);
+  assert.deepEqual(browser.views, ['/new?x=1']);
 });
 
 test('a redirect of an app that is mounted below a path stays below it', async () => {
@@ -223,7 +223,7 @@ test('a redirect of an app that is mounted below a path stays below it', async (
   browser.answer = (path) =>
     path === '/shop/old' ? { kind: 'redirect', url: '/new' } : page(path);
   await browser.router('/shop').navigate('/old');
-  assert.deepEqual(browser.shown, ['/shop/new']);
+  assert.deepEqual(browser.views, ['/shop/new']);
 });
 
 test('a redirect to another site leaves the app', async () => {
@@ -238,7 +238,7 @@ test('redirects in a circle end at the document', async (context) => {
   const browser = new FakeBrowser();
   browser.answer = () => ({ kind: 'redirect', url: '/a' });
   await browser.router().navigate('/a');
-  assert.ok(browser.asked.length <= 11);
+  assert.ok(browser.requests.length <= 11);
   assert.deepEqual(browser.log, ['leave https://app.test/a']);
 });
 
@@ -247,7 +247,7 @@ test('what is no payload is loaded as a document', async () => {
   browser.answer = () => ({ kind: 'document' });
   await browser.router().navigate('/file.pdf');
   assert.deepEqual(browser.log, ['leave https://app.test/file.pdf']);
-  assert.deepEqual(browser.shown, []);
+  assert.deepEqual(browser.views, []);
 });
 
 test('a document takes the place of the entry that the page would have taken', async (context) => {
@@ -285,8 +285,8 @@ test('an error page is shown like any page, after one request', async () => {
   const browser = new FakeBrowser();
   browser.answer = (path) => page(path, { ok: false, statusCode: 500 });
   await browser.router().navigate('/broken');
-  assert.deepEqual(browser.asked, ['/broken']);
-  assert.deepEqual(browser.shown, ['/broken']);
+  assert.deepEqual(browser.requests, ['/broken']);
+  assert.deepEqual(browser.views, ['/broken']);
   assert.equal(browser.href, 'https://app.test/broken');
 });
 
@@ -298,7 +298,7 @@ test('back and forward restore the position, and write no history', async () => 
   browser.href = 'https://app.test/start';
   await router.pop();
   assert.deepEqual(browser.log, []);
-  assert.deepEqual(browser.shown, ['/a', '/start']);
+  assert.deepEqual(browser.views, ['/a', '/start']);
   assert.equal(browser.arrivals[1].scroll, 'restore');
 });
 
@@ -308,7 +308,7 @@ test('back to another hash of the same page only scrolls', async () => {
   await router.navigate('#part');
   browser.href = 'https://app.test/start';
   await router.pop();
-  assert.deepEqual(browser.asked, []);
+  assert.deepEqual(browser.requests, []);
   assert.equal(browser.arrivals.at(-1)?.scroll, 'restore');
 });
 
@@ -323,7 +323,7 @@ test('back during a navigation gives it up', async () => {
   await router.pop();
   slow.resolve(page('/b'));
   await second;
-  assert.deepEqual(browser.shown, ['/a']);
+  assert.deepEqual(browser.views, ['/a']);
 });
 
 test('going back to a document that is no payload reloads it', async () => {
@@ -339,15 +339,15 @@ test('a refresh runs the loaders again and moves nothing', async () => {
   const browser = new FakeBrowser();
   /** @type {any[]} */
   const options = [];
-  browser.answer = (path, given) => {
-    options.push(given);
+  browser.answer = (path, passed) => {
+    options.push(passed);
     return page(path, { ttl: 60 });
   };
   const router = browser.router();
   await router.navigate('/a');
   browser.log.length = 0;
   await router.refresh();
-  assert.deepEqual(browser.asked, ['/a', '/a']);
+  assert.deepEqual(browser.requests, ['/a', '/a']);
   assert.equal(options[1].fresh, true);
   assert.deepEqual(browser.log, []);
   const arrival = browser.arrivals[1];
@@ -363,8 +363,8 @@ test('a refresh does not get in the way of a navigation', async () => {
   await router.refresh();
   slow.resolve(page('/slow'));
   await navigation;
-  assert.deepEqual(browser.asked, ['/slow']);
-  assert.deepEqual(browser.shown, ['/slow']);
+  assert.deepEqual(browser.requests, ['/slow']);
+  assert.deepEqual(browser.views, ['/slow']);
 });
 
 test('a navigation takes the place of a refresh', async () => {
@@ -376,7 +376,7 @@ test('a navigation takes the place of a refresh', async () => {
   await router.navigate('/a');
   slow.resolve(page('/start'));
   await refreshed;
-  assert.deepEqual(browser.shown, ['/a']);
+  assert.deepEqual(browser.views, ['/a']);
 });
 
 test('a prefetch and the click that follows it run the loader once', async () => {
@@ -385,7 +385,7 @@ test('a prefetch and the click that follows it run the loader once', async () =>
   await router.prefetch('/a');
   assert.deepEqual(browser.log, ['preload /a']);
   await router.navigate('/a');
-  assert.deepEqual(browser.asked, ['/a']);
+  assert.deepEqual(browser.requests, ['/a']);
 });
 
 test('a prefetched redirect prefetches what it leads to', async () => {
@@ -394,8 +394,8 @@ test('a prefetched redirect prefetches what it leads to', async () => {
   const router = browser.router();
   await router.prefetch('/old');
   await router.navigate('/old');
-  assert.deepEqual(browser.asked, ['/old', '/new']);
-  assert.deepEqual(browser.shown, ['/new']);
+  assert.deepEqual(browser.requests, ['/old', '/new']);
+  assert.deepEqual(browser.views, ['/new']);
 });
 
 test('other sites and the shown page are not prefetched', async () => {
@@ -403,7 +403,7 @@ test('other sites and the shown page are not prefetched', async () => {
   const router = browser.router();
   await router.prefetch('https://other.test/');
   await router.prefetch('/start#part');
-  assert.deepEqual(browser.asked, []);
+  assert.deepEqual(browser.requests, []);
 });
 
 test('a refresh of some keys asks for them alone, and the others stay', async () => {
@@ -457,5 +457,5 @@ test('where another page answers a refresh of some keys, all of it is loaded', a
   await browser.router().refresh({ only: ['title'] });
 
   assert.deepEqual(only, [['page:title'], undefined]);
-  assert.deepEqual(browser.shown, ['/other']);
+  assert.deepEqual(browser.views, ['/other']);
 });

@@ -18,8 +18,8 @@ for (const { name, base, html, based } of CASES) {
 }
 
 test('elements of HTML get the same, whoever makes them', () => {
-  const props = (/** @type {any} */ type, /** @type {any} */ given) =>
-    basedProps(type, given, '/sub');
+  const props = (/** @type {any} */ type, /** @type {any} */ passed) =>
+    basedProps(type, passed, '/sub');
   assert.deepEqual(props('img', { src: '/a.png', srcSet: '/b.png 2x', alt: '/a' }), {
     src: '/sub/a.png',
     srcSet: '/sub/b.png 2x',
@@ -40,13 +40,13 @@ test('elements of HTML get the same, whoever makes them', () => {
   const drawn = { dangerouslySetInnerHTML: { __html: '<title/><image href="/x"/>' } };
   assert.match(props('svg', drawn).dangerouslySetInnerHTML.__html, /"\/sub\/x"/);
   const function_ = () => {};
-  for (const [type, given] of [
+  for (const [type, passed] of [
     ['a', { href: 'https://a.b/x', children: '/x' }],
     ['form', { action: function_ }],
     ['my-card', { href: '/x' }],
     [function_, { href: '/x' }],
   ]) {
-    assert.equal(props(type, given), given);
+    assert.equal(props(type, passed), passed);
   }
 });
 

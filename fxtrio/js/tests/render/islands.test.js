@@ -17,12 +17,12 @@ const Titled = (/** @type {any} */ { text }) => [
   createElement('title', { key: 't' }, text),
   createElement('form', { key: 'f', action: () => {} }),
 ];
-const Late = lazy(async () => ({ default: () => createElement('i', null, 'late') }));
+const Slow = lazy(async () => ({ default: () => createElement('i', null, 'late') }));
 const Asking = () => createElement('i', null, useData().a);
 const Raw = (/** @type {any} */ { text }) =>
   createElement('p', { dangerouslySetInnerHTML: { __html: text } });
 const Unknown = () => null;
-for (const [name, component] of Object.entries({ Inner, Titled, Late, Asking, Raw })) {
+for (const [name, component] of Object.entries({ Inner, Titled, Slow, Asking, Raw })) {
   register(() => component, `ui/parts.jsx#${name}`);
   register(() => component, `ui/index.js#${name}`); // by a page that imports it from there
 }
@@ -34,7 +34,7 @@ for (const [name, component] of Object.entries({ Inner, Titled, Late, Asking, Ra
  * @param {any} [more] of the page's info
  */
 function islands(children, more = {}) {
-  const keys = ['Inner', 'Titled', 'Late', 'Asking', 'Raw'].map((name) => `ui/parts.jsx#${name}`);
+  const keys = ['Inner', 'Titled', 'Slow', 'Asking', 'Raw'].map((name) => `ui/parts.jsx#${name}`);
   const files = Object.fromEntries(keys.map((key) => [key, ['/_fx/parts.js', '/_fx/more.js']]));
   const page = () =>
     createElement(
@@ -48,9 +48,9 @@ function islands(children, more = {}) {
 }
 
 /** @param {string} html */
-function givenOf(html) {
-  const [, given] = /<script type="application\/json" id="__fx_given">([^<]*)</.exec(html) ?? [];
-  return JSON.parse(given);
+function payloadOf(html) {
+  const [, payload] = /<script type="application\/json" id="__fx_given">([^<]*)</.exec(html) ?? [];
+  return JSON.parse(payload);
 }
 
 /** @param {string} html */
@@ -65,10 +65,10 @@ test('an island has ids of its own, and no context of the page', () => {
     '<b id="_i0-R_0_">light',
     '<b id="_i1-R_0_">light',
   ]);
-  const { mark, islands: given } = givenOf(html);
+  const { mark, islands: payload } = payloadOf(html);
   assert.match(html, /<fx-island style="display:contents" data-fx-island="[\w-]{22}-0"><b/);
   assert.deepEqual(marksOf(html), [`${mark}0`, `${mark}1`]);
-  assert.deepEqual(given[0], {
+  assert.deepEqual(payload[0], {
     when: 'idle',
     module: '/_fx/parts.js',
     name: 'Inner',
@@ -79,18 +79,18 @@ test('an island has ids of its own, and no context of the page', () => {
 });
 
 test('HTML of users cannot have the mark of an island', () => {
-  const shown = (/** @type {string} */ text) =>
+  const htmlOf = (/** @type {string} */ text) =>
     islands([createElement(Titled, { text: '</script><b>' }), createElement(Raw, { text })]).html;
-  const mark = givenOf(shown('')).mark;
+  const mark = payloadOf(htmlOf('')).mark;
   const forged = `<b data-fx-island="${mark}0">`;
-  const html = shown(forged);
-  const given = givenOf(html);
+  const html = htmlOf(forged);
+  const payload = payloadOf(html);
 
-  assert.deepEqual(marksOf(html), [`${given.mark}0`, `${given.mark}1`, `${mark}0`]);
-  assert.notEqual(given.mark, mark);
-  assert.equal(given.mark, givenOf(shown(forged)).mark); // of the same page
-  assert.deepEqual(given.islands[0].props, { text: '</script><b>' });
-  assert.deepEqual(given.islands[1].props, { text: forged });
+  assert.deepEqual(marksOf(html), [`${payload.mark}0`, `${payload.mark}1`, `${mark}0`]);
+  assert.notEqual(payload.mark, mark);
+  assert.equal(payload.mark, payloadOf(htmlOf(forged)).mark); // of the same page
+  assert.deepEqual(payload.islands[0].props, { text: '</script><b>' });
+  assert.deepEqual(payload.islands[1].props, { text: forged });
 });
 
 test('a component that modules import in several ways is known by each', () => {
@@ -98,7 +98,7 @@ test('a component that modules import in several ways is known by each', () => {
     const { html } = islands([createElement(Inner)], {
       islands: { [`${file}#Inner`]: [`/${file}`] },
     });
-    assert.equal(givenOf(html).islands[0].module, `/${file}`);
+    assert.equal(payloadOf(html).islands[0].module, `/${file}`);
   }
 });
 
@@ -113,7 +113,7 @@ test('what React hoists and appends goes where it goes for a page', () => {
 });
 
 test('an island that waits is waited for', async () => {
-  const { html } = await islands([createElement(Late), createElement(Inner)]);
+  const { html } = await islands([createElement(Slow), createElement(Inner)]);
 
   assert.match(html, /<i>late<\/i>/);
   assert.match(html, /<b id="_i1-R_0_">light/);
@@ -122,7 +122,7 @@ test('an island that waits is waited for', async () => {
 test('an app that is served below a path has it in islands', () => {
   const { html } = islands([createElement(Inner)], { base: '/sub' });
 
-  assert.equal(givenOf(html).islands[0].base, '/sub');
+  assert.equal(payloadOf(html).islands[0].base, '/sub');
 });
 
 for (const [child, cause] of /** @type {[any, RegExp][]} */ ([

@@ -47,8 +47,8 @@ test('a page whose components wait is rendered when all has come', async () => {
 
 test('boundaries of components are rendered whole, with their head', async () => {
   const value = new Promise((resolve) => setImmediate(() => resolve('late')));
-  const Late = () => [h(Head, null, h('title', null, 'T')), use(/** @type {any} */ (value))];
-  const Page = () => h('p', null, h(Suspense, { fallback: 'wait' }, h(Late)));
+  const Slow = () => [h(Head, null, h('title', null, 'T')), use(/** @type {any} */ (value))];
+  const Page = () => h('p', null, h(Suspense, { fallback: 'wait' }, h(Slow)));
   const { head, html } = await render(Page);
   assert.equal(head, '<title data-fx-head="">T</title>');
   assert.match(html, /^<p><!--\$-->.*late.*<!--\/\$--><\/p>$/);

@@ -225,11 +225,11 @@ test('a form works without JavaScript', () => {
 
 test('a form shows why its submission without JavaScript failed, and what was typed', () => {
   const Page = () => {
-    const shown = (/** @type {any} */ { error, fields, values }) =>
+    const renderInput = (/** @type {any} */ { error, fields, values }) =>
       h('input', { title: `${error}: ${fields.n?.join()}`, defaultValue: values.n });
     return [
-      h(Form, { key: 1, action: 'save', children: shown }),
-      h(Form, { key: 2, action: 'b', children: shown }),
+      h(Form, { key: 1, action: 'save', children: renderInput }),
+      h(Form, { key: 2, action: 'b', children: renderInput }),
     ];
   };
   const fields = { n: ['Too short'] };
@@ -365,8 +365,8 @@ test('a reader that is slow is waited for', async () => {
 
 test('suspended components stream with the nonce of the state', async () => {
   const value = new Promise((resolve) => setImmediate(() => resolve('late')));
-  const Late = () => h('b', null, use(/** @type {Promise<string>} */ (value)));
-  const Page = () => h(Suspense, { fallback: 'wait' }, h(Late));
+  const Slow = () => h('b', null, use(/** @type {Promise<string>} */ (value)));
+  const Page = () => h(Suspense, { fallback: 'wait' }, h(Slow));
   const { html } = await collect(renderers(Page), { ...makeState(), nonce: 'n0' });
   assert.match(html, /<b>late<\/b>/);
   assert.match(html, /<script nonce="n0">/);

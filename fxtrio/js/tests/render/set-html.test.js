@@ -52,14 +52,14 @@ test('another one is marked, has no islands, and says why once', (t) => {
 
 test('a list or an element in place of one text brings the scripts', (t) => {
   t.mock.method(console, 'warn', () => {});
-  const shown = (/** @type {any} */ child) =>
+  const renderText = (/** @type {any} */ child) =>
     withNeeds(() => ({ head: '', html: `<pre>${String(oneText(child, 'pre'))}</pre>` }))(0, PLAIN);
 
   for (const text of ['a', 1, null, undefined, false]) {
-    assert.deepEqual(shown(text), { head: '', html: `<pre>${String(text)}</pre>` });
+    assert.deepEqual(renderText(text), { head: '', html: `<pre>${String(text)}</pre>` });
   }
   for (const other of [['\na'], createElement('b')]) {
-    const { html } = /** @type {any} */ (shown(other));
+    const { html } = /** @type {any} */ (renderText(other));
     assert.ok(html.startsWith('<!--fx:scripts-->'));
   }
 });
@@ -80,25 +80,25 @@ test('what is found is that of the current render alone', (t) => {
 
 test('an element that was made before the render is looked at', (t) => {
   t.mock.method(console, 'warn', () => {});
-  const made = checked({ __html: '<b>' }, 'div');
+  const element = checked({ __html: '<b>' }, 'div');
 
-  const rendered = withNeeds(() => ({ head: '', html: made.__html }))(0, PLAIN);
+  const rendered = withNeeds(() => ({ head: '', html: element.__html }))(0, PLAIN);
 
   assert.match(/** @type {any} */ (rendered).html, /^<!--/);
-  for (const given of [null, undefined, {}]) assert.equal(checked(given, 'div'), given);
+  for (const value of [null, undefined, {}]) assert.equal(checked(value, 'div'), value);
 });
 
 test('what a page gives later than its first part is looked at', async (t) => {
   t.mock.method(console, 'warn', () => {});
   /** @param {string} html */
-  const late = (html) =>
+  const streamed = (html) =>
     withNeeds(async () => {
       await Promise.resolve();
       return { head: '', html: show(html) };
     })(0, PLAIN);
 
-  const pages = await Promise.all([late('<b></b>'), late('\ud83d')]);
-  const [broken] = await Promise.all([late('<b>'), render('<i></i>')]);
+  const pages = await Promise.all([streamed('<b></b>'), streamed('\ud83d')]);
+  const [broken] = await Promise.all([streamed('<b>'), render('<i></i>')]);
 
   assert.deepEqual(
     pages.map(({ html }) => html),
@@ -153,17 +153,17 @@ test('HTML that looks like what React leaves out is looked at, and lets no other
   );
   const state = makeState();
   const plain = { ...state, page: { ...state.page, scripts: /** @type {false} */ (false) } };
-  /** @param {string} given */
-  const shown = (given) => {
-    html = given;
+  /** @param {string} text */
+  const renderWith = (text) => {
+    html = text;
     return app.render(0, plain);
   };
 
-  assert.match((await shown('<!--$!--><b>')).html, /^<!--fx:scripts-->/);
-  assert.match((await shown('<!--$!--><template></template>')).html, /^<!--fx:scripts-->/);
-  assert.equal((await shown('<!--$!-->')).html, '<p><!--$!--></p>');
-  assert.equal(/** @type {any} */ (shown('<b></b>')).html, '<p><b></b></p>');
-  assert.match(/** @type {any} */ (shown('<i>')).html, /^<!--fx:scripts-->/);
+  assert.match((await renderWith('<!--$!--><b>')).html, /^<!--fx:scripts-->/);
+  assert.match((await renderWith('<!--$!--><template></template>')).html, /^<!--fx:scripts-->/);
+  assert.equal((await renderWith('<!--$!-->')).html, '<p><!--$!--></p>');
+  assert.equal(/** @type {any} */ (renderWith('<b></b>')).html, '<p><b></b></p>');
+  assert.match(/** @type {any} */ (renderWith('<i>')).html, /^<!--fx:scripts-->/);
 });
 
 test('half of a character, U+0000 and HTML that is no text need scripts', (t) => {

@@ -23,8 +23,8 @@ const Theme = createContext(null);
 
 /** @param {string} body @param {string} [before] */
 function page(body, before = '') {
-  const shown = body.startsWith('<') ? `return ${body};` : body;
-  return `${PARTS}${before}\nexport default function Page({ data, children }) { ${shown} }`;
+  const statement = body.startsWith('<') ? `return ${body};` : body;
+  return `${PARTS}${before}\nexport default function Page({ data, children }) { ${statement} }`;
 }
 
 /** In one file, the page; or more files. @type {Record<string, string | Record<string, string>>} */

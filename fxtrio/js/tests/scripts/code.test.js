@@ -253,7 +253,7 @@ const WAYS = {
     `const next = same(() => 1);\nfunction same(f) { let n = 0; return keep(() => ++n); }\nconst keep = (f) => f;\n${page('const value = next()')}`,
     `const shared = [];\nconst store = { filter: () => shared };\n${page('store.filter().push(1); const value = shared.length')}`,
     `const shared = [];\nfunction box() { const o = {}; o.filter = () => shared; return o; }\n${page('box().filter().push(1); const value = 1')}`,
-    `const kept = { map: (f) => f };\nfunction make() { let n = 0; return kept.map(() => ++n); }\nconst next = make();\n${page('const value = next()')}`,
+    `const store = { map: (f) => f };\nfunction make() { let n = 0; return store.map(() => ++n); }\nconst next = make();\n${page('const value = next()')}`,
     `function Inner(props) { let n = 0; return props.map(() => ++n)(); }\n${page('<Inner map={(f) => f} />')}`,
     `const found = /a/g;\n${page('const value = found.test(data.text)')}`,
     `const found = /a/y;\n${page('const value = data.text.replace(found, "")')}`,

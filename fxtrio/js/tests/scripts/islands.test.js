@@ -209,8 +209,8 @@ for (const [body, expected] of /** @type {[string, RegExp][]} */ ([
   ],
 ])) {
   test(`${body} is a mistake`, () => {
-    const [[told, certain], ...more] = mistakesIn(body);
-    assert.match(String(told), expected);
+    const [[message, certain], ...more] = mistakesIn(body);
+    assert.match(String(message), expected);
     assert.equal(certain, true);
     assert.deepEqual(more, []);
   });

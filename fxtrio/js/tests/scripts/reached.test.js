@@ -81,7 +81,7 @@ test('the type of an element is a component, whose name and text nobody may read
 test('what is put into an object of another module may be an element', async () => {
   const box = { 'ui/box.jsx': 'export const Box = ({ all }) => <p>{`${all.icon.type}`}</p>;' };
   const list = { 'ui/box.jsx': 'export const Box = ({ all }) => <p>{`${all.icons[0].type}`}</p>;' };
-  const given = (/** @type {string} */ declared) => ({ 'ui/icon.jsx': `${CARD}\n${declared}` });
+  const iconFile = (/** @type {string} */ declared) => ({ 'ui/icon.jsx': `${CARD}\n${declared}` });
   const put = (/** @type {string} */ code) =>
     page(`const all = { icons: [] }; ${code}; return <Box all={all} />;`, `${CARD}\n${BOX}`);
   const BOX = "import { Box } from '../ui/box.jsx';";
@@ -93,10 +93,10 @@ test('what is put into an object of another module may be an element', async () 
     reasonsOf(put('all["icon"] = <Card />'), box),
     reasonsOf(put('[all.icon] = [<Card />]'), box),
     reasonsOf(put('all.icons.push(<Card />)'), list),
-    reasonsOf(ICON, given('export const [icon] = [<Card />];')),
-    reasonsOf(ICON, given('export const { a: icon } = { a: <Card /> };')),
+    reasonsOf(ICON, iconFile('export const [icon] = [<Card />];')),
+    reasonsOf(ICON, iconFile('export const { a: icon } = { a: <Card /> };')),
     reasonsOf(ICON.replace('icon.type', 'icon.get(1).type'), {
-      ...given('export const icon = new Map([[1, <Card />]]);'),
+      ...iconFile('export const icon = new Map([[1, <Card />]]);'),
     }),
   ]);
 

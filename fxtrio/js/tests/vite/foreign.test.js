@@ -19,14 +19,14 @@ const CODE = "import { randomUUID } from 'node:crypto';\nexport default randomUU
  * @param {string} code
  */
 async function bundled(root, id, code) {
-  const given = { name: 'given', load: (/** @type {string} */ it) => (it === id ? code : null) };
+  const loaded = { name: 'given', load: (/** @type {string} */ it) => (it === id ? code : null) };
   const resolved = { name: 'resolved', resolveId: (/** @type {string} */ it) => it };
   await build({
     configFile: false,
     logLevel: 'silent',
     root,
     build: { write: false, ssr: id },
-    plugins: [resolved, given, foreignPlugin(root, parseSync)],
+    plugins: [resolved, loaded, foreignPlugin(root, parseSync)],
   });
 }
 

@@ -97,7 +97,7 @@ async function bundled(context, code, { packages = {}, isPublished = false } = {
   const warnings = [];
   const library = libraryModules();
   const plugins = isPublished ? [] : [library.plugin];
-  const made = () =>
+  const runBuild = () =>
     build({
       root,
       configFile: false,
@@ -113,7 +113,7 @@ async function bundled(context, code, { packages = {}, isPublished = false } = {
         },
       },
     });
-  const { output } = /** @type {{ output: any[] }} */ (await library.building(made));
+  const { output } = /** @type {{ output: any[] }} */ (await library.building(runBuild));
   return { text: /** @type {string} */ (output[0].code), warnings };
 }
 
@@ -193,11 +193,11 @@ for (const [what, text, expected] of NOTICING) {
     const code =
       'import found from "noticing"; import { useState } from "react"; globalThis.found = [found, typeof useState];';
     const packages = { noticing: text };
-    const made = await bundled(context, code, { packages });
+    const wrapped = await bundled(context, code, { packages });
     const published = await bundled(context, code, { packages, isPublished: true });
 
-    assert.deepEqual((await run(made.text)).found, [expected, 'function']);
-    assert.equal(withoutPaths(made.text), withoutPaths(published.text));
+    assert.deepEqual((await run(wrapped.text)).found, [expected, 'function']);
+    assert.equal(withoutPaths(wrapped.text), withoutPaths(published.text));
   });
 }
 
@@ -208,10 +208,12 @@ for (const text of [
 ]) {
   test(`a package that only reads leaves modules: ${text.slice(0, 22)}`, async (context) => {
     const code = 'import found from "reading"; globalThis.found = found;';
-    const { text: made, warnings } = await bundled(context, code, { packages: { reading: text } });
+    const { text: bundledText, warnings } = await bundled(context, code, {
+      packages: { reading: text },
+    });
 
     assert.deepEqual(warnings, []);
-    assert.match(made, /exports_version/);
+    assert.match(bundledText, /exports_version/);
   });
 }
 
@@ -295,15 +297,15 @@ test('the renderer of streams is loaded when a page is streamed', () => {
     return { renderToString: 'a string', resume: `of ${name}` };
   };
 
-  const made = withLaterStreams(code);
+  const result = withLaterStreams(code);
 
-  new Function('exports', 'require', 'process', String(made))(exports, require, {
+  new Function('exports', 'require', 'process', String(result))(exports, require, {
     env: { NODE_ENV: 'production' },
   });
   assert.deepEqual([exports.renderToString, loaded], ['a string', ['./one.js']]);
   assert.deepEqual(Object.keys(exports), ['renderToString', 'resume']);
   assert.equal(exports.resume, 'of ./streams.js');
-  assert.equal(String(made).split('\n').length, code.split('\n').length);
+  assert.equal(String(result).split('\n').length, code.split('\n').length);
 });
 
 test('a module for servers in another form stays as it is', () => {

@@ -1,9 +1,9 @@
 const shared = SHARED;
 const known = new Set();
 self.__fx_islands = [];
-const load = (island, given) => {
-  self.__fx_islands.push([island, given]);
-  const { preload = [], module } = given;
+const load = (island, entry) => {
+  self.__fx_islands.push([island, entry]);
+  const { preload = [], module } = entry;
   for (const href of [...shared, ...preload, module]) {
     if (known.has(href)) continue;
     known.add(href);
@@ -17,8 +17,8 @@ const isBox = (element) => getComputedStyle(element).display !== "contents";
 const around = ({ parentElement }) => (isBox(parentElement) ? parentElement : around(parentElement));
 const idle = self.requestIdleCallback ?? ((done) => setTimeout(done, 200));
 const visible = (island, done) => {
-  const shown = isBox(island) ? [island] : boxes(island);
-  if (!shown.some((one) => one.getClientRects().length)) shown.push(around(island));
+  const targets = isBox(island) ? [island] : boxes(island);
+  if (!targets.some((one) => one.getClientRects().length)) targets.push(around(island));
   const observer = new IntersectionObserver(
     (entries) => {
       if (!entries.some((one) => one.isIntersecting)) return;
@@ -27,14 +27,14 @@ const visible = (island, done) => {
     },
     { rootMargin: "200px" },
   );
-  for (const one of shown) observer.observe(one);
+  for (const one of targets) observer.observe(one);
 };
-const told = document.querySelector("script#__fx_given")?.textContent;
-const { mark, islands } = JSON.parse(told ?? '{"mark":""}');
+const json = document.querySelector("script#__fx_given")?.textContent;
+const { mark, islands } = JSON.parse(json ?? '{"mark":""}');
 for (const island of document.querySelectorAll(`[data-fx-island^="${mark}"]`)) {
-  const given = islands[island.dataset.fxIsland.slice(mark.length)];
-  const done = () => load(island, given);
-  if (given.when === "visible") visible(island, done);
-  else if (given.when === "idle") idle(done);
+  const entry = islands[island.dataset.fxIsland.slice(mark.length)];
+  const done = () => load(island, entry);
+  if (entry.when === "visible") visible(island, done);
+  else if (entry.when === "idle") idle(done);
   else done();
 }

@@ -12,7 +12,7 @@ import * as hooks from "./hooks";
 const { useEffectCase, useStateCase, ...otherHooks } = hooks;
 const { action, formAction, ActionState, useFormState, useFormStatus, requestFormReset } = forms;
 const { domVersion, clientVersion, createRoot, hydrateRoot, ...others } = documents;
-const { title, meta, stylesheet, style, asyncScript, lateParts, errorBoundary, ...dom } = others;
+const { title, meta, stylesheet, style, asyncScript, slowParts, errorBoundary, ...dom } = others;
 
 /** @param {string} prefix of their names */
 const named = (prefix, cases) =>
@@ -35,7 +35,7 @@ export const CASES = {
   ...named("react-dom.client", { createRoot, hydrateRoot, version: clientVersion }),
   ...named("form", { action, formAction, ActionState }),
   ...named("fixture", fixtures),
-  ...named("element", { title, meta, stylesheet, style, asyncScript, lateParts, errorBoundary }),
+  ...named("element", { title, meta, stylesheet, style, asyncScript, slowParts, errorBoundary }),
 };
 
 /** In development the modules name their exports in another order on the server. */

@@ -25,11 +25,11 @@ export function browser() {
     React.use(DOM.browser("the width of the window"));
     return <p id="width">{window.innerWidth}</p>;
   };
-  const [Shown] = useState(() => Only);
+  const [Chosen] = useState(() => Only);
   return (
     <Pressed check={() => document.getElementById("width") !== null}>
       <React.Suspense fallback="wait">
-        <Shown />
+        <Chosen />
       </React.Suspense>
     </Pressed>
   );
@@ -185,10 +185,10 @@ export function asyncScript() {
 }
 
 /** Late parts, stylesheets among them, for which React writes scripts behind the page. */
-const late = new Promise((resolve) => setTimeout(resolve, 1, "late "));
-const Late = () => <p id="late">{React.use(late).repeat(300)}</p>;
+const slow = new Promise((resolve) => setTimeout(resolve, 1, "late "));
+const Slow = () => <p id="late">{React.use(slow).repeat(300)}</p>;
 
-export function lateParts() {
+export function slowParts() {
   const check = () =>
     document.getElementById("late") !== null &&
     getComputedStyle(document.getElementById("styled")).fontWeight === "900";
@@ -196,7 +196,7 @@ export function lateParts() {
     <Pressed check={check}>
       <form action={() => {}} />
       <React.Suspense fallback="wait" defer>
-        <Late />
+        <Slow />
         <p id="styled">heavy</p>
         <link rel="stylesheet" href="/heavy.css" precedence="high" />
       </React.Suspense>

@@ -87,14 +87,14 @@ export function StrictMode() {
   );
 }
 
-const late = new Promise((resolve) => setTimeout(resolve, 1, "late"));
-const Late = () => <b>{React.use(late)}</b>;
+const slow = new Promise((resolve) => setTimeout(resolve, 1, "late"));
+const Slow = () => <b>{React.use(slow)}</b>;
 
 export function Suspense() {
   return (
     <Pressed>
       <React.Suspense fallback="wait">
-        <Late />
+        <Slow />
       </React.Suspense>
     </Pressed>
   );

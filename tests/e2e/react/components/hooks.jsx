@@ -154,16 +154,16 @@ export function useMemo() {
 /** What waits within an action for the page's data must not wait for the action's own end. */
 export function useOptimistic() {
   const [stored, setStored] = useState("begun");
-  const [shown, setShown] = React.useOptimistic(stored);
+  const [state, setState] = React.useOptimistic(stored);
   const act = () =>
     React.startTransition(async () => {
-      setShown("pending");
+      setState("pending");
       await refresh();
       React.startTransition(() => setStored("done"));
     });
   return (
-    <Case act={act} done={stored === "done" && shown === "done"}>
-      <p>{shown}</p>
+    <Case act={act} done={stored === "done" && state === "done"}>
+      <p>{state}</p>
     </Case>
   );
 }

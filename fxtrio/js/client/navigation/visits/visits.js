@@ -23,7 +23,7 @@ export { HeadWriter } from '../../head/writer.js';
  * @param {URL} options.shown what is on the screen
  * @returns {Visits}
  */
-export function makeVisits({ window, browser, stage, app, shown }) {
+export function makeVisits({ window, browser, stage, app, shown: current }) {
   const fetch = window.fetch.bind(window);
   const now = () => performance.now();
   const payloads = new Payloads(
@@ -32,5 +32,8 @@ export function makeVisits({ window, browser, stage, app, shown }) {
   );
   const arrivals = new Arrivals(window, browser);
   const whole = { ...stage, arrive: arrivals.arrive };
-  return { router: new Router({ stage: whole, payloads, base: app.base, shown }), payloads };
+  return {
+    router: new Router({ stage: whole, payloads, base: app.base, shown: current }),
+    payloads,
+  };
 }

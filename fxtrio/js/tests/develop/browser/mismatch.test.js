@@ -16,17 +16,22 @@ const CAUSES = [
 ];
 
 /** @param {string[]} drawing */
-const told = (...drawing) => mismatchOf([...CAUSES, ...drawing, '', '    at h1'].join('\n'));
+const mismatchIn = (...drawing) => mismatchOf([...CAUSES, ...drawing, '', '    at h1'].join('\n'));
 
 test('a text is told with the element around it', () => {
-  const found = told('  <Home>', '    <h1>', '+     object', '-     undefined', '    ...');
+  const found = mismatchIn('  <Home>', '    <h1>', '+     object', '-     undefined', '    ...');
   assert.equal(found?.message, 'In <h1> the server has undefined, and the browser renders object.');
   assert.match(found?.frame ?? '', /^ {2}<Home>\n.*\n\+ {5}object/);
   assert.ok(!found?.frame.includes('at h1'));
 });
 
 test('an element is told with the component that renders it', () => {
-  const found = told('  <main>', '    <Home data={{}}>', '+     <h2 className="a">', '-     <h1>');
+  const found = mismatchIn(
+    '  <main>',
+    '    <Home data={{}}>',
+    '+     <h2 className="a">',
+    '-     <h1>',
+  );
   assert.equal(
     found?.message,
     'In <Home> the server has <h1>, and the browser renders <h2 className="a">.',
@@ -35,17 +40,23 @@ test('an element is told with the component that renders it', () => {
 
 test('what only one of them has is told as well', () => {
   assert.equal(
-    told('  <ul>', '+   <li>')?.message,
+    mismatchIn('  <ul>', '+   <li>')?.message,
     'In <ul> the server has nothing, and the browser renders <li>.',
   );
   assert.equal(
-    told('  <ul>', '-   <li>')?.message,
+    mismatchIn('  <ul>', '-   <li>')?.message,
     'In <ul> the server has <li>, and the browser renders nothing.',
   );
 });
 
 test('attributes belong to the element that they stand in', () => {
-  const found = told('  <Home>', '    <h1', '+     className="a"', '-     className="b"', '    >');
+  const found = mismatchIn(
+    '  <Home>',
+    '    <h1',
+    '+     className="a"',
+    '-     className="b"',
+    '    >',
+  );
   assert.equal(
     found?.message,
     'In <h1> the server has className="b", and the browser renders className="a".',

@@ -46,7 +46,7 @@ class FakeElement {
 /** Return an overlay, and what it shows. */
 function opened(session = new Map()) {
   /** @type {FakeElement[]} */
-  const shown = [];
+  const elements = [];
   /** @type {(event: Partial<KeyboardEvent>) => void} */
   let press = () => {};
   const document = {
@@ -54,8 +54,8 @@ function opened(session = new Map()) {
       /** @type {string} */ _,
       /** @type {(event: Partial<KeyboardEvent>) => void} */ listener,
     ) => (press = listener),
-    createElement: (/** @type {string} */ name) => new FakeElement(name, shown),
-    body: { append: (/** @type {FakeElement} */ element) => shown.push(element) },
+    createElement: (/** @type {string} */ name) => new FakeElement(name, elements),
+    body: { append: (/** @type {FakeElement} */ element) => elements.push(element) },
     activeElement: null,
     defaultView: {
       sessionStorage: {
@@ -64,35 +64,35 @@ function opened(session = new Map()) {
         removeItem: (/** @type {string} */ key) => session.delete(key),
       },
     },
-    querySelectorAll: () => [...shown],
+    querySelectorAll: () => [...elements],
   };
   const overlay = new Overlay(/** @type {any} */ (document), '{file}');
   /** @type {number[]} */
-  const asked = [];
-  overlay.ask = (id) => asked.push(id);
+  const requested = [];
+  overlay.ask = (id) => requested.push(id);
   const at = (/** @type {number} */ id, /** @type {string} */ file) =>
     overlay.located(/** @type {any} */ ({ id, file, line: 3, column: 1, frame: '', stack: '' }));
   const close = () => press({ key: 'Escape' });
   const pressed = (/** @type {Partial<KeyboardEvent>} */ event) => press(event);
   return {
     overlay,
-    asked,
+    requested,
     at,
     close,
     press: pressed,
-    text: () => shown.map(({ text }) => text).join(' '),
+    text: () => elements.map(({ text }) => text).join(' '),
   };
 }
 
 test('what a module throws when it is loaded stays until that module is loaded', () => {
-  const { overlay, asked, at, text } = opened();
+  const { overlay, requested, at, text } = opened();
   overlay.unloaded('/a.js', new Error('of a'));
   overlay.thrown(new Error('of a click'));
   overlay.clear(); // new data
   overlay.thrown(new Error('of a click'));
   overlay.clearThrown(); // an update of another module
   overlay.loaded('/b.js');
-  at(Number(asked[0]), '/the/a.js');
+  at(Number(requested[0]), '/the/a.js');
   assert.match(text(), /of a .*\/the\/a\.js:3:1/s);
   assert.ok(overlay.isPassing);
 
@@ -102,12 +102,12 @@ test('what a module throws when it is loaded stays until that module is loaded',
 });
 
 test('the place of what was thrown before something else is not that of the other', () => {
-  const { overlay, asked, at, text } = opened();
+  const { overlay, requested, at, text } = opened();
   overlay.thrown(new Error('first'));
   overlay.thrown(new Error('second'));
-  at(Number(asked[0]), '/first.js');
+  at(Number(requested[0]), '/first.js');
   assert.doesNotMatch(text(), /first/);
-  at(Number(asked[1]), '/second.js');
+  at(Number(requested[1]), '/second.js');
   assert.match(text(), /second .*\/second\.js:3:1/s);
 });
 
@@ -157,9 +157,9 @@ test('what was closed stays closed after a reload, and comes back when it happen
   before.close();
   assert.equal(before.text().trim(), '1 problem');
 
-  const { overlay, asked, at, text } = opened(session);
+  const { overlay, requested, at, text } = opened(session);
   overlay.thrown(new Error('of the page'));
-  at(Number(asked[0]), '/the/page.js');
+  at(Number(requested[0]), '/the/page.js');
   assert.equal(text().trim(), '1 problem');
   overlay.thrown(new Error('of the page')); // a click
   assert.match(text(), /of the page/);
@@ -210,15 +210,15 @@ test('the parts of a request are bars beside each other', () => {
   const none = { rows: null, error: '' };
   const loader = { ...none, kind: 'loader', name: 'load()', place: '', start: 0, ms: 40 };
   const query = { kind: 'query', name: 'select ?', place: 'a.fxl:3', start: 10, ms: 20 };
-  const late = { ...none, kind: 'deferred', name: 'late', place: '', start: 50, ms: null };
+  const deferred = { ...none, kind: 'deferred', name: 'late', place: '', start: 50, ms: null };
   /** @type {any} */
   const found = { ...query, rows: 2, error: 'OSError' };
   /** @type {any} */
-  const list = listOf(document, { ms: 80, parts: [loader, found, late] });
+  const list = listOf(document, { ms: 80, parts: [loader, found, deferred] });
 
-  const shown =
+  const pattern =
     /loader load\(\) 40.0 ms.*select \? a.fxl:3 2 rows OSError 20.0 ms.*late in progress/;
-  assert.match(list.text, shown);
+  assert.match(list.text, pattern);
   const bars = list.children.map((/** @type {any} */ item) => item.children[0].style);
   assert.deepEqual(
     bars.map((/** @type {any} */ style) => [style.marginInlineStart, style.width]),

@@ -47,13 +47,13 @@ function makePage() {
 
 test('what is logged late of a page that was asked of other code is not shown', async () => {
   const { requests, load, log, answers, failed } = makePage();
-  const asked = [load()];
+  const loads = [load()];
   requests.replaced();
-  asked.push(load());
+  loads.push(load());
   requests.forget();
-  asked.push(load());
+  loads.push(load());
   answers.forEach((answer, index) => answer(`${index}`));
-  await Promise.all(asked);
+  await Promise.all(loads);
   for (const id of ['0', '1', '2', 'unknown']) log(id);
   assert.deepEqual(failed, ['1', '2', 'unknown']);
   requests.forget(); // of another process

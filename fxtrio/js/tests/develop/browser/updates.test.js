@@ -62,15 +62,15 @@ function makePage() {
     },
   };
   /** @type {any[]} errors that the overlay shows */
-  const told = [];
+  const errors = [];
   const modules = { load: async () => ({ page: 'the newest' }) };
   const overlay = {
     isPassing: false,
     clear() {},
     clearThrown() {},
     takeUnsure: () => false,
-    answered: (/** @type {any} */ body) => told.push(body),
-    thrown: (/** @type {Error} */ error) => told.push(error),
+    answered: (/** @type {any} */ body) => errors.push(body),
+    thrown: (/** @type {Error} */ error) => errors.push(error),
   };
   let refreshed = 0;
   const updates = new Updates({
@@ -84,8 +84,17 @@ function makePage() {
     overlay: /** @type {any} */ (overlay),
     refresh: () => (refreshed += 1),
   });
-  const shown = () => screen.view.state.data;
-  return { updates, screen, router, requests, shown, told, modules, refreshed: () => refreshed };
+  const currentData = () => screen.view.state.data;
+  return {
+    updates,
+    screen,
+    router,
+    requests,
+    currentData,
+    errors,
+    modules,
+    refreshed: () => refreshed,
+  };
 }
 
 /** Let what is due happen, and what follows from it. */
@@ -102,7 +111,7 @@ async function until(isTrue) {
 function withResolvers() {
   /** @type {(value: unknown) => void} */
   let resolve = () => {};
-  const promise = new Promise((given) => (resolve = given));
+  const promise = new Promise((resolvePromise) => (resolve = resolvePromise));
   return { promise, resolve };
 }
 
@@ -111,7 +120,7 @@ const LATER = { atOnce: false };
 const AT_ONCE = { atOnce: true };
 
 test('data is loaded when its code is new, and shown when all of the change is known', async () => {
-  const { updates, requests, shown } = makePage();
+  const { updates, requests, currentData } = makePage();
   updates.loadAhead(['/_fx/pages/other.fxl.tsx'], LATER);
   await settle();
   assert.equal(requests.length, 0);
@@ -119,25 +128,25 @@ test('data is loaded when its code is new, and shown when all of the change is k
   await settle();
   requests[0].answer('loaded ahead');
   await settle();
-  assert.equal(shown(), 'at first');
+  assert.equal(currentData(), 'at first');
   updates.addData({ sources: [PAGE.module], expected: [] });
   await settle();
-  assert.deepEqual([shown(), requests.length], ['loaded ahead', 1]);
+  assert.deepEqual([currentData(), requests.length], ['loaded ahead', 1]);
   updates.addData({ sources: [PAGE.module], expected: [] });
   await settle();
   requests[1].answer('of another change');
   await settle();
-  assert.equal(shown(), 'of another change');
+  assert.equal(currentData(), 'of another change');
 });
 
 test('data that has nothing to wait for is shown as soon as it is there, and once', async () => {
-  const { updates, requests, shown, screen } = makePage();
+  const { updates, requests, currentData, screen } = makePage();
   const replace = mock.method(screen, 'replace');
   updates.loadAhead([PAGE.module], AT_ONCE);
   await settle();
   requests[0].answer('at once');
   await settle();
-  assert.equal(shown(), 'at once');
+  assert.equal(currentData(), 'at once');
   updates.addData({ sources: [PAGE.module], expected: [] });
   updates.settle();
   await settle();
@@ -146,24 +155,24 @@ test('data that has nothing to wait for is shown as soon as it is there, and onc
   await settle();
   requests[1].answer('of another change');
   await settle();
-  assert.equal(shown(), 'of another change');
+  assert.equal(currentData(), 'of another change');
 });
 
 test('data of a change before waits for its module, though later data waits for none', async () => {
-  const { updates, requests, shown } = makePage();
+  const { updates, requests, currentData } = makePage();
   updates.loadAhead([PAGE.module], AT_ONCE);
   updates.addData({ sources: [PAGE.module], expected: [PAGE.module] });
   await setImmediate();
   requests[0].answer('of both');
   await settle();
-  assert.equal(shown(), 'at first');
+  assert.equal(currentData(), 'at first');
   updates.addModule(PAGE.module, {});
   await settle();
-  assert.deepEqual([shown(), requests.length], ['of both', 1]);
+  assert.deepEqual([currentData(), requests.length], ['of both', 1]);
 });
 
 test('data that could not be shown at once is tried again with the rest of its change', async () => {
-  const { updates, requests, shown, modules, told } = makePage();
+  const { updates, requests, currentData, modules, errors } = makePage();
   const { load } = modules;
   modules.load = async () => assert.fail('not there');
   updates.loadAhead([PAGE.module], AT_ONCE);
@@ -173,13 +182,13 @@ test('data that could not be shown at once is tried again with the rest of its c
   modules.load = load;
   updates.addData({ sources: [PAGE.module], expected: [] });
   await settle();
-  assert.deepEqual([told.length, requests.length], [1, 1]);
+  assert.deepEqual([errors.length, requests.length], [1, 1]);
   await settle();
-  assert.equal(shown(), 'at once');
+  assert.equal(currentData(), 'at once');
 });
 
 test('what fails ahead is told, once', async () => {
-  const { updates, requests, told, screen } = makePage();
+  const { updates, requests, errors, screen } = makePage();
   screen.view.state = { ...screen.view.state, ok: false }; // an error view has no code of its own
   updates.loadAhead(['/_fx/pages/other.fxl.tsx'], LATER);
   await settle();
@@ -187,7 +196,7 @@ test('what fails ahead is told, once', async () => {
   await settle();
   updates.addData(ALL);
   await settle();
-  assert.deepEqual([told, requests.length], [[{ error: 'wrong' }], 1]);
+  assert.deepEqual([errors, requests.length], [[{ error: 'wrong' }], 1]);
 });
 
 test('deferred values of the new data are promises, which follow', async () => {
@@ -205,21 +214,21 @@ test('deferred values of the new data are promises, which follow', async () => {
 });
 
 test('what was asked for earlier does not take the place of what is newer', async () => {
-  const { updates, requests, shown } = makePage();
+  const { updates, requests, currentData } = makePage();
   updates.addData(ALL);
   await settle();
   updates.addData(ALL);
   await settle();
   requests[1].answer('second');
   await settle();
-  assert.equal(shown(), 'second');
+  assert.equal(currentData(), 'second');
   requests[0].answer('first');
   await settle();
-  assert.equal(shown(), 'second');
+  assert.equal(currentData(), 'second');
 });
 
 test('what was asked for earlier fails without a word when something newer is shown', async () => {
-  const { updates, requests, shown, told } = makePage();
+  const { updates, requests, currentData, errors } = makePage();
   updates.addData(ALL);
   await settle();
   updates.addData(ALL);
@@ -227,26 +236,26 @@ test('what was asked for earlier fails without a word when something newer is sh
   requests[1].answer('second');
   requests[0].fail();
   await settle();
-  assert.equal(shown(), 'second');
-  assert.deepEqual(told, []);
+  assert.equal(currentData(), 'second');
+  assert.deepEqual(errors, []);
 });
 
 test('new modules do not wait for data that is slow', async () => {
-  const { updates, requests, screen, shown, refreshed } = makePage();
+  const { updates, requests, screen, currentData, refreshed } = makePage();
   updates.addData(ALL);
   await settle();
   updates.addModule(PAGE.module, {});
   await settle();
   assert.equal(refreshed(), 1);
-  assert.equal(shown(), 'at first');
+  assert.equal(currentData(), 'at first');
   requests[0].answer('slow');
   await settle();
-  assert.equal(shown(), 'slow');
+  assert.equal(currentData(), 'slow');
   assert.deepEqual(screen.view.parts, { page: 'the newest' });
 });
 
 test('data is asked for when the page that is on its way has come', async () => {
-  const { updates, requests, screen, router, shown } = makePage();
+  const { updates, requests, screen, router, currentData } = makePage();
   router.say('loading');
   updates.addData(ALL);
   await settle();
@@ -258,18 +267,18 @@ test('data is asked for when the page that is on its way has come', async () => 
   assert.equal(requests[0].url, '/next');
   requests[0].answer('new');
   await settle();
-  assert.equal(shown(), 'new');
+  assert.equal(currentData(), 'new');
 });
 
 test('data of a page that has been left is not shown', async () => {
-  const { updates, requests, screen, shown } = makePage();
+  const { updates, requests, screen, currentData } = makePage();
   updates.addData(ALL);
   await settle();
   browser.location.pathname = '/next';
   screen.view = { state: stateOf('next'), parts: {} };
   requests[0].answer('of the former page');
   await settle();
-  assert.equal(shown(), 'next');
+  assert.equal(currentData(), 'next');
 });
 
 test('what is kept for other pages is forgotten, whichever loader has changed', async () => {
@@ -292,11 +301,11 @@ test('an error view asks once while its answer is on the way', async () => {
 });
 
 test('what was thrown is thrown again when the page is shown once more', async () => {
-  const { updates, screen, shown } = makePage();
+  const { updates, screen, currentData } = makePage();
   const before = screen.view.state;
   updates.again();
   await settle();
-  assert.equal(shown(), 'at first');
+  assert.equal(currentData(), 'at first');
   assert.notEqual(screen.view.state, before); // boundaries begin anew with another state
 });
 
@@ -342,19 +351,19 @@ test('a page whose code was updated while it was on its way is shown with that',
 });
 
 test('data does not wait for modules that could not be loaded', async () => {
-  const { updates, requests, shown } = makePage();
+  const { updates, requests, currentData } = makePage();
   updates.addData({ sources: [PAGE.module], expected: [PAGE.module] });
   await settle();
   requests[0].answer('new');
   await settle();
-  assert.equal(shown(), 'at first');
+  assert.equal(currentData(), 'at first');
   updates.settle();
   await settle();
-  assert.equal(shown(), 'new');
+  assert.equal(currentData(), 'new');
 });
 
 test('what could not be shown is asked for again at the next change', async () => {
-  const { updates, requests, shown, told, modules } = makePage();
+  const { updates, requests, currentData, errors, modules } = makePage();
   const { load } = modules;
   modules.load = async () => {
     throw new Error('of a layout that is new');
@@ -363,11 +372,11 @@ test('what could not be shown is asked for again at the next change', async () =
   await settle();
   requests[0].answer('new');
   await settle();
-  assert.equal(told.length, 1);
+  assert.equal(errors.length, 1);
   modules.load = load;
   updates.settle();
   await settle();
   requests[1].answer('newer');
   await settle();
-  assert.equal(shown(), 'newer');
+  assert.equal(currentData(), 'newer');
 });

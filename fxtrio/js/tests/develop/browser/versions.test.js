@@ -113,7 +113,7 @@ class Server {
   retell(url, number, version) {
     if (!this.unloaded.add(url, number, version) || !this.unloaded.take(url)) return;
     this.emit(url);
-    this.unloaded.toldAgain(url, this.stamps[url]);
+    this.unloaded.reportedAgain(url, this.stamps[url]);
     this.say({ type: 'custom', event: 'fx:settled', data: {} });
   }
 }
@@ -130,7 +130,7 @@ function open(server, later, inOrder) {
   /** @type {Map<string, Promise<Module>>} */
   const modules = new Map();
   /** @type {Record<string, Module>} what pages and parts are shown with, by path */
-  const shown = {};
+  const newest = {};
   const once = () => new Promise((resolve) => later(() => resolve(undefined)));
 
   /**
@@ -159,9 +159,11 @@ function open(server, later, inOrder) {
     const hot = client.hotOf(path);
     const plain = /** @type {Module[]} */ (imported).find((one) => one.path === PLAIN);
     const module = { path, text, plain };
-    if (PAGES.includes(path)) hot.accept((/** @type {any} */ next) => next && (shown[path] = next));
+    if (PAGES.includes(path)) {
+      hot.accept((/** @type {any} */ next) => next && (newest[path] = next));
+    }
     if (throws) throw new Error(`of ${path}`);
-    if (PARTS.includes(path)) shown[path] = module;
+    if (PARTS.includes(path)) newest[path] = module;
     if (PARTS.includes(path)) queueMicrotask(() => hot.accept(() => {}));
     if (path !== PLAIN) hot.loaded(url);
     return module;
@@ -177,12 +179,12 @@ function open(server, later, inOrder) {
   versions.reportOld((path) => retell(path, 0, versions.newestOf(path)));
   server.send.push((message) => inOrder(() => client.hear(message)));
   return {
-    shown,
+    newest,
     /** @param {string} path of a page that is navigated to */
     async go(path) {
       const announced = versions.announcedOf(path);
       const module = await load(`${path}?import${announced ? `&t=${announced}` : ''}`);
-      shown[path] ??= module;
+      newest[path] ??= module;
     },
   };
 }
@@ -211,7 +213,7 @@ async function play(seed) {
     await setImmediate();
   };
   const paths = Object.keys(IMPORTS);
-  const gone = new Set();
+  const removed = new Set();
   for (let left = 25; left > 0; left -= 1) {
     const what = random(6);
     if (what < 2) {
@@ -219,8 +221,8 @@ async function play(seed) {
       server.save(Object.fromEntries(some.map((path) => [path, random(3) === 0])));
     } else if (what === 2) {
       const path = PAGES[random(PAGES.length)];
-      if (!gone.has(path)) browser.go(path).catch(() => gone.delete(path)); // it leaves for it
-      gone.add(path);
+      if (!removed.has(path)) browser.go(path).catch(() => removed.delete(path)); // it leaves for it
+      removed.add(path);
     } else await step();
   }
   const throwing = paths.filter((path) => server.files[path].throws);
@@ -230,18 +232,18 @@ async function play(seed) {
   }
   while (free.length + line.length > 0) await step();
   await setImmediate();
-  for (const module of Object.values(browser.shown)) {
+  for (const module of Object.values(browser.newest)) {
     for (const { path, text } of [module, module.plain ?? module]) {
       assert.equal(text, server.files[path].text, `seed ${seed}: ${path} of ${module.path}`);
     }
   }
-  return Object.keys(browser.shown).length;
+  return Object.keys(browser.newest).length;
 }
 
 test('whatever order saves, mistakes, loads and answers come in, the newest is shown', async () => {
-  let shown = 0;
-  for (let seed = 1; seed <= SEEDS; seed += 1) shown += await play(seed);
-  assert.ok(shown > SEEDS, 'pages come to life');
+  let rendered = 0;
+  for (let seed = 1; seed <= SEEDS; seed += 1) rendered += await play(seed);
+  assert.ok(rendered > SEEDS, 'pages come to life');
 });
 
 test('what several browsers report of a part ends, though loads take longer than messages', async () => {
@@ -274,7 +276,7 @@ test('what several browsers report of a part ends, though loads take longer than
   server.save({ '/one.jsx': false });
   await settle(200);
 
-  for (const { shown } of browsers) assert.equal(shown['/one.jsx'].text, 3);
+  for (const { newest } of browsers) assert.equal(newest['/one.jsx'].text, 3);
 });
 
 test('a module that comes to life after a newer text of it was told, or lived, is reported', () => {
@@ -294,9 +296,9 @@ test('a module that comes to life after a newer text of it was told, or lived, i
 
 test('an update that is told once more is the newest one', () => {
   const versions = new Versions();
-  const told = (/** @type {number} */ timestamp) =>
+  const timestampOf = (/** @type {number} */ timestamp) =>
     versions.tell({ path: '/a.jsx', acceptedPath: '/a.jsx', timestamp }).timestamp;
-  assert.deepEqual([told(1), told(3), told(1)], [1, 3, 3]);
+  assert.deepEqual([timestampOf(1), timestampOf(3), timestampOf(1)], [1, 3, 3]);
 });
 
 test('what a module has accepted it takes after it has thrown, and others take theirs', async () => {
@@ -384,7 +386,7 @@ test('what was told again for one browser is not told once more for another', ()
   const unloaded = new Unloaded();
   unloaded.begin(10);
   assert.deepEqual([unloaded.add('part', 0, 5), unloaded.take('part')], [true, true]);
-  unloaded.toldAgain('part', 7);
+  unloaded.reportedAgain('part', 7);
   assert.deepEqual([unloaded.add('part', 0, 5), unloaded.take('part')], [false, false]);
   assert.equal(unloaded.add('part', 0, 7), true, 'the newest one is not shown');
 });

@@ -17,10 +17,10 @@ const quiet = { debug() {}, error() {}, log() {}, info() {} };
  * Evaluate the text of a client as a script.
  *
  * @param {string} text
- * @param {Record<string, unknown>} given what its names mean
+ * @param {Record<string, unknown>} bindings what its names mean
  * @returns {(path: string) => any} makes the `import.meta.hot` of a module
  */
-export function evaluate(text, given) {
+export function evaluate(text, bindings) {
   const script = text
     .replace(/^import .*$/gm, '')
     .replace(/^export \{.*$/m, '')
@@ -33,7 +33,7 @@ export function evaluate(text, given) {
     __SERVER_FORWARD_CONSOLE__: { enabled: false },
     console: quiet,
     setInterval() {},
-    ...given,
+    ...bindings,
   };
   const start = new Function(...Object.keys(values), `${script}\nreturn createHotContext;`);
   return start(...Object.values(values));
