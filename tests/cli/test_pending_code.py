@@ -40,6 +40,7 @@ async def test_code_is_swapped_while_a_restart_is_prevented(tmp_path: Path) -> N
     swapped, problems = await code.swap(serving.swap, files=["b.py"])
     assert swapped == Swapped(modules=1)
     assert [one["message"] for one in problems] == [serving.prevented]  # still so
+    assert not problems[0]["swap"]  # or browsers would forget it, as code has been swapped
     assert [order.restart or order.files for order in serving.orders] == [
         "settings",
         (str(tmp_path / "a.py"),),

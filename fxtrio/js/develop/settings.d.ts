@@ -40,6 +40,9 @@ export interface OverlayProblem {
   finding?: boolean;
   /** Absolute paths of the page files that need it, where it is known which: it covers these. */
   pages?: string[];
-  /** Whether it has kept server code from being replaced: it is gone as soon as some has been. */
+  /**
+   * Whether it has kept server code from being replaced: it is gone as soon as some has been. A
+   * restart may still be prevented then.
+   */
   swap?: boolean;
 }
