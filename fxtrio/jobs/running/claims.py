@@ -88,6 +88,7 @@ class Claims:
         if any(job.crashes >= SUSPECT for job in (*self.running, *self.prefetch.waiting)):
             return
         async with self._claiming:
+            # In front of the others: while it waits, no other suspect is claimed.
             self.prefetch.waiting.extendleft(await self._claim(1, suspects=True))
 
     async def _claim(self, most: int, *, suspects: bool = False) -> list[Claimed]:
@@ -182,6 +183,7 @@ class Claims:
         earliest (seconds since 1970).
         """
         await self.write()
+        # By the table, which has them, they are given back below with those that run.
         self.prefetch.take_all()
         me = self.worker()
         self.counts["returned"] += await self.store.give_back(me, but=alive)

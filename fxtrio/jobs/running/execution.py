@@ -71,6 +71,7 @@ class JobAttempts:
             return await self._put_off_misfit(job, error.cause)
         if self._is_unavailable(error):  # which is no fault of the job's
             log.warning("Job %s (%d) returns to its queue: %s", job.name, job.id, error)
+            # Jobs that found the database busy together would meet again after equal pauses.
             pause = random.uniform(0.5, 1.5) * BUSY_PAUSE
             await self._put_off(job, pause, str(error))
             return "returned"
@@ -106,6 +107,7 @@ class JobAttempts:
         else:
             async with self.store.database.transaction():
                 await declared.function(*args, **kwargs)
+                # In its own transaction: what it wrote is committed with its end, or neither is.
                 if not await self.store.finish(job.worker, [job.id], self.now()):
                     raise _ClaimLost
 

@@ -253,6 +253,7 @@ class JobRunner:
             wait = inf if due.next is None else due.next - self.now()
             if wait <= 0:
                 return True
+            # A moment later: a wait that ends just before finds nothing due, and asks once more.
             with trio.move_on_after(min(wait + 0.001, self._longest)):
                 await self._notifications.arrived.wait()
             if claims.in_doubt:
@@ -309,6 +310,7 @@ class JobRunner:
             return
         while True:
             await trio.sleep(LOOK)
+            # At the look that is nearest to BEAT: the one behind it may be almost LOOK too late.
             if self._workers.beat_age > BEAT - LOOK / 2:
                 if not await self._workers.beat():  # what it runs is others' by now
                     self._claims.prefetch.take_all()

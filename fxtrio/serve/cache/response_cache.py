@@ -241,6 +241,7 @@ class ResponseCache:
         before = store.peek(key)
         status = audience.translated if response is None else response.status
         failed = revalidation.failed or status >= 500
+        # Only what may be stored for others has an ETag.
         if response is not None and response.etag and not failed:
             store.put(key, response)
         elif failed and isinstance(before, CachedResponse):
@@ -263,6 +264,7 @@ class ResponseCache:
             log.warning("%s: CACHE has no effect: %s", source, reason)
 
     def _forget(self, revalidation: Revalidation) -> None:
+        # Another one may have begun for this key since it was dropped.
         if self._under_way.get(revalidation.key) is revalidation:
             del self._under_way[revalidation.key]
 

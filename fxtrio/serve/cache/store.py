@@ -81,6 +81,7 @@ class ResponseStore:
             self._prove(key, entry)
         else:
             self._new[key] = entry
+        # The oldest of those that were requested once; a proven one only where there are no others.
         while self._size > self._capacity:
             self.drop(next(iter(self._new or self._proven)))
             self._dropped += 1
@@ -106,6 +107,7 @@ class ResponseStore:
 
     def drop_route(self, route: bytes) -> int:
         """Forget all pages of a route pattern; return how many entries went."""
+        # Of routes and tags there is no index: each `put` would pay for what is seldom called.
         found = [
             key
             for entries in (self._new, self._proven)

@@ -67,6 +67,7 @@ class SendQueues:
         """Send as much as the windows allow, until cancelled."""
         while True:
             moved = False
+            # A copy: bodies begin and end while the socket is waited for.
             for number, queue in list(self._queues.items()):
                 moved = self._send_some(number, queue) or moved
                 if self._flushing >= _FLUSHED:
@@ -74,6 +75,7 @@ class SendQueues:
             await self._flush_counted()
             if not moved:
                 await self._wake.wait()
+            # Set during a round that has moved something, it is answered by the next round.
             self._wake = trio.Event()
 
     def wake(self) -> None:
@@ -93,6 +95,7 @@ class SendQueues:
         if queue is None:
             queue = self._queues[stream] = _Queue(trio.current_time())
         elif not queue.data:
+            # While nothing waited, its client owed nothing.
             queue.moved = trio.current_time()
         queue.data += data
         self._count(len(data))

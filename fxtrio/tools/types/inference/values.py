@@ -179,6 +179,7 @@ def either(values: Iterable[Value]) -> Value:
         for part in parts_of(value):
             if isinstance(part, Unknown):
                 return part  # with its reason, and the place where an annotation would help
+            # One by one: they are equal by what they hold, with which no hash goes.
             known = next((one for one in flat if part is one or same(part, one)), None)
             if known is None:
                 flat.append(part)
