@@ -10,7 +10,11 @@ from unicodedata import normalize
 import attrs
 
 from fxtrio.compile.publish.previous_build import former_files
-from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
+from fxtrio.compile.publish.replace_folder import (
+    open_staging,
+    put_in_place,
+    why_irreplaceable,
+)
 from fxtrio.compression.precompressed import find_public
 from fxtrio.export.errors import ExportFolderInvalid, Finding
 from fxtrio.serve.static_files import Folder
@@ -121,17 +125,13 @@ def require_replaceable(folder: Path, root: Path, *sources: str) -> None:
 
     It may be in the project's folder ``root``, but not in one of its ``sources``.
     """
-    remedy = "Name a new folder, such as 'dist'"
-    if root.is_relative_to(folder):
-        raise ExportFolderInvalid(folder, "contains the project", remedy)
     for source in sources:
         if folder.is_relative_to(root / source):
-            raise ExportFolderInvalid(folder, f"is in {source}, which is exported itself", remedy)
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise ExportFolderInvalid(folder, "is not a folder", remedy)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        cause = "contains files that 'fx export' did not write"
-        raise ExportFolderInvalid(folder, cause, f"{remedy}, or empty it")
+            cause = f"is in {source}, which is exported itself"
+            raise ExportFolderInvalid(folder, cause, "Name a new folder, such as 'dist'")
+    reason = why_irreplaceable(folder, root, mark=MARK, command="fx export")
+    if reason is not None:
+        raise ExportFolderInvalid(folder, *reason)
 
 
 def write_folder(files: Files, folder: Path) -> None:

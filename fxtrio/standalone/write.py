@@ -20,7 +20,11 @@ from tempfile import TemporaryDirectory
 import attrs
 
 from fxtrio.compile.plurals import counted
-from fxtrio.compile.publish.replace_folder import open_staging, put_in_place
+from fxtrio.compile.publish.replace_folder import (
+    open_staging,
+    put_in_place,
+    why_irreplaceable,
+)
 from fxtrio.config import Config
 from fxtrio.config.code_names import code_names
 from fxtrio.errors import PlacedError, display_path
@@ -136,14 +140,9 @@ class Standalone:
 
 def require_replaceable(folder: Path, root: Path) -> None:
     """Raise StandaloneFailed unless ``folder`` may be replaced: new, empty, or such a build."""
-    remedy = "Name a new folder, such as 'dist'"
-    if root.is_relative_to(folder):
-        raise StandaloneFailed(display_path(folder), "contains the project", remedy)
-    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise StandaloneFailed(display_path(folder), "is not a folder", remedy)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).is_file():
-        cause = "contains files that 'fx build --standalone' did not write"
-        raise StandaloneFailed(display_path(folder), cause, f"{remedy}, or empty it")
+    reason = why_irreplaceable(folder, root, mark=MARK, command="fx build --standalone")
+    if reason is not None:
+        raise StandaloneFailed(display_path(folder), *reason)
 
 
 def write_standalone(

@@ -115,3 +115,21 @@ def _put_back(one: Path, place: Path) -> None:
 def _prefix(target: Path) -> str:
     """Return what the names of the folders begin with: nobody else's, since they are removed."""
     return f".{target.name}.fx-new-"
+
+
+def why_irreplaceable(
+    folder: Path, root: Path, *, mark: str, command: str
+) -> tuple[str, str] | None:
+    """Return why ``command`` may not replace ``folder``, and what to do; None where it may.
+
+    It may if the folder is new or empty, or has the file ``mark``, which that command writes. It
+    may not if the folder contains the project in ``root``.
+    """
+    remedy = "Name a new folder, such as 'dist'"
+    if root.is_relative_to(folder):
+        return "contains the project", remedy
+    if folder.is_symlink() or (folder.exists() and not folder.is_dir()):
+        return "is not a folder", remedy
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / mark).is_file():
+        return f"contains files that {command!r} did not write", f"{remedy}, or empty it"
+    return None
