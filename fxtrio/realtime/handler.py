@@ -70,14 +70,14 @@ async def serve_websocket(
             async with trio.open_nursery() as nursery:
                 inbox.give_up = nursery.cancel_scope.cancel
                 await inbox.read_handshake()
-                nursery.start_soon(_attend, inbox, nursery.cancel_scope, grace)
+                nursery.start_soon(_attend, inbox, nursery, grace)
                 try:
                     await handler(socket)
                 except BaseException as raised:
                     # Not in a variable: this frame is in its traceback, and holds all there is.
                     code, reason = _judge(application_error(raised), place, socket)
                 nursery.cancel_scope.cancel()
-            if nursery.cancel_scope.cancelled_caught and inbox.overdue:
+            if inbox.overdue:
                 log.warning(
                     "%s ran for %g s after its client had disconnected, and was cancelled",
                     *(place, grace),
@@ -131,14 +131,14 @@ def _valid(message: Message, place: str) -> Message:
     }
 
 
-async def _attend(inbox: Inbox, scope: trio.CancelScope, grace: float) -> None:
+async def _attend(inbox: Inbox, nursery: trio.Nursery, grace: float) -> None:
     """Read ahead until the client disconnects, then see to it that the handler ends."""
     await inbox.run()
     if inbox.wanted:
-        inbox.end_after(grace, scope)
+        inbox.end_after(grace, nursery.cancel_scope)
     else:
-        scope.cancel()
-    await inbox.part()
+        nursery.cancel_scope.cancel()
+    await inbox.part(nursery)
 
 
 def _judge(failure: BaseException, place: str, socket: WebSocket) -> tuple[int, str]:

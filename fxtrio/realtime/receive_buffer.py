@@ -112,11 +112,12 @@ class Inbox:
                 await self._wait_for_space()
             self._take(message)
 
-    async def part(self) -> None:
-        """Call those who wait for the disconnect, unless they have found out by themselves."""
-        while self._callbacks:
-            callback = next(iter(self._callbacks))
-            del self._callbacks[callback]
+    async def part(self, nursery: trio.Nursery) -> None:
+        """Call those who wait for the disconnect. None waits for another; one needs no task."""
+        callbacks = tuple(self._callbacks)
+        for callback in callbacks[1:]:
+            nursery.start_soon(callback)
+        for callback in callbacks[:1]:
             await callback()
 
     def end_after(self, grace: float, scope: trio.CancelScope) -> None:
@@ -126,7 +127,7 @@ class Inbox:
 
     @property
     def overdue(self) -> bool:
-        """Whether the handler was cancelled for that."""
+        """Whether that is over: the handler was cancelled, whatever it made of it."""
         return self._scope is not None and trio.current_time() >= self._scope.deadline
 
     async def receive(self) -> Message:
@@ -146,7 +147,7 @@ class Inbox:
                 return self.disconnect
             await self._readers.park()
         message = self._messages.popleft()
-        if self._scope is not None:
+        if self._scope is not None and not self.overdue:
             self._scope.deadline = trio.current_time() + self._grace
         self._bytes -= _size(message)
         if self._pump is not None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from contextlib import AsyncExitStack
 from contextvars import ContextVar
 
+import pytest
 import trio
 from starlette.types import Message as Event
+from starlette.websockets import WebSocket, WebSocketDisconnect
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from fxtrio.realtime import Member, MemoryBroker, Subscriber, channel
+from fxtrio.realtime.handler import serve_websocket
 from fxtrio.realtime.send_buffer import Outbox
 from fxtrio.realtime.subscriptions import Membership
 from fxtrio.realtime.transport import EventTransport
@@ -85,3 +88,24 @@ async def test_who_leaves_while_joining_is_unsubscribed_once_and_behind_it(
         nursery.start_soon(leave)
     assert broker.calls == [("subscribe", 1), ("unsubscribe", 2)]
     assert ended == [2, 2]
+
+
+async def test_a_client_that_disconnects_leaves_all_of_its_channels_at_once(
+    autojump_clock: MockClock,
+) -> None:
+    broker = SlowBroker()
+
+    async def handler(ws: WebSocket) -> None:
+        await ws.accept()
+        async with channel(ws, "a"), channel(ws, "b"), channel(ws, "c"):
+            with pytest.raises(WebSocketDisconnect):
+                await ws.receive_text()
+            await trio.sleep(10)  # saves something
+
+    client = Client(make_app(broker))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve_websocket, handler, client.ws)
+        await client.connect()
+        await trio.sleep(3)
+        await client.disconnect()
+    assert broker.calls[3:] == [("unsubscribe", 4)] * 3

@@ -386,6 +386,33 @@ async def test_a_handler_that_has_received_gets_some_grace(autojump_clock: MockC
     assert "ran for 30 s after its client had disconnected" in caplog.text
 
 
+@pytest.mark.parametrize("cleanup", ["shielded", "receives", "swallows", "fails"])
+async def test_a_handler_that_was_cancelled_is_logged_whatever_it_made_of_it(
+    autojump_clock: MockClock, caplog, cleanup: str
+):
+    async def save_forever(ws: WebSocket) -> None:
+        await ws.accept()
+        await ws.receive_text()
+        try:
+            with trio.CancelScope(shield=cleanup == "shielded"):
+                await trio.sleep(40)
+        except trio.Cancelled:
+            if cleanup == "fails":
+                raise ValueError("cleanup") from None
+            if cleanup == "receives":
+                with trio.CancelScope(shield=True):
+                    await ws.receive_text()
+
+    client = Client(make_app())
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve, save_forever, client)
+        await client.connect()
+        await client.send("save this")
+        await client.send("and this")
+        await client.disconnect()
+    assert "ran for 30 s after its client had disconnected" in caplog.text
+
+
 async def test_a_message_that_nobody_received_yet_gets_the_grace_too(autojump_clock: MockClock):
     received = []
 
