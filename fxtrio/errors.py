@@ -55,13 +55,10 @@ class PlacedError(FxtrioError):
     """What to do about it. A class for which that is always the same sets it."""
 
     def __init__(self, place: str, cause: str, remedy: str = "", *, output: str = "") -> None:
-        """``cause`` and ``remedy`` need no full stop; ``output`` stands in the lines below.
-
-        A cause that ends with a question has its remedy in it.
-        """
+        """``cause`` and ``remedy`` need no full stop; ``output`` stands in the lines below."""
         self.place = place
         self.cause = cause
-        self.remedy = remedy or ("" if cause.endswith("?") else self.remedy)
+        self.remedy = remedy or self.remedy
         message = f"{place}: {sentence(cause)}" if place else sentence(cause)
         message += f" {sentence(self.remedy)}" if self.remedy else ""
         super().__init__(f"{message}\n{output}" if output else message)
@@ -227,7 +224,10 @@ class ResultInvalid(ValueInvalid):
     """The base of errors about a result of a type that cannot be used; ``remedy`` names those."""
 
     def __init__(self, place: str, value: object) -> None:
-        super().__init__(place, f"returned {forgotten_await(value) or described(value)}")
+        forgotten = forgotten_await(value)
+        if forgotten:
+            self.remedy = ""  # these words say what to do
+        super().__init__(place, f"returned {forgotten or described(value)}")
 
 
 class FunctionInvalid(PlacedError):

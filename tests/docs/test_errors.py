@@ -10,7 +10,14 @@ from collections.abc import Iterator
 import pytest
 
 import fxtrio
-from fxtrio.errors import FxtrioError, LoaderError, PlacedError, SeveralProblems, Signal
+from fxtrio.errors import (
+    DottedNameUnknown,
+    FxtrioError,
+    LoaderError,
+    PlacedError,
+    SeveralProblems,
+    Signal,
+)
 from tests.docs.pages import DOCS
 
 INTERNAL = {
@@ -86,6 +93,11 @@ def test_each_text_that_somebody_reads_has_a_place_a_cause_and_a_remedy(
     }
 
     assert other == set(WITHOUT_PLACE)
+
+
+def test_a_question_of_somebody_else_does_not_replace_a_remedy() -> None:
+    error = DottedNameUnknown("a:b", "the connection was refused. Is the server running?")
+    assert str(error).endswith(f"Is the server running? {DottedNameUnknown.remedy}.")
 
 
 def test_each_error_class_has_a_section(raised: list[type[BaseException]]) -> None:
