@@ -230,8 +230,12 @@ def test_what_a_module_of_the_framework_lacks_is_reported_with_its_home(tmp_path
     text = (
         "from fx import server\nimport fx.runtim\nfrom fx.runtime import redirct as go\n"
         "import fx.db, fxtrio.app\nfrom fx.testing import *\n"
-        "try:\n    from fx.tasks import newer\nexcept ImportError:\n    newer = None\n\n"
-        f"y = (server, fx, go, fxtrio, newer)\n{UI}"
+        "try:\n    from fx.tasks import newer\nexcept ImportError:\n    newer = None\n"
+        "try:\n    from fx.tasks import other\nexcept* ImportError:\n    other = None\n"
+        "from contextlib import suppress\n"
+        "with suppress(ImportError):\n    from fx.jobs import more\n"
+        "if fxtrio.app.version > 99:\n    from fx.jobs import later\n\n"
+        f"y = (server, fx, go, fxtrio, newer, other, more, later)\n{UI}"
     )
 
     found = check_page(read_text(text, "pages/index.fxl"), tmp_path)[1]

@@ -24,6 +24,7 @@ from fxtrio.compile.split.suggestions import HOMES, import_remedy
 _FRAMEWORK = ("fx", "fxtrio")
 _FRAMEWORK_ROOT = Path(__file__).parents[4]
 _MOST_LISTED = 6  # names in a remedy
+_OPTIONAL = (ast.Try, ast.TryStar, ast.With, ast.If)
 
 
 @attrs.frozen
@@ -68,7 +69,7 @@ def failing_imports(module: ast.Module, root: Path) -> list[FailingImport]:
 
 
 def missing_from_framework(module: ast.Module) -> list[FailingImport]:
-    """Return the imports of ``module`` from the framework that fail, but for those in a `try`."""
+    """Return the imports of ``module`` from the framework that fail, whatever happens."""
     found: list[FailingImport] = []
     for node in nodes_of(module):
         if isinstance(node, ast.Import):
@@ -85,14 +86,16 @@ def missing_from_framework(module: ast.Module) -> list[FailingImport]:
                 place = alias.lineno, alias.col_offset
                 bound = alias.asname or name or "fx"
                 found.append(FailingImport(bound, *place, *_no_name(home, name, {*known})))
-    return [one for one in found if one.line not in _tried(module)] if found else []
+    return [one for one in found if one.line not in _optional(module)] if found else []
 
 
-def _tried(module: ast.Module) -> set[int]:
-    """Return the lines of `try` statements: their imports may fail."""
-    tried = (node for node in nodes_of(module) if isinstance(node, ast.Try))
+def _optional(module: ast.Module) -> set[int]:
+    """Return the lines of `try`, `with suppress(…)` and `if`: imports may fail in them."""
+    statements = (node for node in nodes_of(module) if isinstance(node, _OPTIONAL))
     return {
-        line for node in tried for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
+        line
+        for node in statements
+        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
     }
 
 
