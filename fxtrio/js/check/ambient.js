@@ -45,7 +45,7 @@ export function globalNames(program) {
   walk(program, (node) => {
     if (node.type !== 'TSGlobalDeclaration' && node.kind !== 'global') return;
     walk(node, (inner) => {
-      if (!/Declaration$/.test(inner.type)) return;
+      if (!/Declaration$|^TSDeclareFunction$/.test(inner.type)) return;
       for (const name of boundNames(inner)) names.add(name);
     });
   });

@@ -100,11 +100,11 @@ test('the command prints the problems on its last line', () => {
 
 test('names of declaration files are known everywhere', () => {
   write('types/globals.d.ts', 'declare const analytics: any; interface Window { a: 1 }');
-  write('types/module.d.ts', 'export {}; declare global { const pay: any } const local: 1;');
+  write('types/module.d.ts', 'export {}; declare global { const pay: any; function gtag(): void } const local: 1;');
   write('lib/shop.ts', 'export const own = 1; declare global { const shop: string; }');
   write('lib/view.tsx', 'declare const other: 1; declare  global { var view: 1 } export {};');
 
-  assert.deepEqual(check('analytics(pay, shop, view);\nlocal();\nexport default 1;\n'), [
+  assert.deepEqual(check('analytics(pay, shop, view, gtag());\nlocal();\nexport default 1;\n'), [
     "2:1 undefined name 'local' in client code. Define or import it; a global of another script is " +
       "'window.local'",
   ]);
