@@ -365,6 +365,20 @@ export default function Page({ data }) {
 
 
 @pytest.mark.node
+def test_the_type_of_a_name_that_is_not_there_is_no_test_of_it(tmp_path: Path) -> None:
+    page = """const known: typeof absent = 1;
+
+export default function Page(): any {
+  return <p>{typeof tested === "string" && tested} {"string" === typeof other && other}</p>;
+}
+"""
+    write_tree(tmp_path, {"pages/index.fxl": page})
+    _, output = run("typecheck", "--root", str(tmp_path), "--json")
+    found = json.loads(output)["problems"]
+    assert [(one["line"], one["column"]) for one in found] == [(1, 21)]
+
+
+@pytest.mark.node
 @pytest.mark.parametrize("between", ["", "barrel.js"])
 def test_a_plain_file_that_names_the_data_of_a_page_is_known_by_its_types(
     between: str, tmp_path: Path

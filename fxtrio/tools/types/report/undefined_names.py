@@ -14,7 +14,9 @@ _CODES = frozenset({2304, 2552, 18004})
 """Codes: a name that nothing defines, one that is like another, and one in `{ name }`."""
 
 _NAME = re.compile(r"[\w$]++")
-_TESTED = re.compile(r"\btypeof\s++([\w$]++)")
+_TESTED = re.compile(r"\btypeof\s++([\w$]++)\s*+[!=]=|[!=]=\s*+typeof\s++([\w$]++)(?!\s*+[.\[])")
+"""A comparison: elsewhere it may be the type of a value that is not there."""
+
 _COMMENT = re.compile(r"/\*\s*+globals?\s([^*]*+)\*/|//[ \t]*+globals?[ \t]([^\n]*+)")
 
 
@@ -31,5 +33,5 @@ def is_no_mistake(one: Seen) -> bool:
 
 def _ambient_names(text: str) -> set[str]:
     """Return the names that a half tests by `typeof`, and those of its comments of globals."""
-    comments = (listed for found in _COMMENT.findall(text) for listed in found)
-    return {*_TESTED.findall(text), *(name for one in comments for name in _NAME.findall(one))}
+    listed = (*_TESTED.findall(text), *_COMMENT.findall(text))
+    return {name for found in listed for part in found for name in _NAME.findall(part)}
