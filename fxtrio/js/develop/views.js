@@ -45,6 +45,8 @@ export class Views {
    * @type {Promise<unknown>}
    */
   prepared = Promise.resolve();
+  /** Vite's own client, until it is made: it is known by the path of its file. */
+  #toPrepare = ['/@vite/client'];
   #renderers;
   #settings;
   #site;
@@ -218,13 +220,14 @@ export class Views {
   #prepareModules(modules) {
     const { client } = this.#server.environments;
     const { urlToModuleMap } = client.moduleGraph;
-    const urls = [`\0${CLIENT_ENTRY}`, '/@vite/client', ...modules].filter(
+    const urls = [`\0${CLIENT_ENTRY}`, ...this.#toPrepare, ...modules].filter(
       (url) => !urlToModuleMap.get(url.replace(VERSION, ''))?.transformResult,
     );
+    this.#toPrepare = [];
     if (urls.length === 0) return;
     const made = setImmediate() // the document comes first
       .then(() => Promise.all(urls.map((url) => client.warmupRequest(url)))); // whoever asks is told what is wrong
-    this.prepared = Promise.all([this.prepared, made]);
+    this.prepared = Promise.all([this.prepared, made]).then(() => {}); // keeps none of those before
   }
 
   /** @param {View} view */
