@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
+from fxtrio.tools.lsp.answers.document_symbols import SavedFiles
+from fxtrio.tools.lsp.documents.page_cache import PageCache
+from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 from tests.lsp.editor import known, open_editor
 from tests.lsp.test_across import FILES, Asking, place
 from tests.trees import write_tree
@@ -97,3 +100,20 @@ async def test_a_search_finds_components_in_files_of_their_own(tmp_path: Path) -
     assert [(one["name"], one["containerName"]) for one in colours] == [
         ("COLOURS", "parts/colours.js")
     ]
+
+
+async def test_a_file_that_nobody_could_look_at_is_looked_at_again(tmp_path: Path) -> None:
+    write_tree(tmp_path, {"parts/badge.js": "export const Badge = 1;\n"})
+    place = {"start": {"line": 0, "character": 13}, "end": {"line": 0, "character": 18}}
+    badge = {"name": "Badge", "kind": "variable", "exported": True, "range": place, "whole": place}
+    answers = [None, [badge]]
+
+    class Restarting:
+        async def symbols_of_module(self, *_: object) -> list[dict[str, Any]] | None:
+            return answers.pop(0)
+
+    saved, analyst = SavedFiles(cast(PageCache, None)), cast(Analyst, Restarting())
+    assert await saved.modules_of(tmp_path, analyst) == {"parts/badge.js": []}
+    found = await saved.modules_of(tmp_path, analyst)
+    assert [one["name"] for one in found["parts/badge.js"]] == ["Badge"]
+    assert await saved.modules_of(tmp_path, analyst) == found

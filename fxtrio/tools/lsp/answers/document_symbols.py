@@ -160,6 +160,7 @@ class SavedFiles:
             known[source] = before.get(source, ("", []))
             if known[source][0] != text:
                 declared = await analyst.symbols_of_module(root, source, text)
-                known[source] = text, [_ui_symbol(one) for one in declared]
+                if declared is not None:  # else Node has ended, and the next search asks again
+                    known[source] = text, [_ui_symbol(one) for one in declared]
         self._modules[root] = known
         return {source: symbols for source, (_, symbols) in known.items()}

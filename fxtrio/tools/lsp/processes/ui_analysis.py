@@ -126,9 +126,13 @@ class Analyst:
         """
         return await self._ask("symbols", page, {}) or []
 
-    async def symbols_of_module(self, root: Path, path: str, text: str) -> list[dict[str, Any]]:
-        """Return the same of a file of the project that pages import."""
-        return await self._request("symbols", root, path, {"text": text}) or []
+    async def symbols_of_module(
+        self, root: Path, path: str, text: str
+    ) -> list[dict[str, Any]] | None:
+        """Return the same of a file of the project; None while nobody can tell."""
+        found: list[dict[str, Any]] | None
+        found = await self._request("symbols", root, path, {"text": text})
+        return found
 
     async def wanted(self, page: ParsedPage, position: Position) -> Wanted | None:
         """Return the context of a completion at a position of the UI half."""
