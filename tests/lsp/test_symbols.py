@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
 from fxtrio.tools.lsp.answers.document_symbols import SavedFiles
-from fxtrio.tools.lsp.documents.page_cache import PageCache
-from fxtrio.tools.lsp.processes.ui_analysis import Analyst
 from tests.lsp.editor import known, open_editor
 from tests.lsp.test_across import FILES, Asking, place
 from tests.trees import write_tree
@@ -112,7 +110,9 @@ async def test_a_file_that_nobody_could_look_at_is_looked_at_again(tmp_path: Pat
         async def symbols_of_module(self, *_: object) -> list[dict[str, Any]] | None:
             return answers.pop(0)
 
-    saved, analyst = SavedFiles(cast(PageCache, None)), cast(Analyst, Restarting())
+    no_pages: Any = None
+    analyst: Any = Restarting()
+    saved = SavedFiles(no_pages)
     assert await saved.modules_of(tmp_path, analyst) == {"parts/badge.js": []}
     found = await saved.modules_of(tmp_path, analyst)
     assert [one["name"] for one in found["parts/badge.js"]] == ["Badge"]

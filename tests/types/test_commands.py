@@ -461,6 +461,21 @@ def test_half_of_the_types_of_react_are_not_mixed_with_those_of_the_compiler(
     assert paths["react-dom"] == [f"{types}/react-dom"]
 
 
+@pytest.mark.parametrize(("version", "extended"), [("18.2.0", False), ("19.1.0", True)])
+def test_old_types_of_react_are_not_extended(tmp_path: Path, version: str, extended: bool) -> None:
+    package = json.dumps({"version": version})
+    types = "node_modules/@types"
+    write_tree(
+        tmp_path, {f"{types}/react/package.json": package, f"{types}/react-dom/index.d.ts": ""}
+    )
+    folder = TypesFolder(tmp_path, tmp_path)
+
+    folder.write_tier("loose", (), ProjectTypes())
+
+    settings = json.loads((folder.path / "loose/tsconfig.json").read_text())
+    assert ("react/jsx-runtime" in settings["compilerOptions"]["paths"]) is extended
+
+
 async def test_a_compiler_that_fails_is_reported_and_not_in_a_group(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -11,6 +11,9 @@ from pathlib import Path
 from fxtrio.compile.bundling.installation import JS
 from fxtrio.tools.types.ui.client_types import Tier
 
+_EXTENDED = 19
+"""Major version of React's types that `jsx-runtime.d.ts` extends at least."""
+
 
 @cache
 def build_info(compiler: Path) -> str:
@@ -80,6 +83,15 @@ def compiler_settings(
     )
 
 
+def _is_recent(react: Path) -> bool:
+    """Whether these types have the namespace that `jsx-runtime.d.ts` extends: old ones lack it."""
+    try:
+        version = json.loads((react / "package.json").read_text("utf-8"))["version"]
+        return int(version.partition(".")[0]) >= _EXTENDED
+    except (OSError, ValueError, LookupError):
+        return False
+
+
 def _modules(root: Path, compiler: Path) -> dict[str, list[str]]:
     """Return where modules are that the halves import by names."""
     types = JS / "types"
@@ -87,6 +99,7 @@ def _modules(root: Path, compiler: Path) -> dict[str, list[str]]:
     # As with React itself (`reactHome`): half of it, a package's peer, is not mixed with ours.
     whole = (own / "react").is_dir() and (own / "react-dom").is_dir()
     react = own if whole else compiler / "node_modules" / "@types"
+    ours = {"react/jsx-runtime": [(types / "jsx-runtime.d.ts").as_posix()]}
     return {
         "fx/base": [(JS / "client" / "index.d.ts").as_posix()],
         "fx/shared": [(types / "shared.d.ts").as_posix()],
@@ -100,7 +113,7 @@ def _modules(root: Path, compiler: Path) -> dict[str, list[str]]:
         "fx/m*": ["./m*.d.ts"],
         "@/*": [root.as_posix() + "/*"],
         "react": [(react / "react").as_posix()],
-        "react/jsx-runtime": [(types / "jsx-runtime.d.ts").as_posix()],
+        **(ours if _is_recent(react / "react") else {}),
         "react/*": [(react / "react").as_posix() + "/*"],
         "react-dom": [(react / "react-dom").as_posix()],
         "react-dom/*": [(react / "react-dom").as_posix() + "/*"],
