@@ -69,8 +69,8 @@ MUTANTS = (
     Mutant(
         "leaving a channel can be cancelled",
         "realtime.subscriptions",
-        "with trio.CancelScope(shield=True), trio.move_on_after(CLOSE_TIMEOUT) as limit:",
-        "with trio.CancelScope(), trio.move_on_after(CLOSE_TIMEOUT) as limit:",
+        "with trio.move_on_after(CLOSE_TIMEOUT, shield=True) as limit:",
+        "with trio.move_on_after(CLOSE_TIMEOUT) as limit:",
         MEMBERS,
     ),
     Mutant(
@@ -83,26 +83,28 @@ MUTANTS = (
     Mutant(
         "a membership is noted after a wait",
         "realtime.subscriptions",
-        "            self._joined = True\n"
+        "        self._joined = self._calling = True\n"
+        "        try:\n"
         "            await self.broker.subscribe(self.name, self.subscriber)\n",
+        "        try:\n"
         "            await self.broker.subscribe(self.name, self.subscriber)\n"
         "            await trio.lowlevel.checkpoint()\n"
-        "            self._joined = True\n",
+        "            self._joined = self._calling = True\n",
         MEMBERS,
     ),
     Mutant(
         "the end of a channel does not wake its writer",
         "realtime.send_buffer",
-        "            self._room.unpark_all()\n            self._wake()\n",
-        "            self._room.unpark_all()\n",
+        "                self._start = None  # which refers to this\n            self._wake()\n",
+        "                self._start = None  # which refers to this\n",
         LEAVING,
     ),
     Mutant(
         "dropped messages still count as unsent",
         "realtime.send_buffer",
         "        while self._frames:\n            self._pop(self._frames.popleft())\n"
-        "        self.finish()\n",
-        "        self._frames.clear()\n        self.finish()\n",
+        "        self.finish(unsubscribed=unsubscribed)\n",
+        "        self._frames.clear()\n        self.finish(unsubscribed=unsubscribed)\n",
         SLOW_READERS,
     ),
     Mutant(
@@ -219,6 +221,8 @@ MUTANTS = (
         "an atomic job ends in a transaction of its own",
         "jobs.running.execution",
         "                await declared.function(*args, **kwargs)\n"
+        "                # In its own transaction: what it wrote is committed with its end, "
+        "or neither is.\n"
         "                if not await self.store.finish(job.worker, [job.id], self.now()):\n"
         "                    raise _ClaimLost\n",
         "                await declared.function(*args, **kwargs)\n"
