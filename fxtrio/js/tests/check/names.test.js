@@ -100,7 +100,10 @@ test('the command prints the problems on its last line', () => {
 
 test('names of declaration files are known everywhere', () => {
   write('types/globals.d.ts', 'declare const analytics: any; interface Window { a: 1 }');
-  write('types/module.d.ts', 'export {}; declare global { const pay: any; function gtag(): void } const local: 1;');
+  write(
+    'types/module.d.ts',
+    'export {}; declare global { const pay: any; function gtag(): void } const local: 1;',
+  );
   write('lib/shop.ts', 'export const own = 1; declare global { const shop: string; }');
   write('lib/view.tsx', 'declare const other: 1; declare  global { var view: 1 } export {};');
 
