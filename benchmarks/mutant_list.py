@@ -69,8 +69,9 @@ MUTANTS = (
     Mutant(
         "leaving a channel can be cancelled",
         "realtime.subscriptions",
-        "with trio.move_on_after(CLOSE_TIMEOUT, shield=True) as limit:",
-        "with trio.move_on_after(CLOSE_TIMEOUT) as limit:",
+        "        with trio.move_on_after(CLOSE_TIMEOUT, shield=True) as limit:\n",
+        "        with trio.move_on_after(CLOSE_TIMEOUT) as limit:\n"
+        "            await trio.lowlevel.checkpoint()\n",
         MEMBERS,
     ),
     Mutant(
