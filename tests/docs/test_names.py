@@ -13,7 +13,7 @@ from tests.docs.words import names_of_module, names_of_script, vague_words
 PYTHON = ("benchmarks", "docs", "editors", "fx", "fxtrio")
 SCRIPTS = ("docs", "editors", "fxtrio", "tests/e2e", "tests/ssr")
 SCRIPT_SUFFIXES = {".cjs", ".js", ".jsx", ".mjs"}
-OTHERS = {"node_modules", "dist", ".fx"}
+OTHERS = {"node_modules", "dist"}
 
 ALLOWED = {
     "IsolationTooLate": "of the public API",
@@ -24,7 +24,9 @@ ALLOWED = {
 def files(folders: tuple[str, ...], suffixes: set[str]) -> Iterator[Path]:
     for folder in folders:
         for path in (ROOT / folder).rglob("*.*"):
-            if path.suffix in suffixes and OTHERS.isdisjoint(path.parts):
+            parts = path.relative_to(ROOT).parts
+            hidden = any(part.startswith(".") for part in parts)  # caches, builds, environments
+            if path.suffix in suffixes and not hidden and OTHERS.isdisjoint(parts):
                 yield path
 
 
