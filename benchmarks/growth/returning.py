@@ -93,7 +93,10 @@ def _wave(site: Site, path: str, count: int) -> _Wave:
     for client in clients:
         client.close()
     # On a busy machine a server may rest though it is not done.
-    while site.process.num_fds() > files + _SPARE:
+    deadline = time.monotonic() + TIMEOUT
+    while (held := site.process.num_fds() - files) > _SPARE:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the server holds {held} sockets of clients that have left")
         time.sleep(_SLICE)
     leave = _settled(site) - used
     return _Wave(1e6 * come / count, 1e6 * leave / count, memory / count)
@@ -134,12 +137,13 @@ def join(port: int, path: str, count: int) -> list[socket.socket]:
 
 def _settled(site: Site) -> float:
     """Return the CPU time of a server once it has nothing left to do (seconds)."""
-    used = site.cpu()
-    while True:
+    used, deadline = site.cpu(), time.monotonic() + TIMEOUT
+    while time.monotonic() < deadline:
         time.sleep(_SLICE)
         before, used = used, site.cpu()
         if used - before < _IDLE:
             return used
+    raise TimeoutError("the server does not come to rest")
 
 
 @contextmanager
