@@ -23,11 +23,11 @@ def built_once(config: pytest.Config, name: str, to: Path, make: Callable[[Path]
     if shared is None:
         make(to)
         return to
-    made, unfinished = shared / name, shared / f"{name}.unfinished"
+    built, unfinished = shared / name, shared / f"{name}.unfinished"
     with (shared / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not made.exists():
+        if not built.exists():
             shutil.rmtree(unfinished, ignore_errors=True)  # of a process in which it has failed
             make(unfinished)
-            unfinished.rename(made)
-    return Path(shutil.copytree(made, to, symlinks=True, dirs_exist_ok=True))
+            unfinished.rename(built)
+    return Path(shutil.copytree(built, to, symlinks=True, dirs_exist_ok=True))

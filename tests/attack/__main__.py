@@ -52,9 +52,9 @@ def main() -> int:
 def _attack_tools(folder: Path, options: argparse.Namespace) -> int:
     """Attack the commands once, and `fx dev`; return how much was found."""
     count = 0
-    kept = Path(tempfile.mkdtemp(prefix="fx-hostile-"))
+    scratch = Path(tempfile.mkdtemp(prefix="fx-hostile-"))
     attacks = (
-        attack_commands(kept, random.Random(options.seed)),
+        attack_commands(scratch, random.Random(options.seed)),
         attack_development(folder / "developed"),
     )
     for found in chain(*attacks):
@@ -62,7 +62,7 @@ def _attack_tools(folder: Path, options: argparse.Namespace) -> int:
         print(found.report(options.found), flush=True)
     print(f"the tools: {count} findings")
     if not count:
-        shutil.rmtree(kept)
+        shutil.rmtree(scratch)
     return count
 
 
@@ -87,8 +87,8 @@ async def _attack(
     await attack.run(islice(cases, options.cases), until=for_seconds(options.seconds))
     print(
         f"{attack.cases} cases, {len(attack.findings)} findings; the loop was held for "
-        f"{attack.longest * 1000:.0f} ms at most, {attack.late * 1000:.0f} ms with its threads, "
-        f"the process has grown by "
+        f"{attack.longest * 1000:.0f} ms at most, "
+        f"{attack.longest_lag * 1000:.0f} ms with its threads, the process has grown by "
         f"{attack.growth / 1e6:.0f} MB"
     )
     return 1 if attack.findings else 0

@@ -55,7 +55,7 @@ class Attack:
     longest: float = 0.0
     """Most processor time that the loop took at once (seconds)."""
 
-    late: float = 0.0
+    longest_lag: float = 0.0
     """Most that a task was woken late for the sake of the process itself (seconds)."""
 
     growth: int = 0
@@ -91,7 +91,7 @@ class Attack:
 
     def _measured(self, state: dict[str, Any]) -> None:
         self.longest = max(self.longest, state["longest"])
-        self.late = max(self.late, state["late"])
+        self.longest_lag = max(self.longest_lag, state["longest_lag"])
 
     async def note(self, found: Finding, batch: Sequence[Case]) -> None:
         """Keep a finding, unless its cause is known; look for what did it in ``batch``."""

@@ -36,7 +36,7 @@ async def check_payloads(target: Target) -> AsyncIterator[Finding]:
             yield Finding("breach", f"JSON of visitors passes for a page, as {kind.decode()}")
 
 
-_KEPT_BACK = ("/api/feed", "/api/__actions/vault/invite", "/api/__actions/{team}/invite")
+_RESTRICTED = ("/api/feed", "/api/__actions/vault/invite", "/api/__actions/{team}/invite")
 
 
 async def check_documents(target: Target) -> AsyncIterator[Finding]:
@@ -45,7 +45,7 @@ async def check_documents(target: Target) -> AsyncIterator[Finding]:
     for headers, opened in (((), False), ((cookie,), True), ((), False)):
         reply = await target.ask(Message(b"/openapi.json", headers=headers))
         paths = json.loads(reply.body)["paths"]
-        for path in _KEPT_BACK:
+        for path in _RESTRICTED:
             if (path in paths) is not opened:
                 what = "is missing for users" if opened else "is shown to nobody in particular"
                 yield Finding("guard", f"{path} {what} in the OpenAPI document")

@@ -88,9 +88,9 @@ async def check_guards(target: Target) -> AsyncIterator[Finding]:
     for message in _refused():
         reply = await target.ask(message)
         if target.canary in reply.body or target.canary in repr(reply.headers).encode():
-            yield Finding("guard", f"{_shown(message)} shows what only users may see")
+            yield Finding("guard", f"{_described(message)} shows what only users may see")
         elif reply.status < 300 and not _sends_away(reply.body):
-            yield Finding("guard", f"{_shown(message)} is answered with {reply.status}")
+            yield Finding("guard", f"{_described(message)} is answered with {reply.status}")
     for path in _GUARDED_SOCKETS:
         socket, reply = await target.open_websocket(path)
         async with socket:
@@ -120,8 +120,8 @@ async def check_origins(target: Target) -> AsyncIterator[Finding]:
                 where = b"/api/__actions/" + action
                 reply = await target.ask(Message(where, b"POST", headers, body, own=False))
                 if reply.status != 403:
-                    shown = f"{where.decode()} with {b': '.join(proof).decode()}"
-                    yield Finding("guard", f"{shown} is answered with {reply.status}")
+                    described = f"{where.decode()} with {b': '.join(proof).decode()}"
+                    yield Finding("guard", f"{described} is answered with {reply.status}")
 
 
 def _sends_away(body: bytes) -> bool:
@@ -132,7 +132,7 @@ def _sends_away(body: bytes) -> bool:
         return False
 
 
-def _shown(message: Message) -> str:
+def _described(message: Message) -> str:
     kinds = [value.decode() for _, value in message.headers]
     return " ".join([message.method.decode(), message.target.decode(), *kinds])
 

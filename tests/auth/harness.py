@@ -113,8 +113,8 @@ async def open_auth(
     """
     clock = clock or Clock()
     config = load_config(root, secret_keys=keys, base_url=base_url)
-    given = AuthSettings(**{"argon2": CHEAP, **settings})
-    plugin = AuthPlugin(given, config=config, root=root, clock=clock)
+    auth_settings = AuthSettings(**{"argon2": CHEAP, **settings})
+    plugin = AuthPlugin(auth_settings, config=config, root=root, clock=clock)
     async with AsyncExitStack() as stack:
         database = None
         if config.database.url:

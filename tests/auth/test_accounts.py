@@ -151,7 +151,7 @@ async def test_an_id_is_enough_to_change_a_password_and_to_remove(auth: Auth) ->
 def foreign_hashes() -> dict[str, str]:
     argon2 = partial(Argon2, time_cost=1, memory_cost=16, parallelism=1)
     salt = bcrypt.gensalt(rounds=4)
-    made = bcrypt.hashpw(PASSWORD.encode(), salt).decode()
+    hashed = bcrypt.hashpw(PASSWORD.encode(), salt).decode()
     return {
         "argon2id": argon2().hash(PASSWORD),
         "argon2id of other lengths": argon2(hash_len=16, salt_len=8).hash(PASSWORD),
@@ -159,8 +159,8 @@ def foreign_hashes() -> dict[str, str]:
         "argon2d of many lanes": argon2(type=Type.D, memory_cost=128, parallelism=12).hash(
             PASSWORD
         ),
-        "bcrypt": made,
-        "bcrypt of PHP": made.replace("$2b$", "$2y$"),
+        "bcrypt": hashed,
+        "bcrypt of PHP": hashed.replace("$2b$", "$2y$"),
     }
 
 
@@ -207,8 +207,8 @@ async def test_users_with_hashes_of_many_costs_all_sign_in(tmp_path: Path) -> No
     costs = range(1, MOST_COSTS + 4)
     async with open_auth(tmp_path) as auth:
         for cost in costs:
-            made = Argon2(time_cost=cost + 1, memory_cost=16, parallelism=1).hash(PASSWORD)
-            await auth.service.import_user(f"u{cost}@example.org", made)
+            hashed = Argon2(time_cost=cost + 1, memory_cost=16, parallelism=1).hash(PASSWORD)
+            await auth.service.import_user(f"u{cost}@example.org", hashed)
         for cost in costs:
             answer = await log_in(auth.client(), email=f"u{cost}@example.org")
             assert answer.status_code == 200

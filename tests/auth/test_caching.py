@@ -42,7 +42,7 @@ AWAY = """
     async def load(request):
         return redirect("/plain")
     """
-KEPT = """
+CACHED = """
     CACHE = {"revalidate": 60}
 
     @server
@@ -61,7 +61,7 @@ ENDPOINT = """
 FILES = {
     "pages/plain.fxl": page(LOADER),
     "pages/says.fxl": page(SAYS),
-    "pages/kept.fxl": page(KEPT),
+    "pages/kept.fxl": page(CACHED),
     "pages/slow/index.fxl": page(LOADER),
     "pages/slow/loading.fxl": "export default function Wait() { return <p>…</p>; }\n",
     "pages/broken.fxl": page("@server\nasync def load(request):\n    raise LoaderError('x', 410)"),
@@ -122,7 +122,7 @@ async def test_no_answer_of_an_action_is_stored(client: Client, name: str) -> No
 
 
 @pytest.mark.parametrize(
-    ("media", "policy", "kept"),
+    ("media", "policy", "unchanged"),
     [
         ("text/html", "private, max-age=600", False),
         ("application/json", "private, max-age=600", False),
@@ -132,12 +132,12 @@ async def test_no_answer_of_an_action_is_stored(client: Client, name: str) -> No
     ],
 )
 async def test_of_endpoints_only_private_media_set_their_own_cache_control(
-    client: Client, media: str, policy: str, kept: bool
+    client: Client, media: str, policy: str, unchanged: bool
 ) -> None:
     await log_in(client)
     answer = await client.get(f"/api/give?type={media}&policy={policy}")
     assert answer.status == 200
-    assert answer.headers["cache-control"] == (policy if kept else "no-store")
+    assert answer.headers["cache-control"] == (policy if unchanged else "no-store")
 
 
 async def test_files_that_are_the_same_for_all_are_cached(client: Client) -> None:

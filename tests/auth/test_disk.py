@@ -100,7 +100,7 @@ async def locked(auth: Auth) -> AsyncIterator[None]:
 async def damaged(auth: Auth) -> AsyncIterator[None]:
     """Let every look at the tables fail, as in a broken file or at a server that is gone."""
     database = auth.storage.database
-    kept = database.one
+    plain_one = database.one
 
     async def fail(*_: object) -> None:
         if database.dialect == "postgresql":
@@ -109,7 +109,7 @@ async def damaged(auth: Auth) -> AsyncIterator[None]:
 
     database.one = fail  # type: ignore[method-assign, assignment]  # and the file stays whole
     yield
-    database.one = kept  # type: ignore[method-assign]
+    database.one = plain_one  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize("broken", [read_only, locked])
@@ -185,9 +185,9 @@ async def test_the_log_tells_it_once_and_without_a_traceback(
     async with read_only(auth):
         for _ in range(5):
             await log_in(auth.client())
-    (told,) = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert told.getMessage().startswith("auth: the database does not work: ")
-    assert told.exc_info is None
+    (error,) = [record for record in caplog.records if record.levelname == "ERROR"]
+    assert error.getMessage().startswith("auth: the database does not work: ")
+    assert error.exc_info is None
 
 
 async def test_what_could_not_be_written_is_written_later(auth: Auth) -> None:

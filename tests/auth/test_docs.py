@@ -58,10 +58,10 @@ async def test_the_password_of_the_page_can_be_changed(tmp_path: Path) -> None:
         assert (await client.get("/notes")).status == 200  # this session is kept
 
 
-def settings_of(made: Any, prefix: str = "") -> dict[str, Any]:
+def settings_of(settings: Any, prefix: str = "") -> dict[str, Any]:
     flat: dict[str, Any] = {}
-    for attribute in attrs.fields(type(made)):
-        value = getattr(made, attribute.name)
+    for attribute in attrs.fields(type(settings)):
+        value = getattr(settings, attribute.name)
         if attrs.has(type(value)):
             flat |= settings_of(value, f"{attribute.name}.")
         else:

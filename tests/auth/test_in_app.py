@@ -130,8 +130,8 @@ async def test_a_guarded_page_is_closed_in_every_form_and_opens_after_the_login(
 
 async def test_an_agent_gets_a_text_that_asks_it_to_sign_in(guarded: Client) -> None:
     named = await guarded.get("/notes.md")
-    asked = await guarded.get("/notes", headers={"accept": "text/markdown"})
-    for answer in (named, asked):
+    negotiated = await guarded.get("/notes", headers={"accept": "text/markdown"})
+    for answer in (named, negotiated):
         assert (answer.status, answer.text) == (401, "# 401\n\nYou are not signed in.\n")
         assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
         assert "location" not in answer.headers
@@ -213,10 +213,10 @@ async def test_below_a_base_url_everything_works_the_same(tmp_path: Path) -> Non
 
 
 async def test_the_database_is_closed_with_the_app(tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    async with open_app(project(tmp_path), data=kept, **settings(guarded=False)) as client:
+    folder = tmp_path / "kept"
+    async with open_app(project(tmp_path), data=folder, **settings(guarded=False)) as client:
         await service(client).add_user(EMAIL, PASSWORD)
-    assert [path.name for path in kept.iterdir()] == ["auth.sqlite3"]
+    assert [path.name for path in folder.iterdir()] == ["auth.sqlite3"]
 
 
 BORROWER = """

@@ -36,9 +36,9 @@ async def test_a_folder_that_others_may_open_is_reported_and_left_alone(
     folder.chmod(0o755)
     async with open_own_file(folder / "auth.sqlite3"):
         pass
-    (told,) = caplog.messages
-    assert told.startswith(f"{folder}: users of this machine other than its owner may open it")
-    assert f"chmod 700 {folder}" in told
+    (warning,) = caplog.messages
+    assert warning.startswith(f"{folder}: users of this machine other than its owner may open it")
+    assert f"chmod 700 {folder}" in warning
     assert stat.S_IMODE(folder.stat().st_mode) == 0o755
 
 

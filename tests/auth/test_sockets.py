@@ -169,13 +169,13 @@ async def test_sockets_of_other_sessions_and_of_nobody_stay_open(client: Client)
     other = Client(client.app)
     await log_in(client)
     await log_in(other)
-    async with client.websocket("/receive") as ended, other.websocket("/receive") as kept:
-        assert (await ended.receive(), await kept.receive()) == (EMAIL, EMAIL)
+    async with client.websocket("/receive") as ended, other.websocket("/receive") as other_socket:
+        assert (await ended.receive(), await other_socket.receive()) == (EMAIL, EMAIL)
         await log_out(client)
         assert await close_of(ended) == 4401
         assert len(service_of(client).sockets) == 1
         with trio.move_on_after(0.7) as waited:
-            await kept.receive()
+            await other_socket.receive()
         assert waited.cancelled_caught
 
 

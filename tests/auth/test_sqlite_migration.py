@@ -81,8 +81,8 @@ async def test_accounts_and_sessions_go_into_the_database_of_the_app(
             assert await auth.rows("select email from fx_auth_users") == [{"email": EMAIL}]
             marks = await auth.rows("select key from fx_auth_marks where key like 'client:%'")
             assert marks == [{"key": "client:203.0.113.5"}]
-    told = [text for text in caplog.messages if "imported" in text]
-    assert told == [
+    imports = [text for text in caplog.messages if "imported" in text]
+    assert imports == [
         f"{root / FILE}: imported 1 accounts and 1 sessions. Keep the file as a backup, or "
         "delete it."
     ]

@@ -189,12 +189,12 @@ async def undone(storage: DatabaseStorage) -> AsyncIterator[None]:
 async def test_what_a_transaction_of_the_application_undoes_is_undone(
     storage: DatabaseStorage,
 ) -> None:
-    told: list[str] = []
+    committed: list[str] = []
     async with undone(storage):
         await storage.add_user(ADA, "hash")
-        storage.after_commit(lambda: told.append("kept"))
+        storage.after_commit(lambda: committed.append("kept"))
     assert await storage.find_account(ADA.email) is None
-    assert told == []
+    assert committed == []
 
 
 async def test_no_attempt_is_counted_where_it_would_be_forgotten(storage: DatabaseStorage) -> None:

@@ -23,18 +23,18 @@ RULES = CookieRules("sid", always_secure=False)
 
 
 def test_a_token_is_256_random_bits(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = []
+    sizes = []
     plain = secrets.token_urlsafe
 
     def counting(size: int) -> str:
-        asked.append(size)
+        sizes.append(size)
         return plain(size)
 
     monkeypatch.setattr(secrets, "token_urlsafe", counting)
-    made = {new_token() for _ in range(100)}
-    assert asked == [32] * 100
-    assert len(made) == 100
-    assert all(len(base64.urlsafe_b64decode(token + "=")) == 32 for token in made)
+    tokens = {new_token() for _ in range(100)}
+    assert sizes == [32] * 100
+    assert len(tokens) == 100
+    assert all(len(base64.urlsafe_b64decode(token + "=")) == 32 for token in tokens)
 
 
 def test_a_token_means_nothing_but_itself() -> None:

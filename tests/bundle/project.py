@@ -102,14 +102,14 @@ class Project:
 
     def plan(self, **changes: Any) -> BundlePlan:
         """Return what to bundle."""
-        given: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "root": self.root,
             "staging": self.staging,
             "mode": "production",
             "modules": tuple(self.modules),
             "views": tuple(self.views),
         }
-        return BundlePlan(**{**given, **changes})
+        return BundlePlan(**{**fields, **changes})
 
     def build(self, **changes: Any) -> BundleResult:
         """Bundle it. Raises what `bundle` raises."""
@@ -158,7 +158,7 @@ def stream(
     )
 
 
-def _state(result: BundleResult, view: int, given: dict[str, Any]) -> dict[str, Any]:
+def _state(result: BundleResult, view: int, state: dict[str, Any]) -> dict[str, Any]:
     client = result.clients[view]
     return {
         "ok": True,
@@ -171,7 +171,7 @@ def _state(result: BundleResult, view: int, given: dict[str, Any]) -> dict[str, 
         "layouts": [None] * len(client["layouts"]),
         "head": [],
         "ttl": 0,
-        **given,
+        **state,
     }
 
 

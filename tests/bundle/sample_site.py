@@ -139,7 +139,7 @@ export default function Extras() {
   );
 }
 """
-LATE = """import { useState } from 'react';
+DEFERRED = """import { useState } from 'react';
 import { Head } from 'fx/client';
 export default function Late({ data }) {
   const [count, setCount] = useState(0);
@@ -155,7 +155,7 @@ export default function Late({ data }) {
 IDS = {"/": 0, "/about": 1, "/item/1": 2, "/item/2": 2, "/broken": 3, "/throws": 5, "/long": 6}
 FORM_ID = 7
 EXTRAS_ID = 8
-LATE_ID = 9
+DEFERRED_ID = 9
 
 
 def make_project(root: Path) -> Project:
@@ -164,18 +164,18 @@ def make_project(root: Path) -> Project:
     project.write("pages/home.css", "#home { color: rgb(255, 0, 0) } h1 { margin: 7px }")
     project.write("pages/about.css", "#about { color: rgb(0, 0, 255) }")
     around = (("pages/layout.fxl", False),)
-    shown: dict[str, Any] = {"layouts": around, "boundaries": (3, 4)}
-    project.page("pages/index.fxl", HOME, **shown)
-    project.page("pages/about.fxl", ABOUT, **shown)
-    made_anew = (*around, ("pages/item/template.fxl", True))
-    project.page("pages/item/[id].fxl", ITEM, layouts=made_anew, boundaries=(3, 4))
+    surroundings: dict[str, Any] = {"layouts": around, "boundaries": (3, 4)}
+    project.page("pages/index.fxl", HOME, **surroundings)
+    project.page("pages/about.fxl", ABOUT, **surroundings)
+    with_template = (*around, ("pages/item/template.fxl", True))
+    project.page("pages/item/[id].fxl", ITEM, layouts=with_template, boundaries=(3, 4))
     project.page("pages/error.fxl", ERROR, kind="error", layouts=around, boundaries=(4,))
     project.page("pages/error.fxl", ERROR, kind="error")
-    project.page("pages/throws.fxl", THROWS, **shown)
-    project.page("pages/long.fxl", LONG, **shown)
-    project.page("pages/form.fxl", FORM, **shown)
-    project.page("pages/extras.fxl", EXTRAS, **shown)
-    project.page("pages/late/index.fxl", LATE, loading="pages/late/loading.fxl", **shown)
+    project.page("pages/throws.fxl", THROWS, **surroundings)
+    project.page("pages/long.fxl", LONG, **surroundings)
+    project.page("pages/form.fxl", FORM, **surroundings)
+    project.page("pages/extras.fxl", EXTRAS, **surroundings)
+    project.page("pages/late/index.fxl", DEFERRED, loading="pages/late/loading.fxl", **surroundings)
     project.add("pages/late/loading.fxl", "export default () => <i>loading</i>;\n")
     project.add("pages/layout.fxl", LAYOUT)
     project.add("pages/item/template.fxl", TEMPLATE)

@@ -74,7 +74,7 @@ class Site:
     build: str = ""
     """What payloads say when it is not the build."""
 
-    def asked(self, *, navigation: bool) -> list[str]:
+    def requested(self, *, navigation: bool) -> list[str]:
         """Return the paths of pages that were asked for in this way, with their queries."""
         return [
             f"{request.path}?{request.query}".rstrip("?")
@@ -84,15 +84,15 @@ class Site:
 
     def state(self, path: str, request: Request | None = None) -> dict[str, Any]:
         """Return the whole state of a page."""
-        asked = request or Request("GET", path, "", Message(), b"")
-        given = self.states[path](asked)
-        view = given.pop("view")
+        request_of_page = request or Request("GET", path, "", Message(), b"")
+        changes = self.states[path](request_of_page)
+        view = changes.pop("view")
         client = self.result.clients[view]
         return {
             "ok": True,
             "statusCode": 200,
             "routePath": path,
-            "requestedPath": f"{path}?{asked.query}".rstrip("?"),
+            "requestedPath": f"{path}?{request_of_page.query}".rstrip("?"),
             "page": {**client, "id": view},
             "params": {},
             "props": {"data": {}, "layoutData": {}},
@@ -100,7 +100,7 @@ class Site:
             "head": [],
             "ttl": 0,
             "nonce": "n0nce",
-            **given,
+            **changes,
         }
 
     def answer(self, request: Request) -> Answer:

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from fxtrio.compile.bundling.bundle import BundleResult
 from fxtrio.serve.request.client_protocol import PAYLOAD
 from tests.bundle.project import Project, stream
-from tests.bundle.sample_site import EXTRAS_ID, FORM_ID, IDS, LATE_ID, make_project
+from tests.bundle.sample_site import DEFERRED_ID, EXTRAS_ID, FORM_ID, IDS, make_project
 from tests.bundle.site import Answer, Request, Site, serve
 from tests.e2e.support import PATIENCE
 
@@ -45,7 +45,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
 def make_states() -> dict[str, State]:
     counts: dict[str, int] = {}
 
-    def shown(path: str, view: int) -> State:
+    def state_of(path: str, view: int) -> State:
         def state(request: Request) -> dict[str, Any]:
             counts[path] = counts.get(path, 0) + 1
             number = 0 if not request.navigation else counts[path]
@@ -59,8 +59,8 @@ def make_states() -> dict[str, State]:
 
         return state
 
-    views = {**IDS, "/form": FORM_ID, "/extras": EXTRAS_ID, "/late": LATE_ID}
-    return {path: shown(path, view) for path, view in views.items()}
+    views = {**IDS, "/form": FORM_ID, "/extras": EXTRAS_ID, "/late": DEFERRED_ID}
+    return {path: state_of(path, view) for path, view in views.items()}
 
 
 @pytest.fixture
@@ -152,7 +152,7 @@ def test_a_link_shows_a_page_in_the_same_document(
     assert page.url.endswith("/about")
     expect(page.locator("#count")).to_have_text("1")
     expect(page.locator("aside")).to_have_text("no side")
-    assert site.asked(navigation=False) == ["/"]
+    assert site.requested(navigation=False) == ["/"]
     assert errors == []
 
 
@@ -187,7 +187,7 @@ def test_resting_on_a_link_and_clicking_it_runs_the_loader_once(page: Page, site
         page.hover("text=about")
     page.click("text=about")
     expect(page.locator("#about")).to_be_visible()
-    assert site.asked(navigation=True).count("/about") == 1
+    assert site.requested(navigation=True).count("/about") == 1
 
 
 def test_a_link_that_is_seen_is_prefetched(page: Page, site: Site) -> None:
@@ -203,7 +203,7 @@ def test_a_modified_click_is_left_to_the_browser(page: Page, site: Site) -> None
     expect(page.locator("#home")).to_be_visible()
 
 
-def test_pages_and_templates_are_mounted_anew_for_another_path(page: Page) -> None:
+def test_pages_and_templates_are_mounted_again_for_another_path(page: Page) -> None:
     open_page(page)
     page.click("text=one")
     expect(page.locator("#item")).to_have_text("1 1")
@@ -252,11 +252,11 @@ def test_a_hash_scrolls_to_its_element_and_focuses_it(page: Page, site: Site) ->
     wait_until(page, "scrollY > 2000")
     assert page.evaluate("document.activeElement.id") == "far"
     page.evaluate("scrollTo(0, 0)")
-    asked = [site.asked(navigation=how) for how in (False, True)]
+    requested = [site.requested(navigation=how) for how in (False, True)]
     page.click("text=far")
     wait_until(page, "scrollY > 2000")
-    shown = [site.asked(navigation=how) for how in (False, True)]
-    assert shown == asked, "the page is shown already"
+    requested_after = [site.requested(navigation=how) for how in (False, True)]
+    assert requested_after == requested, "the page is shown already"
 
 
 def test_a_navigation_is_announced_and_moves_the_focus(page: Page) -> None:
@@ -271,7 +271,7 @@ def test_an_error_of_a_loader_reaches_the_page_after_one_request(page: Page, sit
     page.click("text=broken")
     expect(page.locator("#failed p")).to_have_text("418 LoaderError: No tea")
     expect(page.locator("#count")).to_have_text("1")
-    assert site.asked(navigation=True).count("/broken") == 1
+    assert site.requested(navigation=True).count("/broken") == 1
     assert same_document(page)
 
 
@@ -326,7 +326,7 @@ def test_another_build_on_the_server_loads_the_document(page: Page, site: Site) 
     page.click("text=about")
     expect(page.locator("#about")).to_be_visible()
     assert not same_document(page)
-    assert "/about" in site.asked(navigation=False)
+    assert "/about" in site.requested(navigation=False)
 
 
 def test_a_newer_click_takes_the_place_of_a_slow_page(page: Page, site: Site) -> None:
@@ -420,10 +420,10 @@ def test_an_action_sends_the_token_and_invalidates_what_it_names(page: Page, sit
     expect(page.locator("#called")).to_have_text("7")
     assert requests[0].headers["x-csrf-token"] == "n.s"
     assert requests[0].body == b'{"n":1}'
-    before = site.asked(navigation=True).count("/about")
+    before = site.requested(navigation=True).count("/about")
     page.click("text=about")
     expect(page.locator("#about")).to_be_visible()
-    assert site.asked(navigation=True).count("/about") == before + 1
+    assert site.requested(navigation=True).count("/about") == before + 1
 
 
 def test_a_page_with_a_time_to_live_is_requested_once(page: Page, site: Site) -> None:
@@ -435,7 +435,7 @@ def test_a_page_with_a_time_to_live_is_requested_once(page: Page, site: Site) ->
         expect(page.locator("#about")).to_be_visible()
         page.click("text=home")
         expect(page.locator("#home")).to_be_visible()
-    assert site.asked(navigation=True).count("/about") == 1
+    assert site.requested(navigation=True).count("/about") == 1
 
 
 def test_a_streamed_page_comes_to_life_without_a_difference(
@@ -443,10 +443,12 @@ def test_a_streamed_page_comes_to_life_without_a_difference(
 ) -> None:
     project, result, _ = built
     site.states["/late"] = lambda request: {
-        "view": LATE_ID,
+        "view": DEFERRED_ID,
         "props": {"data": {"text": "arrived"}, "layoutData": {}},
     }
-    answer = stream(project.staging, result, LATE_ID, {"text": "arrived"}, **site.state("/late"))
+    answer = stream(
+        project.staging, result, DEFERRED_ID, {"text": "arrived"}, **site.state("/late")
+    )
     assert "<i>loading</i>" in answer["html"]
     site.html["/late"] = (answer["head"], answer["html"])
     site.streamed.add("/late")
@@ -483,11 +485,11 @@ def test_the_user_is_requested_once_and_changes_with_the_responses(page: Page, s
     site.answers["/api/__auth/logout"] = answers({"ok": True})
     open_page(page, "/extras")
     expect(page.locator("#user")).to_have_text("signed-out")
-    loaded = len(site.asked(navigation=True))
+    loaded = len(site.requested(navigation=True))
     page.click("#login")
     expect(page.locator("#user")).to_have_text("signed-in a@b.c")
     page.click("#logout")
     expect(page.locator("#user")).to_have_text("signed-out")
     sessions = [request for request in site.requests if request.path.endswith("/session")]
     assert len(sessions) == 1
-    assert len(site.asked(navigation=True)) == loaded + 2, "the page's data is loaded anew"
+    assert len(site.requested(navigation=True)) == loaded + 2, "the page's data is loaded anew"

@@ -319,6 +319,6 @@ async def test_a_failure_shows_every_problem_and_no_traceback(tmp_path: Path) ->
     project.page("pages/b.fxl", "export default <q>;\n")
     with trio.fail_after(60), pytest.raises(BundleFailed) as caught:
         await bundle(project.plan(), toolchain=await ensure_toolchain(print))
-    shown = str(caught.value)
-    assert "pages/a.fxl:1" in shown and "pages/b.fxl:1" in shown
-    assert "    at " not in shown and "\x1b" not in shown
+    text = str(caught.value)
+    assert "pages/a.fxl:1" in text and "pages/b.fxl:1" in text
+    assert "    at " not in text and "\x1b" not in text

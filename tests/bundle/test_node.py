@@ -113,10 +113,10 @@ def test_tools_get_what_bounds_their_memory_and_nothing_that_loads_code(
 ) -> None:
     for name in ("GOGC", "GOMEMLIMIT", "GODEBUG", "NODE_OPTIONS", "LD_PRELOAD"):
         monkeypatch.setenv(name, "0")
-    given = tool_environment()
-    assert given.keys() & {"GOGC", "GOMEMLIMIT"} == {"GOGC", "GOMEMLIMIT"}
-    assert not given.keys() & {"GODEBUG", "NODE_OPTIONS", "LD_PRELOAD"}
-    assert given.items() >= ALLOCATOR.items()
+    environment = tool_environment()
+    assert environment.keys() & {"GOGC", "GOMEMLIMIT"} == {"GOGC", "GOMEMLIMIT"}
+    assert not environment.keys() & {"GODEBUG", "NODE_OPTIONS", "LD_PRELOAD"}
+    assert environment.items() >= ALLOCATOR.items()
 
 
 @pytest.fixture
@@ -137,27 +137,27 @@ def ask_in_a_new_process(node: Path) -> int:
     return (node.parent.parent / "runs").read_text().count("\n")
 
 
-def test_a_node_is_asked_for_its_version_once_by_all_processes(counted: Path) -> None:
+def test_the_version_of_a_node_is_read_once_for_all_processes(counted: Path) -> None:
     assert [ask_in_a_new_process(counted) for _ in range(3)] == [1, 1, 1]
 
 
-def test_a_node_that_was_updated_is_asked_again(counted: Path) -> None:
+def test_the_version_of_an_updated_node_is_read_again(counted: Path) -> None:
     assert ask_in_a_new_process(counted) == 1
     os.truncate(counted, 40_000_001)
     assert ask_in_a_new_process(counted) == 2
 
 
-def test_a_small_program_is_asked_by_each_process(counted: Path) -> None:
+def test_each_process_reads_the_version_of_a_small_program(counted: Path) -> None:
     os.truncate(counted, 1000)
     assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 2]
 
 
-def test_a_large_program_of_another_name_is_asked_by_each_process(counted: Path) -> None:
+def test_each_process_reads_the_version_of_a_large_program_of_another_name(counted: Path) -> None:
     counted.symlink_to(counted.rename(counted.with_name("manager")))
     assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 2]
 
 
-def test_a_link_to_a_node_is_asked_once_by_all_processes(counted: Path) -> None:
+def test_the_version_behind_a_link_to_a_node_is_read_once_for_all_processes(counted: Path) -> None:
     counted.symlink_to(counted.rename(counted.with_name("nodejs")))
     assert [ask_in_a_new_process(counted) for _ in range(2)] == [1, 1]
 
@@ -169,7 +169,7 @@ def test_a_damaged_memory_of_versions_is_written_again(counted: Path, tmp_path: 
     assert [ask_in_a_new_process(counted) for _ in range(2)] == [2, 2]
 
 
-def test_a_node_whose_path_is_not_utf_8_is_asked_by_each_process(
+def test_each_process_reads_the_version_of_a_node_whose_path_is_not_utf_8(
     counted: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = counted.parent.rename(tmp_path / os.fsdecode(b"b\xe9in"))

@@ -24,8 +24,8 @@ def halves_of(sections: Sections) -> str:
 
 
 def _ranges(numbers: list[int]) -> str:
-    shown: list[str] = []
+    runs: list[str] = []
     for _, group in groupby(enumerate(numbers), key=lambda pair: pair[1] - pair[0]):
         run = [number for _, number in group]
-        shown.append(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}")
-    return " ".join(shown)
+        runs.append(f"{run[0]}-{run[-1]}" if len(run) > 1 else f"{run[0]}")
+    return " ".join(runs)

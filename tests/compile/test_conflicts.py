@@ -69,11 +69,13 @@ async def test_conflicts_in_components_and_stylesheets_are_reported(tmp_path: Pa
     page = imports + UI.replace("data.a", "a")
     found = await check(tmp_path, {"index.fxl": page, "other.fxl": page})
 
-    told = "a merge conflict is not resolved: 'HEAD' up to line 4, then 'feature/a b' up to line 6"
+    message = (
+        "a merge conflict is not resolved: 'HEAD' up to line 4, then 'feature/a b' up to line 6"
+    )
     remedy = "Keep one side, or join them, and remove the three marks."
     assert found == [
-        f"card.jsx:2:1: {told}. {remedy}",
-        f"styles/parts/base.css:2:1: {told}. {remedy}",
+        f"card.jsx:2:1: {message}. {remedy}",
+        f"styles/parts/base.css:2:1: {message}. {remedy}",
     ]
 
 

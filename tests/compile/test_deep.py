@@ -21,11 +21,11 @@ def test_any_depth_is_either_read_or_a_problem_of_the_file(what: str, tmp_path: 
     for size in SIZES:
         code = DEEP[what](size)
         _, problems = check_page(read_text(code + UI, "pages/index.fxl"), tmp_path)
-        shown = " ".join(problem.head for problem in problems)
+        messages = " ".join(problem.head for problem in problems)
         if size >= 300:
-            assert "nested" in shown or "indentation" in shown, (size, shown[:300])
+            assert "nested" in messages or "indentation" in messages, (size, messages[:300])
         elif size <= 50:
-            assert "nested too deeply" not in shown, (size, shown[:300])
+            assert "nested too deeply" not in messages, (size, messages[:300])
         (tmp_path / "module.py").write_text(code)
         assert isinstance(check_python(tmp_path, "module.py"), list)
         module = parse_module(code)

@@ -161,7 +161,7 @@ def test_code_for_the_asyncio_portal_may_use_asyncio() -> None:
 
 
 @pytest.mark.parametrize(
-    ("imports", "code", "told"),
+    ("imports", "code", "messages"),
     [
         (
             "db",
@@ -178,11 +178,11 @@ def test_code_for_the_asyncio_portal_may_use_asyncio() -> None:
     ],
 )
 def test_what_a_module_of_the_framework_does_not_have(
-    imports: str, code: str, told: list[str]
+    imports: str, code: str, messages: list[str]
 ) -> None:
     text = f"from fx import {imports}\n@server\nasync def load(request):\n    return {code}\n{UI}"
     found = check_page(read_text(text.replace("(f)", "(load)"), "pages/index.fxl"))[1]
-    assert [problem.head.removeprefix("pages/index.fxl:") for problem in found] == told
+    assert [problem.head.removeprefix("pages/index.fxl:") for problem in found] == messages
 
 
 @pytest.mark.parametrize(

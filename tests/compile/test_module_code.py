@@ -16,7 +16,9 @@ LOADER = "@server\nasync def load(request):\n    return {'x': store.read()}\n"
 USING = page(f"import store\n\n{LOADER}")
 
 
-def told(root: Path, files: dict[str, str], kind: FindingKind = FindingKind.FOREIGN) -> list[str]:
+def heads_of(
+    root: Path, files: dict[str, str], kind: FindingKind = FindingKind.FOREIGN
+) -> list[str]:
     write_tree(root, files)
     config = load_config(root)
     found = module_problems(root, config, check_project(root, config))
@@ -50,7 +52,7 @@ def test_modules_that_pages_use_are_looked_at(
         files["store.py"] = "from lib.data import read\n"
         files["lib/data.py"] = "from . import inner\n"
         files["lib/inner.py"] = f"{line}\n"
-    [found] = told(tmp_path, files)
+    [found] = heads_of(tmp_path, files)
     assert found.startswith(f"{'lib/inner' if deep else 'store'}.py:{problem}")
 
 
@@ -87,11 +89,11 @@ def test_a_name_of_the_framework_that_a_module_does_not_import_has_its_import_as
     ],
 )
 def test_what_may_well_work_is_left_alone(tmp_path: Path, files: dict[str, str]) -> None:
-    assert told(tmp_path, {"pages/index.fxl": USING, **files}) == []
+    assert heads_of(tmp_path, {"pages/index.fxl": USING, **files}) == []
 
 
 def test_modules_that_the_settings_name_are_looked_at(tmp_path: Path) -> None:
-    found = told(
+    found = heads_of(
         tmp_path,
         {
             "pages/index.fxl": page(""),
@@ -113,7 +115,7 @@ RETURNED = {
 def test_an_envelope_of_a_loader_is_named(tmp_path: Path, line: str) -> None:
     python = f"AGE = 3\n@server\nasync def load(request):\n    found = {{}}\n    {line}\n"
     column = 12
-    assert told(tmp_path, {"pages/index.fxl": page(python)}) == [
+    assert heads_of(tmp_path, {"pages/index.fxl": page(python)}) == [
         f"pages/index.fxl:5:{column}: the page gets both as its data: 'data' and 'revalidate' are "
         "keys like others. Return the data itself, and write CACHE = "
         f"{{'revalidate': {RETURNED[line]}}}."
@@ -130,12 +132,12 @@ def test_an_envelope_of_a_loader_is_named(tmp_path: Path, line: str) -> None:
 )
 def test_other_keys_are_those_of_the_page(tmp_path: Path, line: str) -> None:
     python = f"x = {{}}\n\n@server\nasync def load(request):\n    {line}\n"
-    assert told(tmp_path, {"pages/index.fxl": page(python)}) == []
+    assert heads_of(tmp_path, {"pages/index.fxl": page(python)}) == []
 
 
 def test_an_action_may_return_such_keys(tmp_path: Path) -> None:
     python = "@action\nasync def save(request):\n    return {'data': 1, 'revalidate': 2}\n"
-    assert told(tmp_path, {"pages/index.fxl": page(python)}) == []
+    assert heads_of(tmp_path, {"pages/index.fxl": page(python)}) == []
 
 
 def test_cookies_of_an_action_are_named_with_what_sets_them(tmp_path: Path) -> None:
@@ -143,7 +145,7 @@ def test_cookies_of_an_action_are_named_with_what_sets_them(tmp_path: Path) -> N
         "@action\nasync def save(request):\n    request.state.cookies.set('a', 'b')\n"
         "    request.state.cookies.delete('b')\n    return {}\n"
     )
-    assert told(tmp_path, {"pages/index.fxl": page(python)}) == [
+    assert heads_of(tmp_path, {"pages/index.fxl": page(python)}) == [
         "pages/index.fxl:3:5: 'request.state.cookies' is not set here. "
         "Write request.state.response.set_cookie(…).",
         "pages/index.fxl:4:5: 'request.state.cookies' is not set here. "
@@ -172,7 +174,7 @@ BROKEN = "def read(:\n    return 1\n"
 def test_a_module_that_does_not_parse_is_an_error_wherever_it_is_used(
     tmp_path: Path, files: dict[str, str]
 ) -> None:
-    found = told(tmp_path, {**files, "store.py": BROKEN}, FindingKind.CODE)
+    found = heads_of(tmp_path, {**files, "store.py": BROKEN}, FindingKind.CODE)
     assert [one.partition(". ")[0] for one in found] == [
         "store.py:1:10: broken Python: invalid syntax"
     ]
@@ -180,7 +182,7 @@ def test_a_module_that_does_not_parse_is_an_error_wherever_it_is_used(
 
 def test_a_module_that_parses_and_cannot_be_compiled_is_one_too(tmp_path: Path) -> None:
     files = {"pages/index.fxl": USING, "store.py": "return 1\n"}
-    [found] = told(tmp_path, files, FindingKind.CODE)
+    [found] = heads_of(tmp_path, files, FindingKind.CODE)
     assert found.startswith("store.py:1:1: broken Python: 'return' outside function")
 
 
@@ -190,11 +192,11 @@ def test_modules_that_nothing_uses_or_that_are_no_utf_8_are_left_alone(
 ) -> None:
     used = b"coding" in text
     (tmp_path / "store.py").write_bytes(text)
-    assert told(tmp_path, {"pages/index.fxl": USING if used else page("")}) == []
+    assert heads_of(tmp_path, {"pages/index.fxl": USING if used else page("")}) == []
 
 
 def test_endpoints_and_app_are_reported_once(tmp_path: Path) -> None:
     endpoint = {"pages/index.fxl": page(""), "pages/api/a.py": BROKEN}
-    assert told(tmp_path / "a", endpoint) == []  # it is among the problems of the project
+    assert heads_of(tmp_path / "a", endpoint) == []  # it is among the problems of the project
     app = {"pages/index.fxl": page(""), "app.py": BROKEN}
-    assert len(told(tmp_path / "b", app, FindingKind.CODE)) == 1
+    assert len(heads_of(tmp_path / "b", app, FindingKind.CODE)) == 1

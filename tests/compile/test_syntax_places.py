@@ -79,10 +79,10 @@ PARSED = {
 
 @pytest.mark.parametrize("case", JSX)
 def test_the_tag_that_is_wrong_is_reported(case: str) -> None:
-    text, told = JSX[case]
+    text, message = JSX[case]
     [problem] = check_page(read_text(text, "a.fxl"))[1]
-    assert str(problem).splitlines()[0] == f"a.fxl:{told}"
-    line, column = map(int, told.split(":")[:2])
+    assert str(problem).splitlines()[0] == f"a.fxl:{message}"
+    line, column = map(int, message.split(":")[:2])
     assert problem.frame == frame(text, line, column)
 
 
@@ -90,8 +90,8 @@ def frame(text: str, line: int, column: int) -> str:
     """Three lines with their numbers, and a mark below the place."""
     lines = text.splitlines()
     width = len(str(line + 1))
-    shown = [f"{number:{width}} | {lines[number - 1]}" for number in (line - 1, line, line + 1)]
-    return "\n".join([*shown[:2], f"{' ' * width} | {' ' * (column - 1)}^", shown[2]])
+    rows = [f"{number:{width}} | {lines[number - 1]}" for number in (line - 1, line, line + 1)]
+    return "\n".join([*rows[:2], f"{' ' * width} | {' ' * (column - 1)}^", rows[2]])
 
 
 @pytest.mark.node
@@ -101,7 +101,7 @@ async def test_what_the_parser_finds_is_reported_in_the_same_way(tmp_path: Path)
     with trio.fail_after(60):
         found = await check(tmp_path, app="", imports=False, report=lambda line: None)
     heads = [str(one).partition("fxl:")[2].splitlines()[0] for one in found.problems]
-    assert heads == [told for _, told in PARSED.values()]
+    assert heads == [head for _, head in PARSED.values()]
     assert [one.frame for one in found.problems] == [
         frame(text, one.line, one.column)
         for one, (text, _) in zip(found.problems, PARSED.values(), strict=True)

@@ -14,7 +14,7 @@ def site_of(
     return plan_site(tree, {f"pages/{file}.fxl" for file in standalone or ()}, before)
 
 
-def shown(site: PlannedSite, view: int) -> tuple[str, list[str]]:
+def names_of(site: PlannedSite, view: int) -> tuple[str, list[str]]:
     planned = site.views[view]
     return short(planned), [layout.source[6:-4] for layout in planned.layouts]
 
@@ -26,7 +26,7 @@ def short(view: PlannedView) -> str:
 def test_pages_come_first_in_order_of_specificity_with_their_layouts() -> None:
     site = site_of("layout", "template", "index", "blog/layout", "blog/[id]", "blog/new")
     assert site.routes == (("/", 0), ("/blog/new", 1), ("/blog/[id]", 2))
-    assert shown(site, 2) == ("blog/[id]", ["layout", "template", "blog/layout"])
+    assert names_of(site, 2) == ("blog/[id]", ["layout", "template", "blog/layout"])
     assert [view.id for view in site.views] == list(range(len(site.views)))
 
 
@@ -35,7 +35,7 @@ def test_boundaries_are_views_and_each_is_there_once() -> None:
     a, b = (site.views[id] for _, id in site.routes)
     nearest, outer, bare = (site.views[id] for id in a.boundaries)
     assert (short(nearest), short(outer), short(bare)) == ("a/error", "error", "error")
-    assert shown(site, outer.id)[1] == ["layout"]
+    assert names_of(site, outer.id)[1] == ["layout"]
     assert bare.layouts == ()
     assert b.boundaries == (outer.id, bare.id)
     assert nearest.boundaries == (outer.id, bare.id)
@@ -55,8 +55,11 @@ def test_a_not_found_file_answers_for_its_folder() -> None:
 def test_nothing_stands_around_a_standalone_layout() -> None:
     files = ("layout", "a/layout", "a/template", "a/b/layout", "a/b/index", "a/b/error")
     site = site_of(*files, standalone={"a/template"})
-    assert shown(site, 0) == ("a/b/index", ["a/template", "a/b/layout"])
-    assert shown(site, site.views[0].boundaries[0]) == ("a/b/error", ["a/template", "a/b/layout"])
+    assert names_of(site, 0) == ("a/b/index", ["a/template", "a/b/layout"])
+    assert names_of(site, site.views[0].boundaries[0]) == (
+        "a/b/error",
+        ["a/template", "a/b/layout"],
+    )
 
 
 def test_the_nearest_loading_file_stands_in() -> None:
@@ -74,10 +77,10 @@ def test_views_keep_their_numbers_while_others_come() -> None:
     assert [view.id for view in came.views] == list(range(len(came.views)))
     fresh = site_of(*files, "a", "c/index", "c/error")
     assert [pattern for pattern, _ in came.routes] == [pattern for pattern, _ in fresh.routes]
-    for (_, kept), (_, renumbered) in zip(came.routes, fresh.routes, strict=True):
-        assert shown(came, kept) == shown(fresh, renumbered)
-        around = [shown(came, id) for id in came.views[kept].boundaries]
-        assert around == [shown(fresh, id) for id in fresh.views[renumbered].boundaries]
+    for (_, stored), (_, renumbered) in zip(came.routes, fresh.routes, strict=True):
+        assert names_of(came, stored) == names_of(fresh, renumbered)
+        around = [names_of(came, id) for id in came.views[stored].boundaries]
+        assert around == [names_of(fresh, id) for id in fresh.views[renumbered].boundaries]
 
 
 def test_views_are_renumbered_when_one_is_removed_or_changes_its_layout() -> None:

@@ -42,8 +42,8 @@ def test_halves_of_removed_pages_are_removed(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/a.fxl": page, "pages/b/c.fxl": page})
     build = tmp_path / "build"
     write_halves(check_project(tmp_path, Config()).pages, build)
-    kept = build / "ui/pages/a.fxl.tsx"
-    before = kept.stat().st_ino
+    half = build / "ui/pages/a.fxl.tsx"
+    before = half.stat().st_ino
     (tmp_path / "pages/b/c.fxl").unlink()
     pages = check_project(tmp_path, Config()).pages
     write_halves(pages, build)
@@ -51,7 +51,7 @@ def test_halves_of_removed_pages_are_removed(tmp_path: Path) -> None:
 
     files = {path.relative_to(build).as_posix() for path in build.rglob("*") if path.is_file()}
     assert files == {"ui/pages/a.fxl.tsx", "server/pages/a.fxl.py"}
-    assert kept.stat().st_ino == before
+    assert half.stat().st_ino == before
 
 
 @pytest.mark.parametrize("make", [make_folder, lambda folder: write_whole(folder / "file", b"")])

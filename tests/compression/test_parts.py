@@ -78,8 +78,8 @@ def test_a_body_in_parts_is_the_same_for_a_client(
     coding: Coding, parts: list[bytes], flush: bool
 ) -> None:
     encoder = open_encoder(coding)
-    made = b"".join(encoder.feed(part, flush=flush) for part in parts) + encoder.end()
-    assert decoded(coding, made) == b"".join(parts)
+    encoded = b"".join(encoder.feed(part, flush=flush) for part in parts) + encoder.end()
+    assert decoded(coding, encoded) == b"".join(parts)
 
 
 @given(st.sampled_from(OFFERED), st.binary(max_size=2000), st.booleans())
@@ -96,9 +96,9 @@ def test_a_body_of_cached_parts_is_one_gzip_member(
     pieces: list[bytes], between: bytes, tail: bytes
 ) -> None:
     body = between.join(pieces) + tail
-    made = StoredBody(body, deflate_pieces(pieces), between, tail).gzip()
+    encoded = StoredBody(body, deflate_pieces(pieces), between, tail).gzip()
     member = zlib.decompressobj(wbits=31)
-    assert member.decompress(made) == body
+    assert member.decompress(encoded) == body
     assert member.eof and not member.unused_data
 
 

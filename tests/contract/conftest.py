@@ -42,7 +42,7 @@ def tour(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) 
 
 
 @pytest.fixture(scope="session")
-def shown(tour: Path) -> dict[str, TestResponse]:
+def responses(tour: Path) -> dict[str, TestResponse]:
     """What the tour answers to a GET of each of `PATHS`, rendered by Node."""
 
     async def visit() -> dict[str, TestResponse]:

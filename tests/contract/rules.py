@@ -81,8 +81,8 @@ def read_statements() -> list[str]:
     """
     text = _BLOCK.sub("", REFERENCE.read_text(encoding="utf-8"))
     lines = _TABLE_HEAD.sub("", text).splitlines()
-    kept = [line for line in lines if line.strip() and not line.startswith("#")]
-    return [sentence for line in kept for sentence in _SENTENCES.split(_plain(line))]
+    prose = [line for line in lines if line.strip() and not line.startswith("#")]
+    return [sentence for line in prose for sentence in _SENTENCES.split(_plain(line))]
 
 
 def _plain(line: str) -> str:

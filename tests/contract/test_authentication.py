@@ -134,7 +134,7 @@ async def test_authentication_2c_pages_and_an_endpoint_give_the_cookie(
 
 @rule("authentication.2c")
 @pytest.mark.parametrize(
-    ("policy", "given"),
+    ("policy", "has_cookie"),
     [
         ("public, max-age=60", False),
         ("max-age=60", False),
@@ -144,12 +144,12 @@ async def test_authentication_2c_pages_and_an_endpoint_give_the_cookie(
     ],
 )
 async def test_authentication_2c_pages_that_shared_caches_may_keep_have_no_cookie(
-    tmp_path: Path, policy: str, given: bool
+    tmp_path: Path, policy: str, has_cookie: bool
 ) -> None:
     async with open_pages(tmp_path, CACHED.format(policy=policy)) as client:
         response = await client.get("/")
     assert response.headers["cache-control"] == policy
-    assert ("set-cookie" in response.headers) is given
+    assert ("set-cookie" in response.headers) is has_cookie
 
 
 @rule("authentication.2d")

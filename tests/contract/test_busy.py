@@ -94,8 +94,8 @@ async def test_errors_6_a_full_queue_is_a_503_that_says_when_to_come_back(
     ):
         for method, path, headers in PLACES:
             answer = await ask(at, method, path, headers=headers)
-            shown = (answer.status, answer.headers.get("retry-after"), b"busy" in answer.body)
-            assert shown == (503, "1", True), f"{method} {path} {headers} {answer}"
+            found = (answer.status, answer.headers.get("retry-after"), b"busy" in answer.body)
+            assert found == (503, "1", True), f"{method} {path} {headers} {answer}"
 
 
 @rule("errors.6")

@@ -14,7 +14,7 @@ from tests.contract.projects import open_pages
 from tests.contract.rules import rule
 from tests.contract.servers import Observed, open_socket, serve_with_hypercorn
 
-Shown = dict[str, TestResponse]
+Responses = dict[str, TestResponse]
 based = pytest.mark.parametrize("base", ["", "/app", "/deep/app"])
 PAGE = """
     from pydantic import BaseModel
@@ -172,12 +172,12 @@ async def test_endpoints_markdown_is_the_first_source_that_does_not_decline_fram
 
 @pytest.mark.node
 @rule("endpoints.markdown")
-def test_endpoints_markdown_is_converted_from_html_in_the_end(shown: Shown) -> None:
-    note = shown["/notes/5.md"]
+def test_endpoints_markdown_is_converted_from_html_in_the_end(responses: Responses) -> None:
+    note = responses["/notes/5.md"]
     assert note.headers["content-type"] == "text/markdown; charset=utf-8"
     assert "# Note 5\n\nA **strong** word" in note.text
     assert note.text.endswith("\n--\n/notes/5\n")
-    assert "# Hello Ann" in shown["/index.md?name=Ann"].text
+    assert "# Hello Ann" in responses["/index.md?name=Ann"].text
 
 
 @rule("endpoints.page")
@@ -199,8 +199,8 @@ async def test_endpoints_page_is_html_or_its_payload_at_its_own_path(
 
 @pytest.mark.node
 @rule("endpoints.page")
-def test_endpoints_page_is_rendered_on_the_server(shown: Shown) -> None:
-    assert "<p>plain</p>" in shown["/head/plain"].text
+def test_endpoints_page_is_rendered_on_the_server(responses: Responses) -> None:
+    assert "<p>plain</p>" in responses["/head/plain"].text
 
 
 @rule("endpoints.note_1")
@@ -277,11 +277,11 @@ async def test_endpoints_note_2b_the_navigation_payload_needs_no_render(tmp_path
     renders = Renders()
     files = {"shops/[id]": PAGE, "layout": "@server\nasync def load(request):\n    return {'n': 1}"}
     async with open_llms(tmp_path, files, renders) as client:
-        shown = await client.load_page("/shops/7?q=1")
+        loaded = await client.load_page("/shops/7?q=1")
         assert renders.count == 0
         await client.get("/shops/7?q=1")
         assert renders.count == 1
-    payload = shown.payload
+    payload = loaded.payload
     names = ("ok", "routePath", "requestedPath", "statusCode", "page", "props", "head", "ttl")
     assert set(names) <= payload.keys()
     assert (payload["ok"], payload["statusCode"], payload["ttl"]) == (True, 200, 0)

@@ -36,9 +36,9 @@ async def load_with(root: Path, arguments: str, **settings: Any) -> dict[str, An
         raise LoaderError({arguments})
     """
     async with open_pages(root, {"index": text, "error": ""}, **settings) as client:
-        shown = await client.load_page("/")
-    assert shown.payload["boundary"] == "pages/error.fxl"
-    return {**shown.payload, "http": shown.status}
+        loaded = await client.load_page("/")
+    assert loaded.payload["boundary"] == "pages/error.fxl"
+    return {**loaded.payload, "http": loaded.status}
 
 
 async def act_with(root: Path, error: str) -> tuple[int, dict[str, Any]]:
@@ -86,9 +86,9 @@ async def test_loader_error_status_code_is_the_http_status(
 
 @rule("loader_error.data")
 async def test_loader_error_data_reaches_the_boundary_as_json(tmp_path: Path) -> None:
-    given = {"sku": 7, "left": [None, 1.5], "at": {"shop": "é"}}
-    payload = await load_with(tmp_path, f'"x", 409, {given!r}')
-    assert payload["data"] == given
+    data = {"sku": 7, "left": [None, 1.5], "at": {"shop": "é"}}
+    payload = await load_with(tmp_path, f'"x", 409, {data!r}')
+    assert payload["data"] == data
     assert payload["props"]["data"] == {}
 
 
@@ -146,9 +146,9 @@ async def test_action_error_data_is_sent_as_json(tmp_path: Path) -> None:
 
 @rule("action_error.fields")
 async def test_action_error_fields_reach_the_client_as_fields(tmp_path: Path) -> None:
-    given = {"items.0.price": ["too low", "odd"], "name": ["taken"]}
-    _, body = await act_with(tmp_path, f'ActionError("x", fields={given!r})')
-    assert body == {"ok": False, "error": "x", "fields": given}
+    fields = {"items.0.price": ["too low", "odd"], "name": ["taken"]}
+    _, body = await act_with(tmp_path, f'ActionError("x", fields={fields!r})')
+    assert body == {"ok": False, "error": "x", "fields": fields}
 
 
 @rule("action_error.properties")
@@ -259,9 +259,9 @@ def test_validation_error_by_user_can_be_caught_as_an_action_error() -> None:
 )
 def test_errors_can_be_pickled_and_copied(error: Exception, remake: Any) -> None:
     error.add_note("a note")
-    made = remake(error)
-    assert type(made) is type(error)
-    assert (str(made), made.args, vars(made)) == (str(error), error.args, vars(error))
+    copied = remake(error)
+    assert type(copied) is type(error)
+    assert (str(copied), copied.args, vars(copied)) == (str(error), error.args, vars(error))
 
 
 @rule("validation_error.fields")

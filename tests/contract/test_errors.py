@@ -17,7 +17,7 @@ from fxtrio.context import entered
 from tests.contract.projects import open_pages, problems_of
 from tests.contract.rules import rule
 
-Shown = dict[str, TestResponse]
+Responses = dict[str, TestResponse]
 RAISES = """
     @server
     async def load(request):
@@ -52,8 +52,8 @@ ACTS = """
 
 @pytest.mark.node
 @rule("errors.1", "errors.loader_1")
-def test_errors_1_the_nearest_boundary_shows_the_message(shown: Shown) -> None:
-    response = shown["/broken/sold%20out%20%3Cb%3E"]
+def test_errors_1_the_nearest_boundary_shows_the_message(responses: Responses) -> None:
+    response = responses["/broken/sold%20out%20%3Cb%3E"]
     assert response.status == 409
     assert '<main id="nearest-error"><h1>sold out &lt;b&gt;</h1>' in response.text
     code = re.search("<code>(.*?)</code>", response.text)
@@ -75,9 +75,9 @@ async def test_errors_1_boundaries_are_found_by_folder_and_the_status_is_500(
     pages = ("index", "x", "shop/index", "shop/deep/[id]")
     files = {**dict.fromkeys(pages, raises), "error": "", "shop/error": ""}
     async with open_pages(tmp_path, files) as client:
-        shown = await client.load_page(path)
-    assert (shown.status, shown.error) == (500, "gone")
-    assert shown.payload["boundary"] == f"pages/{boundary}.fxl"
+        loaded = await client.load_page(path)
+    assert (loaded.status, loaded.error) == (500, "gone")
+    assert loaded.payload["boundary"] == f"pages/{boundary}.fxl"
 
 
 @rule("errors.1")
@@ -87,9 +87,9 @@ async def test_errors_1_a_boundary_outside_a_layout_shows_its_failure(
     raises = RAISES.format(error='LoaderError("no shop", 503)')
     files = {"shop/layout": raises, "shop/index": "", "error": "", "shop/error": ""}
     async with open_pages(tmp_path, files) as client:
-        shown = await client.load_page("/shop")
-    assert (shown.status, shown.error) == (503, "no shop")
-    assert shown.payload["boundary"] == "pages/error.fxl"
+        loaded = await client.load_page("/shop")
+    assert (loaded.status, loaded.error) == (503, "no shop")
+    assert loaded.payload["boundary"] == "pages/error.fxl"
 
 
 @rule("errors.2")
@@ -97,9 +97,9 @@ async def test_errors_1_a_boundary_outside_a_layout_shows_its_failure(
 async def test_errors_2_the_int_of_a_loader_is_the_status(tmp_path: Path, status: int) -> None:
     text = f"@server\nasync def load(request):\n    return {{'n': 1}}, {status}"
     async with open_pages(tmp_path, {"index": text, "error": "", "not-found": ""}) as client:
-        html, shown = await client.get("/"), await client.load_page("/")
-    assert (html.status, shown.status, shown.payload["ok"]) == (status, status, True)
-    assert shown.data == {"n": 1}
+        html, loaded = await client.get("/"), await client.load_page("/")
+    assert (html.status, loaded.status, loaded.payload["ok"]) == (status, status, True)
+    assert loaded.data == {"n": 1}
 
 
 async def _act(root: Path, name: str, body: Any = None, **options: Any) -> tuple[int, Any]:

@@ -12,7 +12,7 @@ from fx.testing import TestResponse
 from tests.contract.projects import open_pages
 from tests.contract.rules import rule
 
-Shown = dict[str, TestResponse]
+Responses = dict[str, TestResponse]
 RAISES = """
     @server
     async def load(request):
@@ -52,9 +52,9 @@ async def test_errors_loader_2_the_navigation_payload_has_the_error_and_the_boun
     layout = "@server\nasync def load(request):\n    return {'user': 'Ann'}"
     files = {"shop/index": text, "error": "", "shop/error": "", "shop/layout": layout}
     async with open_pages(tmp_path, files) as client:
-        shown = await client.load_page("/shop?x=1")
+        loaded = await client.load_page("/shop?x=1")
         html = await client.get("/shop?x=1")
-        view = client.app.site.plans[shown.payload["page"]["id"]].view
+        view = client.app.site.plans[loaded.payload["page"]["id"]].view
     expected = {
         "ok": False,
         "statusCode": 410,
@@ -63,21 +63,25 @@ async def test_errors_loader_2_the_navigation_payload_has_the_error_and_the_boun
         "data": {"id": 5},
         "boundary": "pages/shop/error.fxl",
     }
-    assert expected.items() <= shown.payload.items()
-    assert (shown.status, html.status) == (410, 410)
+    assert expected.items() <= loaded.payload.items()
+    assert (loaded.status, html.status) == (410, 410)
     assert view.module == "pages/shop/error.fxl"
-    assert shown.payload["props"]["layoutData"] == {"user": "Ann"}
-    assert shown.payload["requestedPath"] == "/shop?x=1"
+    assert loaded.payload["props"]["layoutData"] == {"user": "Ann"}
+    assert loaded.payload["requestedPath"] == "/shop?x=1"
 
 
 @rule("errors.loader_2")
 async def test_errors_loader_2_without_a_boundary_it_names_none(tmp_path: Path) -> None:
     text = RAISES.format(error='LoaderError("gone", 410)')
     async with open_pages(tmp_path, text) as client:
-        shown = await client.load_page("/")
-    assert shown.status == 410
-    assert shown.payload["boundary"] is None
-    assert (shown.payload["ok"], shown.payload["statusCode"], shown.error) == (False, 410, "gone")
+        loaded = await client.load_page("/")
+    assert loaded.status == 410
+    assert loaded.payload["boundary"] is None
+    assert (loaded.payload["ok"], loaded.payload["statusCode"], loaded.error) == (
+        False,
+        410,
+        "gone",
+    )
 
 
 NOT_FOUND = RAISES.format(error='LoaderError("no such thing", 404)')
@@ -100,9 +104,9 @@ async def test_errors_loader_3_a_404_shows_the_nearest_error_page_and_an_unknown
     pages = dict.fromkeys(("a", "shop/a", "shop/deep/a"), NOT_FOUND)
     others = dict.fromkeys(("not-found", "error", "shop/error", "shop/deep/not-found"), "")
     async with open_pages(tmp_path, {**pages, **others}) as client:
-        shown, html = await client.load_page(path), await client.get(path)
-    assert (shown.status, html.status) == (404, 404)
-    assert shown.payload["boundary"] == f"pages/{boundary}.fxl"
+        loaded, html = await client.load_page(path), await client.get(path)
+    assert (loaded.status, html.status) == (404, 404)
+    assert loaded.payload["boundary"] == f"pages/{boundary}.fxl"
 
 
 @rule("errors.loader_5")
@@ -118,22 +122,22 @@ async def test_errors_loader_5_not_found_shows_the_nearest_not_found_page(
     others = dict.fromkeys(("error", "shop/error", "shop/deep/not-found"), "")
     pages = {**dict.fromkeys(("shop/a", "shop/deep/a"), text), **others}
     async with open_pages(tmp_path, pages) as client:
-        shown = await client.load_page(path)
-    found = shown.payload["boundary"], shown.payload["type"], shown.payload["data"]
-    assert (shown.status, *found) == (404, f"pages/{boundary}.fxl", "NotFound", {"id": 5})
+        loaded = await client.load_page(path)
+    found = loaded.payload["boundary"], loaded.payload["type"], loaded.payload["data"]
+    assert (loaded.status, *found) == (404, f"pages/{boundary}.fxl", "NotFound", {"id": 5})
 
 
 @pytest.mark.node
 @rule("errors.loader_3")
-def test_errors_loader_3_an_unknown_url_is_rendered_by_it(shown: Shown) -> None:
-    assert shown["/nowhere"].status == 404
-    assert "<h1>Nothing here: <!-- -->404</h1>" in shown["/nowhere"].text
+def test_errors_loader_3_an_unknown_url_is_rendered_by_it(responses: Responses) -> None:
+    assert responses["/nowhere"].status == 404
+    assert "<h1>Nothing here: <!-- -->404</h1>" in responses["/nowhere"].text
 
 
 @pytest.mark.node
 @rule("errors.loader_4")
-def test_errors_loader_4_other_exceptions_say_nothing_in_production(shown: Shown) -> None:
-    response = shown["/broken/division"]
+def test_errors_loader_4_other_exceptions_say_nothing_in_production(responses: Responses) -> None:
+    response = responses["/broken/division"]
     assert response.status == 500
     assert "<h1>An unexpected error occurred.</h1><code>500 ServerError" in response.text
     assert "division by zero" not in response.text
@@ -153,8 +157,8 @@ async def test_errors_loader_4_their_own_message_and_type_is_for_development(
 ) -> None:
     text = "@server\nasync def load(request):\n    return {'x': 1 / 0}"
     async with open_pages(tmp_path, {"index": text, "error": ""}, mode=mode) as client:
-        shown = await client.load_page("/")
-    assert (shown.status, shown.error, shown.payload["type"]) == (500, message, kind)
+        loaded = await client.load_page("/")
+    assert (loaded.status, loaded.error, loaded.payload["type"]) == (500, message, kind)
 
 
 @rule("errors.action_1")

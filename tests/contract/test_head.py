@@ -12,7 +12,7 @@ from fx.testing import TestResponse
 from tests.contract.projects import open_pages, problems_of
 from tests.contract.rules import rule
 
-Shown = dict[str, TestResponse]
+Responses = dict[str, TestResponse]
 pytestmark = pytest.mark.node
 
 
@@ -54,26 +54,26 @@ def head_of(response: TestResponse) -> HeadReader:
 
 
 @rule("head.1")
-def test_head_1_the_head_component_works_from_deep_in_the_tree(shown: Shown) -> None:
-    head = head_of(shown["/head/element"])
+def test_head_1_the_head_component_works_from_deep_in_the_tree(responses: Responses) -> None:
+    head = head_of(responses["/head/element"])
     assert head.titles == ["Head of a component"]
     assert ("description", "About Head of a component") in head.metas
     assert head.canonical == ["/element"]
-    body = shown["/head/element"].text.partition("<body")[2]
+    body = responses["/head/element"].text.partition("<body")[2]
     assert "deep" in body
     assert "<title" not in body.partition("<script")[0]
 
 
 @rule("head.2", "head.2b")
-def test_head_2_a_str_is_in_the_document(shown: Shown) -> None:
-    head = head_of(shown["/head/static"])
+def test_head_2_a_str_is_in_the_document(responses: Responses) -> None:
+    head = head_of(responses["/head/static"])
     assert head.titles == ["HEAD of the page & more"]
     assert ("robots", "HEAD of the page") in head.metas
 
 
 @rule("head.2b")
-def test_head_2b_a_list_of_str_is_in_the_document(shown: Shown) -> None:
-    head = head_of(shown["/head/list"])
+def test_head_2b_a_list_of_str_is_in_the_document(responses: Responses) -> None:
+    head = head_of(responses["/head/list"])
     assert head.titles == ["A list"]
     assert ("og:type", "article") in head.metas
 
@@ -115,9 +115,9 @@ def test_head_2_is_read_at_compile_time_where_mistakes_are_found(tmp_path: Path)
 
 
 @rule("head.2c")
-def test_head_2c_a_function_gets_the_data_of_the_loader(shown: Shown) -> None:
-    assert head_of(shown["/head/%3Cb%3E"]).titles == ["Dynamic: <b>"]
-    several = head_of(shown["/head/several"])
+def test_head_2c_a_function_gets_the_data_of_the_loader(responses: Responses) -> None:
+    assert head_of(responses["/head/%3Cb%3E"]).titles == ["Dynamic: <b>"]
+    several = head_of(responses["/head/several"])
     assert several.titles == ["Several"]
     assert ("description", "of a function") in several.metas
 
@@ -134,8 +134,10 @@ def test_head_2c_the_function_must_be_synchronous_and_take_the_data(tmp_path: Pa
 
 
 @rule("head.3", "head.3b")
-def test_head_3_the_last_of_layout_and_page_wins_and_nothing_is_there_twice(shown: Shown) -> None:
-    both = head_of(shown["/head/both"])
+def test_head_3_the_last_of_layout_and_page_wins_and_nothing_is_there_twice(
+    responses: Responses,
+) -> None:
+    both = head_of(responses["/head/both"])
     assert both.titles == ["Head of the page"]
     assert sorted(both.metas) == [
         ("author", "HEAD of the page"),
@@ -146,13 +148,15 @@ def test_head_3_the_last_of_layout_and_page_wins_and_nothing_is_there_twice(show
 
 
 @rule("head.3b")
-def test_head_3b_the_components_of_a_layout_win_over_its_own_values_only(shown: Shown) -> None:
-    plain = head_of(shown["/head/plain"])
+def test_head_3b_the_components_of_a_layout_win_over_its_own_values_only(
+    responses: Responses,
+) -> None:
+    plain = head_of(responses["/head/plain"])
     assert plain.titles == ["HEAD of the layout"]
     assert sorted(plain.metas) == [
         ("author", "Head of the layout"),
         ("robots", "HEAD of the layout"),
     ]
-    static = head_of(shown["/head/static"])
+    static = head_of(responses["/head/static"])
     assert static.titles == ["HEAD of the page & more"]
     assert ("author", "Head of the layout") in static.metas

@@ -64,8 +64,8 @@ async def test_injection_with_loader_gives_server_and_loader_error_and_no_more(
     tmp_path: Path,
 ) -> None:
     async with open_pages(tmp_path, SEE + LOADER) as client:
-        shown = await client.load_page("/")
-    assert shown.data == dict.fromkeys(WITH_LOADER, True)
+        page = await client.load_page("/")
+    assert page.data == dict.fromkeys(WITH_LOADER, True)
 
 
 @rule("injection.with_action")
@@ -78,8 +78,8 @@ async def test_injection_with_action_gives_its_four_names_and_no_more(tmp_path: 
 @rule("injection.with_loader", "injection.with_action")
 async def test_injection_with_loader_and_action_gives_all_six(tmp_path: Path) -> None:
     async with open_pages(tmp_path, SEE + ACTION + LOADER) as client:
-        shown = await client.load_page("/")
-    assert shown.data == dict.fromkeys(WITH_LOADER | WITH_ACTION, True)
+        page = await client.load_page("/")
+    assert page.data == dict.fromkeys(WITH_LOADER | WITH_ACTION, True)
 
 
 @rule("injection.with_loader", "injection.with_action")
@@ -89,8 +89,8 @@ async def test_injection_with_loader_or_action_missing_gives_nothing(tmp_path: P
         return f"<title>{sorted(seen())}</title>"
     """
     async with open_pages(tmp_path, SEE + head) as client:
-        shown = await client.load_page("/")
-    assert shown.head == [[["title", {}, "[]"]]]
+        page = await client.load_page("/")
+    assert page.head == [[["title", {}, "[]"]]]
 
 
 @rule("injection.with_loader")
@@ -106,8 +106,8 @@ async def test_injection_with_loader_leaves_docstring_and_future_imports_first(
         return {"doc": __doc__, "error": LoaderError.__name__}
     '''
     async with open_pages(tmp_path, text.replace("Unknown", "'LoaderError'")) as client:
-        shown = await client.load_page("/")
-    assert shown.data == {"doc": "What the page is for.", "error": "LoaderError"}
+        page = await client.load_page("/")
+    assert page.data == {"doc": "What the page is for.", "error": "LoaderError"}
 
 
 @rule("injection.1")
@@ -122,8 +122,8 @@ async def test_injection_1_a_name_that_the_file_binds_is_not_replaced(
     assert problems_of(tmp_path, files) == []
     async with open_pages(tmp_path, files) as client:
         for name in NAMES:
-            shown = await client.load_page(f"/{name.lower()}")
-            assert shown.data == {each: each != name for each in NAMES}, name
+            page = await client.load_page(f"/{name.lower()}")
+            assert page.data == {each: each != name for each in NAMES}, name
 
 
 @rule("injection.1")
@@ -134,8 +134,8 @@ async def test_injection_1_an_import_for_type_checkers_alone_takes_nothing_away(
     text = TYPING_ONLY.format(name=name) + SEE + LOADER + ACTION
     assert problems_of(tmp_path, text) == []
     async with open_pages(tmp_path, text) as client:
-        shown = await client.load_page("/")
-    assert shown.data == dict.fromkeys(NAMES, True)
+        page = await client.load_page("/")
+    assert page.data == dict.fromkeys(NAMES, True)
 
 
 @rule("injection.1")
@@ -165,10 +165,10 @@ async def test_injection_1_a_decorator_of_the_file_marks_nothing(
         return f"<title>{{used}} {{data}}</title>"
     """
     async with open_pages(tmp_path, text) as client:
-        shown = await client.load_page("/")
+        page = await client.load_page("/")
         called = await client.action("/", "load")
-    assert shown.head == [[["title", {}, "['own'] {}"]]]
-    assert (shown.data, called.status) == ({}, 404)
+    assert page.head == [[["title", {}, "['own'] {}"]]]
+    assert (page.data, called.status) == ({}, 404)
 
 
 @rule("injection.1")
@@ -185,8 +185,8 @@ async def test_injection_1_an_error_class_of_the_file_is_an_exception_like_any_o
         raise LoaderError("mine", 418)
     """
     async with open_pages(tmp_path, text) as client:
-        shown = await client.load_page("/")
-    assert (shown.status, shown.payload["type"]) == (500, "ServerError")
+        page = await client.load_page("/")
+    assert (page.status, page.payload["type"]) == (500, "ServerError")
 
 
 @rule("injection.2")

@@ -139,8 +139,8 @@ async def test_loader_5_every_file_may_have_its_own(tmp_path: Path) -> None:
     one = RETURNS.format(value='{"n": 1}')
     files = {"layout": one.replace("1", "0"), "index": one, "other": one.replace("1", "2")}
     async with open_pages(tmp_path, files) as client:
-        shown = [await client.load_page(path) for path in ("/", "/other")]
-    assert [(each.layout_data, each.data) for each in shown] == [
+        pages = [await client.load_page(path) for path in ("/", "/other")]
+    assert [(each.layout_data, each.data) for each in pages] == [
         ({"n": 0}, {"n": 1}),
         ({"n": 0}, {"n": 2}),
     ]

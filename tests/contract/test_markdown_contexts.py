@@ -12,7 +12,7 @@ from fxtrio.markdown import LlmsPageInfo
 from tests.contract.llms import HTML, Renders, open_llms
 from tests.contract.rules import rule
 
-Shown = dict[str, TestResponse]
+Responses = dict[str, TestResponse]
 
 
 @rule("markdown.context.passed")
@@ -105,9 +105,9 @@ async def test_markdown_context_run_loader_is_empty_without_a_loader(tmp_path: P
 @pytest.mark.node
 @rule("markdown.context.render_html")
 def test_markdown_context_render_html_is_the_body_of_the_page_as_node_renders_it(
-    shown: Shown,
+    responses: Responses,
 ) -> None:
-    html = shown["/notes/5.md?as=html"].text
+    html = responses["/notes/5.md?as=html"].text
     assert '<div class="tour"><header>The tour</header>' in html
     assert "<h1>Note <!-- -->5</h1>" in html
     assert "<html" not in html and "<script" not in html

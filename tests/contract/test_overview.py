@@ -13,7 +13,7 @@ from tests.contract.rules import rule
 from tests.contract.test_head import head_of
 from tests.plugins.pages import write_project
 
-Shown = dict[str, TestResponse]
+Responses = dict[str, TestResponse]
 TODO = """
     import trio
     from fx.tasks import enqueue
@@ -57,16 +57,16 @@ TODO = """
 
 @pytest.mark.node
 @rule("overview.page_files")
-def test_overview_page_files_hold_python_and_jsx(shown: Shown) -> None:
-    html = shown["/?name=Ann%20%3Cb%3E"].text
+def test_overview_page_files_hold_python_and_jsx(responses: Responses) -> None:
+    html = responses["/?name=Ann%20%3Cb%3E"].text
     assert "<h1>Hello Ann &lt;b&gt;</h1>" in html
     assert "async def" not in html
 
 
 @pytest.mark.node
 @rule("overview.loader")
-def test_overview_loader_data_is_rendered(shown: Shown) -> None:
-    html = shown["/?name=Ann%20%3Cb%3E"].text
+def test_overview_loader_data_is_rendered(responses: Responses) -> None:
+    html = responses["/?name=Ann%20%3Cb%3E"].text
     assert html.index("<header>The tour</header>") < html.index("<p>The tour</p>")
     assert '"data":{"greeting":"Hello Ann \\u003cb\\u003e"}' in html
 
@@ -76,17 +76,17 @@ async def test_overview_actions_are_called_over_http(tmp_path: Path) -> None:
     async with open_pages(tmp_path, TODO) as client:
         first = await client.post("/api/__actions/index/add", json={"entry": "tea"})
         second = await client.post("/api/__actions/index/add", json={"entry": "rice"})
-        shown = await client.load_page("/")
+        loaded = await client.load_page("/")
     assert (first.json(), second.json()) == ({"ok": True, "count": 2}, {"ok": True, "count": 3})
-    assert shown.data == {"entries": ["milk", "tea", "rice"]}
+    assert loaded.data == {"entries": ["milk", "tea", "rice"]}
 
 
 @rule("overview.errors")
 async def test_overview_errors_are_structured_responses(tmp_path: Path) -> None:
     async with open_pages(tmp_path, TODO) as client:
-        shown = await client.load_page("/?fail")
+        loaded = await client.load_page("/?fail")
         refused = await client.post("/api/__actions/index/clear", json={})
-    assert (shown.status, shown.error) == (503, "No list")
+    assert (loaded.status, loaded.error) == (503, "No list")
     assert (refused.status, refused.json()) == (403, {"ok": False, "error": "Not yours"})
 
 
@@ -102,9 +102,9 @@ async def test_overview_enqueue_runs_work_that_nobody_waits_for(tmp_path: Path) 
     async with open_pages(tmp_path, TODO) as client:
         result = await client.action("/", "add_later", {"entry": "tea"})
         await wait_all_tasks_blocked()
-        shown = await client.load_page("/")
+        loaded = await client.load_page("/")
     assert result.data == {"count": 1}
-    assert shown.data == {"entries": ["milk", "tea"]}
+    assert loaded.data == {"entries": ["milk", "tea"]}
 
 
 @rule("overview.websocket")
@@ -128,17 +128,17 @@ async def test_overview_markdown_is_served_when_llms_is_enabled(tmp_path: Path) 
 
 @pytest.mark.node
 @rule("overview.head")
-def test_overview_head_elements_come_from_both_sources(shown: Shown) -> None:
-    assert head_of(shown["/head/element"]).titles == ["Head of a component"]
-    assert head_of(shown["/head/list"]).titles == ["A list"]
+def test_overview_head_elements_come_from_both_sources(responses: Responses) -> None:
+    assert head_of(responses["/head/element"]).titles == ["Head of a component"]
+    assert head_of(responses["/head/list"]).titles == ["A list"]
 
 
 async def test_the_example_of_the_reference_works(tmp_path: Path) -> None:
     write_project("reference/runtime-api.md", tmp_path)
     async with open_pages(tmp_path, {}) as client:
-        shown = await client.load_page("/shout?word=oh")
+        loaded = await client.load_page("/shout?word=oh")
         louder = await client.action("/shout", "louder", {"word": "oh"})
         refused = await client.action("/shout", "louder", {"word": "OH"})
-    assert (shown.data, louder.data) == ({"word": "oh"}, {"word": "OH"})
+    assert (loaded.data, louder.data) == ({"word": "oh"}, {"word": "OH"})
     assert (refused.status, refused.error) == (409, "That is as loud as it gets.")
-    assert shown.head == [[["title", {}, "Shout"]]]
+    assert loaded.head == [[["title", {}, "Shout"]]]

@@ -67,10 +67,10 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
 
 
 async def ask(client: Client, kind: Kind, **headers: str) -> TestResponse:
-    given = {"x-one": "1", **headers}
+    all_headers = {"x-one": "1", **headers}
     if kind == "action":
-        return await client.post(URLS[kind], json={}, headers=given)
-    return await client.get(URLS[kind], headers={**given, "x-fx-navigation": "1"})
+        return await client.post(URLS[kind], json={}, headers=all_headers)
+    return await client.get(URLS[kind], headers={**all_headers, "x-fx-navigation": "1"})
 
 
 def seen(response: TestResponse) -> dict[str, Any]:
@@ -144,8 +144,8 @@ async def test_request_state_can_be_changed_and_is_of_one_request(tmp_path: Path
         return {"before": before, "after": request.state.count}
     """
     async with open_pages(tmp_path, counts) as client:
-        shown = [await client.load_page("/") for _ in range(2)]
-    assert [each.data for each in shown] == [{"before": 0, "after": 1}] * 2
+        pages = [await client.load_page("/") for _ in range(2)]
+    assert [each.data for each in pages] == [{"before": 0, "after": 1}] * 2
 
 
 @rule("request.request_id")

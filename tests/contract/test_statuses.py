@@ -163,10 +163,10 @@ def assert_shape(body: bytes, shape: str) -> None:
     """Assert that a failure is shown as what asked for it can read."""
     text = body.decode()
     if shape in ("json", "payload"):
-        shown = json.loads(text)
-        assert (shown["ok"], shown["error"]) == (False, "An unexpected error occurred.")
+        payload = json.loads(text)
+        assert (payload["ok"], payload["error"]) == (False, "An unexpected error occurred.")
     if shape == "payload":
-        assert (shown["statusCode"], shown["boundary"]) == (500, "pages/error.fxl")
+        assert (payload["statusCode"], payload["boundary"]) == (500, "pages/error.fxl")
     if shape == "html":
         assert '"boundary":"pages/error.fxl"' in text
     if shape == "form":

@@ -47,8 +47,8 @@ def test_versioning_1_neither_is_there_without_an_action(tmp_path: Path, name: s
 
 @rule("versioning.3")
 def test_versioning_3_the_package_has_one_version_and_a_changelog() -> None:
-    shown = CliRunner().invoke(main, ["--version"]).output
-    assert version("fxtrio") in shown
+    output = CliRunner().invoke(main, ["--version"]).output
+    assert version("fxtrio") in output
     changelog = (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
     headings = [line for line in changelog.splitlines() if line.startswith("## ")]
     assert headings[0] == "## Unreleased" or version("fxtrio") in headings[0]

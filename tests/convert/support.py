@@ -30,7 +30,7 @@ def git(root: Path, *arguments: str) -> str:
     return done.stdout
 
 
-def told(command: str, root: Path, *options: str) -> dict[str, Any]:
+def report_of(command: str, root: Path, *options: str) -> dict[str, Any]:
     """Return what a command prints with ``--json``."""
     result = CliRunner().invoke(main, [command, "--root", str(root), "--json", *options])
     assert result.exit_code == 0, result.output

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser
 
 from fxtrio.cli.group import main
 from tests.convert.next_app import FILES, SERVER
-from tests.convert.support import committed, git, told, tree_of
+from tests.convert.support import committed, git, report_of, tree_of
 from tests.e2e.support import fx, served, visit
 
 pytestmark = pytest.mark.node
@@ -21,10 +21,10 @@ pytestmark = pytest.mark.node
 def test_what_it_writes_builds_and_serves(browser: Browser, tmp_path: Path) -> None:
     root = committed(tmp_path.resolve() / "acme", FILES)
     before = tree_of(root)
-    shown = told("from-next", root)
+    preview = report_of("from-next", root)
     assert tree_of(root) == before
-    assert [one["message"] for one in shown["problems"]] == []
-    assert told("from-next", root, "--write")["files"] == shown["files"]
+    assert [one["message"] for one in preview["problems"]] == []
+    assert report_of("from-next", root, "--write")["files"] == preview["files"]
     assert json.loads((root / "package.json").read_text("utf-8")) == {
         "name": "acme",
         "scripts": {"dev": "fx dev", "build": "fx build", "start": "fx serve"},
@@ -64,7 +64,7 @@ def test_what_it_writes_builds_and_serves(browser: Browser, tmp_path: Path) -> N
 
 def test_what_runs_on_the_server_is_listed_with_its_place(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), {**FILES, **SERVER})
-    found = told("from-next", root, "--write")["problems"]
+    found = report_of("from-next", root, "--write")["problems"]
     left = {
         f"{Path(one['path']).relative_to(root).as_posix()}:{one['line']}": one["remedy"]
         for one in found
@@ -108,7 +108,7 @@ def test_pages_of_the_older_router_stay_where_they_are(tmp_path: Path) -> None:
         "pages/api/hello.ts": "export default function handler() {}\n",
     }
     root = committed(tmp_path.resolve(), files)
-    found = told("from-next", root, "--write")
+    found = report_of("from-next", root, "--write")
     assert sorted(git(root, "ls-files", "--others").split()) == [
         "fx.config.json",
         "pages/blog/[slug].fxl",
@@ -133,7 +133,7 @@ def test_a_project_as_next_js_makes_it_is_converted_with_its_tailwind(tmp_path: 
     }
     root = committed(tmp_path.resolve() / "acme", files)
 
-    told("from-next", root, "--write")
+    report_of("from-next", root, "--write")
 
     assert not (root / "next-env.d.ts").exists()
     package = json.loads((root / "package.json").read_text("utf-8"))

@@ -12,7 +12,7 @@ from playwright.sync_api import Browser
 
 from fxtrio.cli.group import main
 from tests.convert.pyxle_app import FILES
-from tests.convert.support import committed, git, told, tree_of
+from tests.convert.support import committed, git, report_of, tree_of
 from tests.e2e.support import fx, served, visit
 
 pytestmark = pytest.mark.node
@@ -36,7 +36,7 @@ def left(found: dict[str, object], root: Path) -> list[tuple[str, int, str]]:
 def test_it_only_shows_what_it_would_do(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), FILES)
     before = tree_of(root)
-    found = told("from-pyxle", root)
+    found = report_of("from-pyxle", root)
     assert tree_of(root) == before
     assert git(root, "status", "--porcelain") == ""
     assert not found["written"]
@@ -55,7 +55,7 @@ def test_it_only_shows_what_it_would_do(tmp_path: Path) -> None:
 def test_what_it_writes_builds_and_serves(browser: Browser, tmp_path: Path) -> None:
     files = {path: text for path, text in FILES.items() if path != "mails.py"}
     root = committed(tmp_path.resolve() / "board", files)
-    assert told("from-pyxle", root, "--write")["written"]
+    assert report_of("from-pyxle", root, "--write")["written"]
     assert not [*root.rglob("*.pyxl"), *root.rglob("*.fx-part*")]
     assert json.loads((root / "fx.config.json").read_text("utf-8")) == {
         "name": "board",
@@ -99,7 +99,7 @@ def refused(root: Path, *options: str) -> str:
 def test_tailwind_comes_by_postcss(tmp_path: Path) -> None:
     package = '{"devDependencies": {"@tailwindcss/vite": "^4.1.0", "tailwindcss": "^4.1.0"}}'
     root = committed(tmp_path.resolve(), {**SMALL, "package.json": package})
-    told("from-pyxle", root, "--write")
+    report_of("from-pyxle", root, "--write")
     assert '"@tailwindcss/postcss": "^4.1.0"' in (root / "package.json").read_text("utf-8")
     assert "@tailwindcss/postcss" in (root / "postcss.config.mjs").read_text("utf-8")
 
@@ -117,14 +117,14 @@ def test_it_writes_outside_of_git_only_with_an_option(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), SMALL)
     (root / ".git").rename(root.parent / f"{root.name}-git")
     assert "this is not a Git repository, so it could not be undone" in refused(root)
-    assert told("from-pyxle", root, "--write", "--force")["written"]
+    assert report_of("from-pyxle", root, "--write", "--force")["written"]
     assert (root / "pages/index.fxl").exists()
 
 
 def test_variables_may_be_ignored_by_git(tmp_path: Path) -> None:
     ignored = {".gitignore": ".env*\n.pyxle-build/\n", ".env": "PYXLE_PUBLIC_A=1\n"}
     root = committed(tmp_path.resolve(), {**SMALL, **ignored})
-    assert told("from-pyxle", root, "--write")["written"]
+    assert report_of("from-pyxle", root, "--write")["written"]
     assert (root / ".env").read_text("utf-8") == "FX_PUBLIC_A=1\n"
     assert (root / ".gitignore").read_text("utf-8") == ".env*\n.pyxle-build/\n.fx/\n"
 
@@ -189,7 +189,7 @@ def test_what_has_another_effect_is_listed_where_it_will_be(tmp_path: Path) -> N
         }
     """
     root = committed(tmp_path.resolve(), {"pages/index.pyxl": page})
-    found = left(told("from-pyxle", root), root)
+    found = left(report_of("from-pyxle", root), root)
     assert (
         "pages/index.fxl",
         7,

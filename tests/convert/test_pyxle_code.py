@@ -144,8 +144,8 @@ def test_edits_do_not_overlap() -> None:
 
 def test_settings_without_a_counterpart_are_reported_where_they_were() -> None:
     text = '{\n  "csrf": {"cookieName": "x", "exemptPaths": ["/hook"]},\n  "plugins": ["mine:P"]\n}'
-    made, left = convert_config(text, "pyxle.config.json") or ("", [])
-    assert '"exemptPaths"' in made
+    converted, left = convert_config(text, "pyxle.config.json") or ("", [])
+    assert '"exemptPaths"' in converted
     assert [(one.line, one.column, one.message) for one in left] == [
         (2, 12, "the setting 'csrf.cookieName' no longer exists"),
         (3, 15, "the setting 'plugins.0' no longer exists"),
@@ -154,7 +154,7 @@ def test_settings_without_a_counterpart_are_reported_where_they_were() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "made", "left"),
+    ("limits", "rules", "left"),
     [
         ('{"enabled": true, "requests": 9}', [{"route": "/*", "limit": "9 per 60 seconds"}], []),
         ('{"enabled": false, "requests": 9}', None, []),
@@ -167,9 +167,9 @@ def test_settings_without_a_counterpart_are_reported_where_they_were() -> None:
     ],
 )
 def test_limits_that_are_switched_off_stay_off(
-    limits: str, made: list[dict[str, str]] | None, left: list[str]
+    limits: str, rules: list[dict[str, str]] | None, left: list[str]
 ) -> None:
     text, lost = convert_config(f'{{"rateLimit": {limits}}}', "pyxle.config.json") or ("", [])
-    assert json.loads(text).get("rateLimits") == made
+    assert json.loads(text).get("rateLimits") == rules
     named = [f"the setting '{key}' no longer exists" for key in left]
     assert [one.message for one in lost] == named

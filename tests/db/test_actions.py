@@ -57,7 +57,7 @@ def root(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("how", "status", "kept"),
+    ("how", "status", "stored"),
     [
         ("return", 200, 1),
         ("redirect", 200, 1),
@@ -69,13 +69,13 @@ def root(tmp_path: Path) -> Path:
     ],
 )
 async def test_an_action_is_committed_or_rolled_back(
-    root: Path, autojump_clock: MockClock, how: str, status: int, kept: int
+    root: Path, autojump_clock: MockClock, how: str, status: int, stored: int
 ) -> None:
     async with open_app(root) as client:
         result = await client.action("/", "add", {"how": how})
 
         assert result.status == status
-        assert await db.value("select count(*) from notes") == kept
+        assert await db.value("select count(*) from notes") == stored
 
 
 async def test_the_transaction_ends_before_a_page_is_rendered(root: Path) -> None:
@@ -83,9 +83,9 @@ async def test_the_transaction_ends_before_a_page_is_rendered(root: Path) -> Non
         url = "/api/__actions/index/add"
         form = {"accept": "text/html"}
         refused = await client.post(url, data={"how": "refuse"}, headers=form)
-        kept = await client.post(url, data={"how": "return"}, headers=form)
+        committed = await client.post(url, data={"how": "return"}, headers=form)
 
-        assert (refused.status, kept.status) == (409, 303)
+        assert (refused.status, committed.status) == (409, 303)
         assert (await client.load_page("/")).data == {"count": 1}
 
 

@@ -105,13 +105,13 @@ async def test_it_is_the_clients_fault_and_reported_in_the_log(
     large = 2**70
     async with open_app(write_tree(tmp_path, files)) as client:
         action = await client.action("/", "add", {"id": large})
-        shown = await client.get(f"/?id={large}")
+        html = await client.get(f"/?id={large}")
         answer = await client.get(f"/api/one?id={large}")
 
-    assert (action.status, shown.status_code, answer.status_code) == (400, 400, 400)
+    assert (action.status, html.status_code, answer.status_code) == (400, 400, 400)
     assert "A value cannot be stored." in answer.text and "$1" not in answer.text
-    told = [record for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [record.getMessage().partition(",")[0] for record in told] == [
+    records = [record for record in caplog.records if record.levelno >= logging.WARNING]
+    assert [record.getMessage().partition(",")[0] for record in records] == [
         "fx.db: $1 is an integer of more than 64 bits"
     ] * 3
 

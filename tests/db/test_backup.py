@@ -36,11 +36,11 @@ async def test_a_backup_is_whole_while_others_write(tmp_path: Path) -> None:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(write)
             await trio.to_thread.run_sync(back_up, tmp_path / "data/app.db", tmp_path / "b")
-            told = await db.value("select count(*) from t")
+            written = await db.value("select count(*) from t")
     with sqlite3.connect(tmp_path / "b") as copy:
         [(total, count)] = copy.execute("select coalesce(sum(b), 0), count(*) from t").fetchall()
     copy.close()
-    assert total == 0 and count <= told
+    assert total == 0 and count <= written
     assert (tmp_path / "b").stat().st_mode & 0o777 == 0o600
     assert not (tmp_path / ".b.part").exists()
 

@@ -138,7 +138,7 @@ async def test_the_block_asks_nothing_else_in_its_transaction(db: Database) -> N
 
 async def test_a_cancelled_copy_keeps_nothing_and_spoils_no_connection(db: Database) -> None:
     chance = random.Random(7)
-    kept = 0
+    copied = 0
     copies = amount(50, long=120)
     for number in range(copies):
         with trio.CancelScope() as scope:
@@ -156,15 +156,15 @@ async def test_a_cancelled_copy_keeps_nothing_and_spoils_no_connection(db: Datab
                             await copy.write_row((1000 * number + each, f"{number}.{each}"))
                             if each % 10 == 0:
                                 await trio.lowlevel.checkpoint()
-                    kept += 100
+                    copied += 100
                 else:
                     async with db.copy("copy (select generate_series(1, 9999)) to stdout") as copy:
                         async for _ in copy:
                             pass
                 nursery.cancel_scope.cancel()
 
-    assert 0 < kept < 50 * copies  # some of both
-    assert await count(db) == kept
+    assert 0 < copied < 50 * copies  # some of both
+    assert await count(db) == copied
     await wait_idle(db)
     sizes = await db.all(dict, "select count(*) as n from notes group by id / 1000")
     assert {row["n"] for row in sizes} <= {100}

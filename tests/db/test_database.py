@@ -108,7 +108,7 @@ async def test_values_keep_their_types(db: Database) -> None:
     columns = zip(attrs.fields_dict(Kinds), kinds, strict=True)
     listed = [f"{name} {kind}" for name, kind in columns]
     await db.execute(f"create table kinds ({', '.join(listed)})")
-    kept = Kinds(
+    values = Kinds(
         datetime(2026, 3, 29, 1, 30, tzinfo=UTC),
         date(2026, 3, 29),
         UUID(int=7),
@@ -117,9 +117,9 @@ async def test_values_keep_their_types(db: Database) -> None:
         None,
     )
     sql = "insert into kinds values ($1, $2, $3, $4, $5, $6)"
-    await db.execute(sql, *attrs.astuple(kept))
+    await db.execute(sql, *attrs.astuple(values))
 
-    assert await db.one(Kinds, "select * from kinds") == kept
+    assert await db.one(Kinds, "select * from kinds") == values
 
 
 async def test_executemany_is_all_or_nothing(db: Database) -> None:
@@ -335,9 +335,9 @@ async def test_what_was_reported_committed_is_what_the_table_holds(db: Database)
                 nursery.start_soon(write, number, scope, after)
                 nursery.start_soon(cancel, scope, after)
 
-    kept = await db.all(dict, "select id, count(*) as halves from pairs group by id")
-    assert {row["id"] for row in kept} == committed
-    assert {row["halves"] for row in kept} <= {2}
+    rows = await db.all(dict, "select id, count(*) as halves from pairs group by id")
+    assert {row["id"] for row in rows} == committed
+    assert {row["halves"] for row in rows} <= {2}
     assert 0 < len(committed) < 900  # some of both
     pool = pool_of(db).statistics()
     assert (pool.lent, pool.waiting) == (0, 0)

@@ -169,8 +169,8 @@ async def test_a_connection_has_the_settings_of_the_session(
 ) -> None:
     async with opened(postgres_url, tmp_path, idle_transaction_timeout=7) as db:
         assert await db.value("show idle_in_transaction_session_timeout") == "7s"
-    given = f"{postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D9s"
-    async with opened(given, tmp_path) as db:
+    url = f"{postgres_url}&options=-c%20idle_in_transaction_session_timeout%3D9s"
+    async with opened(url, tmp_path) as db:
         assert await db.value("show idle_in_transaction_session_timeout") == "9s"
 
 

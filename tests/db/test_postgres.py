@@ -148,8 +148,8 @@ async def test_no_server_at_the_start_is_named_without_the_password(tmp_path: Pa
         async with opened(url, tmp_path):
             pass
     assert "secret" not in str(caught.value)
-    shown = settings(load_config(tmp_path, environ={}, database__url=url))["database"]["url"]
-    assert "secret" not in shown and str(tmp_path) in shown
+    printed_url = settings(load_config(tmp_path, environ={}, database__url=url))["database"]["url"]
+    assert "secret" not in printed_url and str(tmp_path) in printed_url
 
 
 PAGE = """

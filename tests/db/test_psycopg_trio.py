@@ -47,8 +47,8 @@ async def test_pipelines_blocks_and_server_side_cursors_work(postgres_url: str) 
                 async with connection.cursor("named") as named:
                     await named.execute("select generate_series(1, 1000)")
                     assert len([row async for row in named]) == 1000
-            kept = await connection.execute("select to_regclass('undone')")
-            assert await kept.fetchone() == (None,)
+            table = await connection.execute("select to_regclass('undone')")
+            assert await table.fetchone() == (None,)
 
 
 async def test_notices_of_others_come_until_the_time_is_over(postgres_url: str) -> None:
@@ -148,5 +148,5 @@ async def test_a_cursor_that_is_used_again_keeps_nothing_of_its_last_result(
                 cursor.forget()
                 assert cursor.pgresult is None and cursor.rownumber is None
                 assert cursor.rowcount == -1
-            given = [rows[0][0] for rows in found]
-    assert given == [1, "one", None, 2.5, 10**12, b"x", 1]
+            values = [rows[0][0] for rows in found]
+    assert values == [1, "one", None, 2.5, 10**12, b"x", 1]

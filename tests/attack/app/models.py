@@ -16,10 +16,10 @@ ENTRIES = deque(maxlen=10)
 TYPED = deque(maxlen=10)
 
 
-def keep(kept, value):
+def keep(seen, value):
     """Keep what a visitor wrote, without anything that would make pages endless."""
     if len(repr(value)) <= 5000:
-        kept.append(value)
+        seen.append(value)
 
 
 @attrs.frozen

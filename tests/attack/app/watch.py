@@ -30,7 +30,7 @@ class LoopMeter(trio.abc.Instrument):
 
     def __init__(self):
         self.stalls = deque(maxlen=20)
-        self.longest = self.late = 0.0
+        self.longest = self.longest_lag = 0.0
         self.breaches = deque(maxlen=20)
         """Handlers that are guarded, and ran for nobody."""
         self._turn_began = None
@@ -68,11 +68,11 @@ class LoopMeter(trio.abc.Instrument):
         while True:
             slept, used = time.monotonic(), time.process_time()
             await trio.sleep(BEAT)
-            late = time.monotonic() - slept - BEAT
-            late = min(late, time.process_time() - used)  # the rest is the neighbours'
-            self.late = max(self.late, late)
-            if late > LONGEST:
-                self.stalls.append({"seconds": late, "task": "a thread", "step": 0.0, "stack": ""})
+            lag = time.monotonic() - slept - BEAT
+            lag = min(lag, time.process_time() - used)  # the rest is the neighbours'
+            self.longest_lag = max(self.longest_lag, lag)
+            if lag > LONGEST:
+                self.stalls.append({"seconds": lag, "task": "a thread", "step": 0.0, "stack": ""})
 
     def look(self, thread):
         """Note what the loop's thread is at, when it has been at it for long."""
@@ -88,13 +88,13 @@ class LoopMeter(trio.abc.Instrument):
         seen = {
             "stalls": list(self.stalls),
             "longest": self.longest,
-            "late": self.late,
+            "longest_lag": self.longest_lag,
             "breaches": list(self.breaches),
             "tasks": trio.lowlevel.current_statistics().tasks_living,
         }
         self.stalls.clear()
         self.breaches.clear()
-        self.longest = self.late = 0.0
+        self.longest = self.longest_lag = 0.0
         return seen
 
 

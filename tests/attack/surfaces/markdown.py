@@ -25,14 +25,14 @@ def make(dice: random.Random) -> Case:
         headers = ((b"Content-Type", b"application/json"),)
         body = json.dumps(entry).encode()
         sign = Message(b"/api/__actions/index/sign", b"POST", headers, body)
-        return Case("markdown", (sign.to_bytes() + _asked(b"/index.md").to_bytes(),))
+        return Case("markdown", (sign.to_bytes() + _request(b"/index.md").to_bytes(),))
     escaped = b"".join(
         b"%%%02x" % byte if byte in b' \n\t#<>"' else bytes([byte]) for byte in marks
     )
     size = dice.choice((500, 4000, 7500))
     path = dice.choice(_PAGES) + b"?q=" + repeat(escaped, size)
-    return Case("markdown", (_asked(path).to_bytes(),))
+    return Case("markdown", (_request(path).to_bytes(),))
 
 
-def _asked(path: bytes) -> Message:
+def _request(path: bytes) -> Message:
     return Message(path, headers=((b"Accept", b"text/markdown"),))

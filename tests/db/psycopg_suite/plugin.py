@@ -152,7 +152,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Keep the asynchronous tests, but those that are left out with a reason."""
-    kept: list[pytest.Item] = []
+    selected: list[pytest.Item] = []
     left: list[pytest.Item] = []
     for item in items:
         place = item.nodeid.removeprefix("tests/")
@@ -160,6 +160,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         code = getattr(function, "__code__", None)
         is_async = code is not None and code.co_flags & inspect.CO_COROUTINE
         out = not is_async or any(place.startswith(start) for start in LEFT_OUT)
-        (left if out else kept).append(item)
-    items[:] = kept
+        (left if out else selected).append(item)
+    items[:] = selected
     config.hook.pytest_deselected(items=left)

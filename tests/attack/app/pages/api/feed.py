@@ -10,8 +10,8 @@ async def get(request):
 
 
 async def websocket(ws):
-    shown = watch.seen_by(ws, await authenticate_websocket(ws))
+    seen = watch.seen_by(ws, await authenticate_websocket(ws))
     await ws.accept()
-    await ws.send_json(shown)
+    await ws.send_json(seen)
     async for text in ws.iter_text():
         await ws.send_text(text)
