@@ -46,7 +46,7 @@ HOME = "export default function Home() {\n  return <h1>Bare</h1>;\n}\n"
 
 DATABASE = {"fx.config.json": '{"database": {"url": "sqlite:///data/app.db"}}'}
 
-_SHOWN = "export default function Home({ data }) {\n  return <h1>{data.said}</h1>;\n}\n"
+_VIEW_OF_LOADER = "export default function Home({ data }) {\n  return <h1>{data.said}</h1>;\n}\n"
 
 _SENT = """
 import { useEffect, useState } from "react";
@@ -63,12 +63,12 @@ export default function Home() {
 """
 
 
-def shown(python: str) -> str:
+def page_of_loader(python: str) -> str:
     """Return a page that shows what its loader calls `said`."""
-    return f"{python.strip()}\n\n\n{_SHOWN}"
+    return f"{python.strip()}\n\n\n{_VIEW_OF_LOADER}"
 
 
-def asked(python: str) -> str:
+def page_of_action(python: str) -> str:
     """Return a page that shows what its action calls `said`, as soon as it is there."""
     return f"{python.strip()}\n\n{_SENT}"
 
@@ -123,26 +123,29 @@ async def ask(request):
 FIRSTS: dict[str, First] = {
     "job": First(
         before=DATABASE,
-        files={"mail.py": _JOB, "pages/index.fxl": asked(_JOB_PAGE % "from mail import say\n")},
+        files={
+            "mail.py": _JOB,
+            "pages/index.fxl": page_of_action(_JOB_PAGE % "from mail import say\n"),
+        },
         shows="a job",
     ),
     "job_in_a_page": First(
         before=DATABASE,
-        files={"pages/index.fxl": asked(_JOB_PAGE % _JOB)},
+        files={"pages/index.fxl": page_of_action(_JOB_PAGE % _JOB)},
         shows="a job",
     ),
     "job_with_its_settings": First(
         files={
             **DATABASE,  # first: the page calls its action once, as soon as it is shown
             "mail.py": _JOB,
-            "pages/index.fxl": asked(_JOB_PAGE % "from mail import say\n"),
+            "pages/index.fxl": page_of_action(_JOB_PAGE % "from mail import say\n"),
         },
         shows="a job",
     ),
     "migration": First(
         before=DATABASE,
         files={
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 from fx.db import db
 
 
@@ -159,7 +162,7 @@ async def load(request):
         files={
             "migrations/0001_words.sql": "create table words (word text);\n"
             "insert into words values ('a database');\n",
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 from fx.db import db
 
 
@@ -192,7 +195,7 @@ class Greet(Plugin[Settings]):
     async def open(self, app):
         yield self.settings.word
 """,
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 @server
 async def load(request):
     return {"said": request.app.state.fx.plugins["greet"]}
@@ -206,7 +209,7 @@ async def load(request):
         before=DATABASE,
         files={
             "fx.config.json": '{"database": {"url": "sqlite:///data/app.db"}, "plugins": ["auth"]}',
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 @server
 async def load(request):
     return {"said": f"signed in: {request.state.user}"}
@@ -302,7 +305,7 @@ export default function Home() {
 async def named(request):
     request.state.word = "a hook"
 """,
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 @server
 async def load(request):
     return {"said": request.state.word}
@@ -322,7 +325,7 @@ class Stamp:
         scope["word"] = "middleware"
         await self.app(scope, receive, send)
 """,
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 @server
 async def load(request):
     return {"said": request.scope["word"]}
@@ -340,7 +343,7 @@ from fxtrio import create_app
 app = create_app(Path(__file__).parent)
 app.state.word = "an app"
 """,
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 @server
 async def load(request):
     return {"said": request.app.state.word}
@@ -389,7 +392,7 @@ export default function Layout({ data, children }) {
     ),
     "error_file": First(
         before={
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 @server
 async def load(request):
     raise LoaderError("no more", 418)
@@ -410,7 +413,7 @@ async def load(request):
     ),
     "loading_file": First(
         before={
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 import trio
 
 
@@ -467,7 +470,7 @@ export default function Home({ data }) {
     ),
     "action": First(
         files={
-            "pages/index.fxl": asked("""
+            "pages/index.fxl": page_of_action("""
 @action
 async def ask(request):
     return {"said": "an action"}
@@ -478,7 +481,7 @@ async def ask(request):
     "module": First(
         files={
             "words.py": "WORD = 'a module'\n",
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 from words import WORD
 
 
@@ -491,7 +494,7 @@ async def load(request):
     ),
     "module_after_its_page": First(
         files={
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 from later.words import WORD
 
 
@@ -506,7 +509,7 @@ async def load(request):
     ),
     "loader": First(
         files={
-            "pages/index.fxl": shown("""
+            "pages/index.fxl": page_of_loader("""
 @server
 async def load(request):
     return {"said": "a loader"}

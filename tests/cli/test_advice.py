@@ -46,10 +46,10 @@ def manifest(*, websocket: bool) -> Manifest:
 def test_websockets_in_several_processes_need_a_broker_that_reaches_all(
     config: Config, websocket: bool, workers: int, warned: bool
 ) -> None:
-    told = channels_apart(manifest(websocket=websocket), config, workers)
+    message = channels_apart(manifest(websocket=websocket), config, workers)
 
-    assert told.startswith("pages/live.fxl: it serves WebSockets, in 2 processes") is warned
-    assert bool(told) is warned
+    assert message.startswith("pages/live.fxl: it serves WebSockets, in 2 processes") is warned
+    assert bool(message) is warned
 
 
 def test_the_warning_is_a_line_of_the_log(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_an_app_on_a_shared_store_wants_a_name_of_its_own(
     root = tmp_path / "20261122"
     root.mkdir()
     (root / "fx.config.json").write_text(json.dumps(settings))
-    told = name_of_folder(root, load_config(root, environ={}))
+    message = name_of_folder(root, load_config(root, environ={}))
 
-    assert [key for key in ("realtime.broker", "rateLimitStorage") if key in told] == warned
-    assert ("its folder, '20261122'. Set 'name'" in told) is bool(warned)
+    assert [key for key in ("realtime.broker", "rateLimitStorage") if key in message] == warned
+    assert ("its folder, '20261122'. Set 'name'" in message) is bool(warned)

@@ -278,8 +278,8 @@ def test_check_reports_every_problem_with_its_place(
     as_json = json.loads(fx("check", "--root", str(tmp_path), "--json").output)
 
     assert result.exit_code == 1
-    told = [line for line in result.stdout.splitlines() if not line.startswith(" ")]
-    places = [line.split(":")[:2] for line in told]
+    heads = [line for line in result.stdout.splitlines() if not line.startswith(" ")]
+    places = [line.split(":")[:2] for line in heads]
     assert ["pages/index.fxl", "2"] in places
     assert ["pages/about.fxl", "1"] in places
     assert len(as_json["problems"]) == len(places)
@@ -308,11 +308,11 @@ def test_the_server_gets_the_settings_and_options_take_precedence(tmp_path: Path
         observability__access_log="json",
         limits__connections=7,
     )
-    given: dict[str, Any] = {"host": "::1", "port": 9, "bind": (), "workers": 3}
-    given["log_level"] = "warning"
+    settings: dict[str, Any] = {"host": "::1", "port": 9, "bind": (), "workers": 3}
+    settings["log_level"] = "warning"
 
-    options = serve_options(config, tmp_path, "", access_log=None, **given)
-    other = serve_options(config, tmp_path, "app:app", access_log="off", **given)
+    options = serve_options(config, tmp_path, "", access_log=None, **settings)
+    other = serve_options(config, tmp_path, "app:app", access_log="off", **settings)
 
     assert options.bind == ("[::1]:9",)
     assert (options.workers, options.log_level, options.access_log) == (3, "WARNING", "json")

@@ -232,7 +232,7 @@ async def test_what_the_settings_name_is_imported_and_judged(root: Path) -> None
         "plugins.0.name",
         "plugins.1.settings.databse",
     ]
-    told = "\n".join(found)
+    messages = "\n".join(found)
     for part in (
         "cannot be called with the app alone",
         "an async function. Name a class of ASGI middleware",
@@ -242,7 +242,7 @@ async def test_what_the_settings_name_is_imported_and_judged(root: Path) -> None
         "which is not a function without async",
         "Did you mean 'database'?",
     ):
-        assert part in told
+        assert part in messages
 
 
 def test_what_the_environment_of_the_server_may_set_fails_no_check(
@@ -270,8 +270,8 @@ async def test_settings_that_plugins_need_are_named(root: Path) -> None:
         "def guard(request): ...\n"
     )
     verifying = {"name": "auth", "settings": {"verifyEmail": True, "sendEmail": "web:post"}}
-    told = await settings(root, {"web.py": code}, plugins=["jobs", verifying, "web:Mine"])
-    assert told == [
+    messages = await settings(root, {"web.py": code}, plugins=["jobs", verifying, "web:Mine"])
+    assert messages == [
         "plugins.0.settings.guard is needed, as 'auth' does not precede it in 'plugins'. "
         "Name a function that decides who may see the page",
         "plugins.0 needs 'database.url', which is not set here. "
@@ -284,10 +284,10 @@ async def test_settings_that_plugins_need_are_named(root: Path) -> None:
 
     guarded = {"name": "jobs", "settings": {"guard": "web:guard"}}
     database = {"url": "sqlite:///data/app.db"}
-    told = await settings(root, {"web.py": code}, plugins=["auth", guarded], database=database)
-    assert told == ["plugins.1.settings.guard is 'web:guard', which is not an async function"]
-    told = await settings(root, {"web.py": code}, plugins=["auth", "jobs"], database=database)
-    assert told == [
+    messages = await settings(root, {"web.py": code}, plugins=["auth", guarded], database=database)
+    assert messages == ["plugins.1.settings.guard is 'web:guard', which is not an async function"]
+    messages = await settings(root, {"web.py": code}, plugins=["auth", "jobs"], database=database)
+    assert messages == [
         "plugins.1.settings.users is needed: the addresses of those who may see the page. "
         'Add "users": ["ada@example.org"] with yours'
     ]
@@ -395,8 +395,8 @@ def test_all_stages_are_reported_together_each_with_its_place(root: Path) -> Non
     as_json = CliRunner().invoke(main, ["check", "--json"])
     static = CliRunner().invoke(main, ["check", "--static"])
 
-    told = [line for line in result.stdout.splitlines() if not line.startswith(" ")]
-    assert [line.split(": ")[0] for line in told] == [
+    heads = [line for line in result.stdout.splitlines() if not line.startswith(" ")]
+    assert [line.split(": ")[0] for line in heads] == [
         "app.py:1:7",
         "fx.config.json:2:3",
         "fx.config.json:3:18",

@@ -50,9 +50,9 @@ async def test_an_unknown_name_is_reported_with_the_one_that_is_meant(tmp_path: 
     }
     assert await heads(tmp_path, files) == []
     files["components/button.jsx"] = USER.format(name="shared.delet")
-    told = "there is no action 'shared.delet' in the folder 'actions'. Did you mean"
+    cause = "there is no action 'shared.delet' in the folder 'actions'. Did you mean"
     found = await heads(tmp_path, files)
-    assert [head.partition(": ")[2] for head in found] == [f"{told} 'shared.delete'?"] * 2
+    assert [head.partition(": ")[2] for head in found] == [f"{cause} 'shared.delete'?"] * 2
     files["components/button.jsx"] = USER.format(name="bills.pay")
     [first, _] = await heads(tmp_path, files)
     assert first.endswith("'actions'. Define it with @action in actions/bills.py.")

@@ -87,9 +87,9 @@ PYTHON = {
 
 @pytest.mark.parametrize("case", PYTHON)
 def test_python_halves(case: str) -> None:
-    text, told = PYTHON[case]
+    text, message = PYTHON[case]
     problems = check_page(read_text(text, "pages/index.fxl"))[1]
-    assert [str(problem) for problem in problems] == [f"pages/index.fxl:{told}"]
+    assert [str(problem) for problem in problems] == [f"pages/index.fxl:{message}"]
 
 
 @pytest.mark.parametrize(
@@ -308,8 +308,8 @@ def ui_problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]
     found = trio.run(problems_of, root, files | fine)
     by_page: dict[str, list[str]] = {}
     for problem in found:
-        path, _, told = problem.partition(":")
-        by_page.setdefault(Path(path).stem, []).append(told)
+        path, _, message = problem.partition(":")
+        by_page.setdefault(Path(path).stem, []).append(message)
     return by_page
 
 
@@ -397,7 +397,7 @@ AROUND = {
 
 
 @pytest.mark.parametrize(
-    ("package", "settings", "told"),
+    ("package", "settings", "message"),
     [
         ("argon2", {"plugins": [{"name": "auth"}]}, "'auth', and argon2-cffi is not installed"),
         ("mcp", {"plugins": [{"name": "mcp"}]}, "'mcp', and mcp is not installed"),
@@ -406,7 +406,7 @@ AROUND = {
     ],
 )
 async def test_an_extra_that_the_settings_need_and_nobody_has_installed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, settings: Any, told: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, package: str, settings: Any, message: str
 ) -> None:
     write_tree(
         tmp_path, {"fx.config.json": json.dumps(settings), "pages/index.fxl": page_of("", "")}
@@ -418,15 +418,15 @@ async def test_an_extra_that_the_settings_need_and_nobody_has_installed(
 
     [found] = await beside_problems(tmp_path, config, project, connects=False)
 
-    assert told in found.message
+    assert message in found.message
     assert found.remedy.startswith("Run \"pip install 'fxtrio[")
 
 
 @pytest.mark.node
 @pytest.mark.parametrize("case", AROUND)
 async def test_what_lies_around_the_pages(case: str, tmp_path: Path) -> None:
-    files, told = AROUND[case]
-    assert await problems_of(tmp_path, files) == [told]
+    files, message = AROUND[case]
+    assert await problems_of(tmp_path, files) == [message]
 
 
 @pytest.mark.node
@@ -489,8 +489,10 @@ async def test_files_of_next_are_named_with_what_stands_for_them(tmp_path: Path)
     write_tree(tmp_path, {**NEXT, **others})
     with trio.fail_after(120):
         found = await check(tmp_path, app="", imports=False, report=lambda line: None)
-    told = {Path(one.path).relative_to(tmp_path).as_posix(): one.remedy for one in found.problems}
-    assert told.keys() == NEXT.keys()
-    assert told["app/dash/page.tsx"] == "Move it to 'pages/dash/index.fxl'"
-    assert told["pages/old/page.tsx"] == "Rename it to 'index.fxl' to make it one"
-    assert told["pages/query/route.ts"] == "Write a .py file below pages/api"
+    remedies = {
+        Path(one.path).relative_to(tmp_path).as_posix(): one.remedy for one in found.problems
+    }
+    assert remedies.keys() == NEXT.keys()
+    assert remedies["app/dash/page.tsx"] == "Move it to 'pages/dash/index.fxl'"
+    assert remedies["pages/old/page.tsx"] == "Rename it to 'index.fxl' to make it one"
+    assert remedies["pages/query/route.ts"] == "Write a .py file below pages/api"

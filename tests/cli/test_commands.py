@@ -159,13 +159,13 @@ def test_routes_of_plugins_are_listed_without_running_code_of_the_project(projec
     settings = {"baseUrl": "/app", "plugins": plugins}
     (project / "fx.config.json").write_text(json.dumps(settings))
 
-    shown = fx("routes", "--root", str(project))
+    result = fx("routes", "--root", str(project))
     found = json.loads(fx("routes", "--root", str(project), "--json").output)
 
-    rows = [line.split() for line in shown.stdout.splitlines()]
+    rows = [line.split() for line in result.stdout.splitlines()]
     assert rows[1] == ["/app/api/__auth/session", "plugin", "auth"]
     assert ["/app/_work/retry", "plugin", "jobs"] in rows
-    assert shown.stderr.startswith("warning plugin mark:Plugin: its routes are not listed")
+    assert result.stderr.startswith("warning plugin mark:Plugin: its routes are not listed")
     assert found["unlistedPlugins"] == ["mark:Plugin"]
     assert {
         "kind": "plugin",

@@ -20,22 +20,22 @@ CODINGS = ["br", "zstd", "gzip"]
 @pytest.mark.parametrize("coding", CODINGS)
 async def test_a_client_reads_pages_assets_and_payloads(built: Path, coding: str) -> None:
     command = ["fxtrio", "serve", "--port", "PORT"]
-    asked = {"accept-encoding": coding}
+    headers = {"accept-encoding": coding}
     with trio.fail_after(120):
         async with serving(command, cwd=built) as (client, _):
             plain = await client.get("/", headers={"accept-encoding": "identity"})
             client.cookies.clear()
             script = re.findall(r'<script type="module"[^>]* src="([^"]+)"', plain.text)[0]
             for url, more in (("/", {}), ("/", {"x-fx-navigation": "1"}), (script, {})):
-                found = await client.get(url, headers={**asked, **more})
+                found = await client.get(url, headers={**headers, **more})
                 same = await client.get(url, headers={"accept-encoding": "identity", **more})
                 client.cookies.clear()
                 expected = coding if len(same.content) >= 500 else None
                 assert found.headers.get("content-encoding") == expected
                 assert "content-encoding" not in same.headers
                 assert len(found.text) == len(same.text)
-            favicon = await client.get("/favicon.svg", headers=asked)
-            signed_in = await client.get("/", headers={**asked, "cookie": "session=1"})
+            favicon = await client.get("/favicon.svg", headers=headers)
+            signed_in = await client.get("/", headers={**headers, "cookie": "session=1"})
             assert len(plain.content) > 500
     assert favicon.text.startswith("<svg")
     assert "content-encoding" not in signed_in.headers

@@ -32,8 +32,8 @@ def test_a_migration_from_new_to_changed(root: Path) -> None:
     assert "1 migration run" in run(root, "up").output
     assert "Nothing to run" in run(root, "up").output
     assert run(root, "check").exit_code == 0
-    shown = json.loads(run(root, "status", "--json").output)
-    assert shown["problems"] == [] and shown["migrations"][0]["applied"].startswith("20")
+    status = json.loads(run(root, "status", "--json").output)
+    assert status["problems"] == [] and status["migrations"][0]["applied"].startswith("20")
 
     file.write_text("create table other (text text);")
     for command in ("up", "status", "check"):

@@ -83,7 +83,7 @@ def test_a_page_of_another_origin_gets_nothing(
 
         got = page.evaluate(ATTACK, server.url)
 
-    assert {name: told for name, told in got.items() if told != "refused"} == {}
+    assert {name: response for name, response in got.items() if response != "refused"} == {}
     page.goto(server.url)
     assert "evil" not in page.inner_text("body")
 

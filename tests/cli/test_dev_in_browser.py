@@ -338,14 +338,14 @@ async def render_database_page(root: Path, **query: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("sql", "shown"),
+    ("sql", "text"),
     [
         ("select id, title, hex(zeroblob(90)) as long from books", "Dune"),
         ("select x from nowhere", "no such table"),
     ],
 )
 def test_the_page_of_the_database_is_accessible(
-    browser: Browser, tmp_path: Path, sql: str, shown: str
+    browser: Browser, tmp_path: Path, sql: str, text: str
 ) -> None:
     found: list[str] = []
 
@@ -359,5 +359,5 @@ def test_the_page_of_the_database_is_accessible(
     page = browser.new_context().new_page()
     page.set_content(found[0])
 
-    expect(page.get_by_text(shown).first).to_be_visible()
+    expect(page.get_by_text(text).first).to_be_visible()
     assert_accessible(page)

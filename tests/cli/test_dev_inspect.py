@@ -46,8 +46,8 @@ class Editor:
     numbers: Iterator[int] = attrs.field(factory=lambda: count(1))
 
     async def send(self, command: str, **arguments: Any) -> None:
-        asked = {"seq": next(self.numbers), "type": "request", "command": command}
-        await self.stream.send_all(message_bytes({**asked, "arguments": arguments}))
+        request = {"seq": next(self.numbers), "type": "request", "command": command}
+        await self.stream.send_all(message_bytes({**request, "arguments": arguments}))
 
     async def wait_for(self, **fields: Any) -> Any:
         while (message := await read_message(self.source)) is not None:

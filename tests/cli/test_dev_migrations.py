@@ -25,7 +25,7 @@ FILES = {
 }
 
 
-async def shown(port: int, *parts: bytes) -> bytes:
+async def page_with(port: int, *parts: bytes) -> bytes:
     """Ask for the page until it has all the parts."""
     while True:
         answer = await ask(port, f"GET / HTTP/1.1\nHost: localhost:{port}")
@@ -39,8 +39,8 @@ async def test_the_overlay_shows_a_failed_migration_until_it_is_corrected(tmp_pa
     write_tree(tmp_path, FILES)
     with trio.fail_after(120):
         async with developing(tmp_path) as port:
-            answer = await shown(port, MIGRATION.encode())
+            answer = await page_with(port, MIGRATION.encode())
             assert answer.startswith(b"HTTP/1.1 500 ")
             assert b"It was rolled back" in answer
             (tmp_path / MIGRATION).write_text("create table notes (text text);\n")
-            assert (await shown(port, b"0 notes")).startswith(b"HTTP/1.1 200 ")
+            assert (await page_with(port, b"0 notes")).startswith(b"HTTP/1.1 200 ")

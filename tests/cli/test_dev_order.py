@@ -144,8 +144,8 @@ def test_a_lazy_part_that_throws_at_its_first_load_renders_once_it_is_corrected(
         "export default",
         "const Late = lazy(() => import('../components/late.jsx'));\n\nexport default",
     )
-    shown = "<h1>Notes</h1><ClientOnly>{() => <Late />}</ClientOnly>"
-    file.write_text(text.replace("<h1>Notes</h1>", shown), "utf-8")
+    markup = "<h1>Notes</h1><ClientOnly>{() => <Late />}</ClientOnly>"
+    file.write_text(text.replace("<h1>Notes</h1>", markup), "utf-8")
     expect(page.locator("fx-overlay p").first).to_contain_text("properties of null")
     part.write_text("export default () => <b>right</b>;\n", "utf-8")
 

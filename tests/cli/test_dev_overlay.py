@@ -63,8 +63,8 @@ def test_the_stack_of_an_error_on_import_begins_at_the_page_file(
     folded = overlay.locator("details")
     expect(folded.locator("pre")).not_to_be_visible()
     folded.locator("summary").click()
-    shown = folded.locator("pre").inner_text().splitlines()
-    assert shown[1].strip().startswith('File "pages/index.fxl", line ')
+    stack = folded.locator("pre").inner_text().splitlines()
+    assert stack[1].strip().startswith('File "pages/index.fxl", line ')
     edit(project, "NOTES = 1 / 0", "NOTES = []")
     expect(overlay).to_have_count(0)
 
@@ -79,8 +79,8 @@ def test_an_error_of_a_loader_has_place_frame_remedy_and_request(
     place = place_of(project, "NOTES[99]")
     fresh = visit(browser).page
     fresh.goto(server.url)
-    for shown in (page, fresh):
-        overlay = shown.locator("fx-overlay")
+    for tab in (page, fresh):
+        overlay = tab.locator("fx-overlay")
         expect(overlay.get_by_role("link", name=OPEN)).to_have_text(place)
         expect(overlay.get_by_role("link", name=OPEN)).to_have_attribute(
             "href", f"vscode://file{project}/{place}"
@@ -95,9 +95,9 @@ def test_an_error_of_a_loader_has_place_frame_remedy_and_request(
         wait_for(server, f"[request {request}]")
     edit(project, '{"notes": NOTES[99]}', '{"notes": NOTES}')
 
-    for shown in (page, fresh):
-        expect(shown.locator("fx-overlay")).to_have_count(0)
-        expect(shown.locator("h1")).to_have_text("Notes")
+    for tab in (page, fresh):
+        expect(tab.locator("fx-overlay")).to_have_count(0)
+        expect(tab.locator("h1")).to_have_text("Notes")
 
 
 def test_the_overlay_has_errors_of_renders_and_actions_until_they_are_corrected(
@@ -185,11 +185,11 @@ def test_what_server_and_browser_render_differently_is_named(
         'and the browser renders title="object".',
     }
 
-    for number, (text, told) in enumerate(cases.items(), 1):
+    for number, (text, message) in enumerate(cases.items(), 1):
         edit(project, heading, f"{text}<p>case {number}</p>")
         wait_for_text(server, f"case {number}")  # a page that takes the new code later hydrates
         page.reload()
-        expect(overlay.locator("p")).to_have_text(told)
+        expect(overlay.locator("p")).to_have_text(message)
         expect(overlay.locator("em")).to_contain_text("<ClientOnly>")
         at = place_of(project, "<h2>" if "<h2>" in text else "<h1")
         expect(overlay.get_by_role("link", name=OPEN)).to_have_text(at)

@@ -46,22 +46,22 @@ async def test_mistakes_of_pages_and_components_are_printed_once(
                 found=lambda problem: send.send_nowait(str(problem)),
             )
             await project.prepare()
-            shown = [await receive.receive() for _ in range(3)]
+            lines = [await receive.receive() for _ in range(3)]
             for name in ("Crud", "Card2"):  # after each save
                 card = f"export const Card = () => <{name} />;\n"
                 write_tree(tmp_path, {"card.jsx": card})
                 assert (await project.apply(Changes(("card.jsx",)), swap)).used
-                shown.append(await receive.receive())
+                lines.append(await receive.receive())
             write_tree(tmp_path, {"notes.txt": "nothing is made of it\n"})
             assert not (await project.apply(Changes(("notes.txt",)), swap)).used
             nursery.cancel_scope.cancel()
 
     # Two checks know of the mistakes in the page: the first to come tells them.
-    assert sorted(line.partition(": ")[0] for line in shown[:3]) == [
+    assert sorted(line.partition(": ")[0] for line in lines[:3]) == [
         "card.jsx:1:28",
         "pages/index.fxl:3:35",
         "pages/index.fxl:3:51",
     ]
-    assert [line.partition(": ")[0] for line in shown[3:]] == ["card.jsx:1:28"] * 2
-    assert "Crud" in shown[3] and "Card2" in shown[4]
+    assert [line.partition(": ")[0] for line in lines[3:]] == ["card.jsx:1:28"] * 2
+    assert "Crud" in lines[3] and "Card2" in lines[4]
     assert (tmp_path / ".fx/dev/manifest.json").is_file()

@@ -35,7 +35,7 @@ class Looked:
     knows: bool = True
     """Whether it knows the files that such an order leaves out."""
 
-    shown: list[list[OverlayProblem]] = attrs.field(factory=list)
+    displayed: list[list[OverlayProblem]] = attrs.field(factory=list)
 
     async def look(self, order: dict[str, Any]) -> dict[str, Any]:
         if "changed" in order:
@@ -45,11 +45,11 @@ class Looked:
         self.times += 1
         place = {"path": "pages/index.fxl", "line": 1, "column": 1}
         message = "mistake in the page"
-        told = {"message": message, "remedy": "Mend it", "certain": False, "syntax": False}
-        return {"problems": [{**place, **told}] if self.finds else []}
+        details = {"message": message, "remedy": "Mend it", "certain": False, "syntax": False}
+        return {"problems": [{**place, **details}] if self.finds else []}
 
     async def show(self, problems: list[OverlayProblem]) -> None:
-        self.shown.append(problems)
+        self.displayed.append(problems)
 
 
 @pytest.fixture
@@ -65,9 +65,9 @@ def looked(monkeypatch: pytest.MonkeyPatch) -> Looked:
 async def test_only_what_mistakes_can_come_from_is_looked_at_again(
     looked: Looked, tmp_path: Path, autojump_clock: MockClock
 ) -> None:
-    told: list[Problem] = []
+    reported: list[Problem] = []
     async with trio.open_nursery() as nursery:
-        once = NewProblems(told.append)
+        once = NewProblems(reported.append)
         mistakes = BackgroundLint(tmp_path, nursery, print, once, looked.look, looked.show)
 
         async def look(text: str, *files: str) -> int:
@@ -83,8 +83,8 @@ async def test_only_what_mistakes_can_come_from_is_looked_at_again(
         assert await look(page("new = 1\n" + LOADER % "two")) == 3  # a name that the UI may use
         assert await look(PAGE) == 4
 
-    assert len(told) == 1  # each is told once
-    assert [len(one) for one in looked.shown] == [1]
+    assert len(reported) == 1  # each is told once
+    assert [len(one) for one in looked.displayed] == [1]
 
 
 async def test_other_words_are_not_looked_at_unless_the_place_of_a_mistake_depends_on_them(
@@ -139,13 +139,13 @@ def mistake(line: int, message: str) -> Problem:
 
 
 def test_two_checks_that_know_of_one_mistake_tell_it_once() -> None:
-    told: list[Problem] = []
-    once = NewProblems(told.append)
+    reported: list[Problem] = []
+    once = NewProblems(reported.append)
 
     def look(check: str, *problems: Problem) -> list[str]:
-        told.clear()
+        reported.clear()
         once.report(check, problems)
-        return [problem.message for problem in told]
+        return [problem.message for problem in reported]
 
     assert look("names", mistake(1, "unknown a"), mistake(2, "no b")) == ["unknown a", "no b"]
     assert look("types", mistake(1, "cannot find a"), mistake(3, "no c")) == ["no c"]

@@ -54,7 +54,7 @@ URL = "http://127.0.0.1:8000/__fx/mcp"
 
 
 @attrs.frozen
-class Kept:
+class CachedFile:
     """A file that is kept."""
 
     path: str
@@ -80,53 +80,53 @@ def own_types(root: Path) -> TypesFolder:
 
 
 ANSWER_FILE = ".fx/dev/answer.json"
-KEPT = [
-    Kept(".fx/dev/checked.msgpack", write_pages, lambda root: find_stored(root, "pages")),
-    Kept(
+CACHED_FILES = [
+    CachedFile(".fx/dev/checked.msgpack", write_pages, lambda root: find_stored(root, "pages")),
+    CachedFile(
         ANSWER_FILE,
         lambda root: store_answer((root / ANSWER_FILE).parent, PLAN, ANSWER),
         lambda root: find_answer((root / ANSWER_FILE).parent, PLAN),
     ),
-    Kept(endpoint.FILE, lambda root: endpoint.write_known(root, URL), endpoint.read_known),
-    Kept(
+    CachedFile(endpoint.FILE, lambda root: endpoint.write_known(root, URL), endpoint.read_known),
+    CachedFile(
         ".fx/types/own.json",
         lambda root: own_types(root).note_own({"pages/index.fxl": {"Card": "{}"}}),
         lambda root: own_types(root).own,
     ),
-    Kept(LISTING, write_listing, is_whole),
+    CachedFile(LISTING, write_listing, is_whole),
 ]
 
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)
-@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
+@pytest.mark.parametrize("cached", CACHED_FILES, ids=lambda cached: cached.path)
 def test_damaged_entries_are_replaced_and_not_used(
-    tmp_path: Path, kept: Kept, content: bytes
+    tmp_path: Path, cached: CachedFile, content: bytes
 ) -> None:
-    kept.write(tmp_path)
-    assert kept.read(tmp_path)
-    (tmp_path / kept.path).write_bytes(content)
+    cached.write(tmp_path)
+    assert cached.read(tmp_path)
+    (tmp_path / cached.path).write_bytes(content)
 
-    assert not kept.read(tmp_path)
-    kept.write(tmp_path)
-    assert kept.read(tmp_path)
+    assert not cached.read(tmp_path)
+    cached.write(tmp_path)
+    assert cached.read(tmp_path)
 
 
-@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
-def test_half_a_file_is_not_used(tmp_path: Path, kept: Kept) -> None:
-    kept.write(tmp_path)
-    file = tmp_path / kept.path
+@pytest.mark.parametrize("cached", CACHED_FILES, ids=lambda cached: cached.path)
+def test_half_a_file_is_not_used(tmp_path: Path, cached: CachedFile) -> None:
+    cached.write(tmp_path)
+    file = tmp_path / cached.path
     whole = file.read_bytes()
     for length in range(0, len(whole), 29):
         file.write_bytes(whole[:length])
-        assert not kept.read(tmp_path), length
+        assert not cached.read(tmp_path), length
 
 
-@pytest.mark.parametrize("kept", KEPT, ids=lambda kept: kept.path)
+@pytest.mark.parametrize("cached", CACHED_FILES, ids=lambda cached: cached.path)
 def test_entries_that_only_another_user_may_read_are_written_again(
-    tmp_path: Path, kept: Kept, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, cached: CachedFile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kept.write(tmp_path)
-    file, read_bytes = tmp_path / kept.path, Path.read_bytes
+    cached.write(tmp_path)
+    file, read_bytes = tmp_path / cached.path, Path.read_bytes
     others = file.stat().st_ino
 
     def refusing(path: Path) -> bytes:
@@ -136,10 +136,10 @@ def test_entries_that_only_another_user_may_read_are_written_again(
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "read_bytes", refusing)
-        assert not kept.read(tmp_path)
-        if kept.path != LISTING:  # the toolchain is installed into another folder
-            kept.write(tmp_path)
-            assert kept.read(tmp_path)
+        assert not cached.read(tmp_path)
+        if cached.path != LISTING:  # the toolchain is installed into another folder
+            cached.write(tmp_path)
+            assert cached.read(tmp_path)
 
 
 @pytest.mark.parametrize("content", CONTENTS.values(), ids=CONTENTS)

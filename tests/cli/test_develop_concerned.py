@@ -60,8 +60,8 @@ async def test_browsers_learn_of_new_code_and_nobody_waits_for_them(tmp_path: Pa
     with records.follower() as (_, messages):
         for number in range(1000):
             records.tell_swapped((f"pages/p{number}.fxl",), at_once=True)
-        told = {"sources": ["pages/p0.fxl"], "atOnce": True}
-        assert messages.receive_nowait() == {"type": "custom", "event": "fx:swapped", "data": told}
+        data = {"sources": ["pages/p0.fxl"], "atOnce": True}
+        assert messages.receive_nowait() == {"type": "custom", "event": "fx:swapped", "data": data}
         with pytest.raises(trio.WouldBlock):
             for _ in range(1000):
                 messages.receive_nowait()

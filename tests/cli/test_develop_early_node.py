@@ -103,10 +103,10 @@ def test_variables_for_browsers_may_come_later(
     with taken:
         taken.stdin.write(b"ready\n")  # a new process has no variables until it is what it becomes
         assert taken.stdout.readline() == b"ready\n"
-        given = Path(f"/proc/{taken.pid}/environ").read_bytes()
-        assert b"FX_PUBLIC_NAME" not in given
+        environment = Path(f"/proc/{taken.pid}/environ").read_bytes()
+        assert b"FX_PUBLIC_NAME" not in environment
         assert {f"{name}={value}".encode() for name, value in ALLOCATOR.items()} <= {
-            *given.split(b"\0")
+            *environment.split(b"\0")
         }
         taken.kill()
 

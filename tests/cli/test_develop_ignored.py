@@ -175,16 +175,16 @@ def test_the_setting_has_the_last_word(tmp_path: Path) -> None:
 
 def test_patterns_are_read_again_when_they_change(tmp_path: Path) -> None:
     ignored = Ignored(tmp_path)
-    made, git, config = (
+    created, git, config = (
         str(tmp_path / name) for name in ("made/x", ".gitignore", "fx.config.json")
     )
-    assert ignored.lets_pass(Change.added, made)
+    assert ignored.lets_pass(Change.added, created)
     Path(git).write_text("made/\n")
     assert not ignored.lets_pass(Change.added, git)
-    assert not ignored.lets_pass(Change.added, made)
+    assert not ignored.lets_pass(Change.added, created)
     Path(config).write_text('{"dev": {"ignore": ["!made/"]}}')
     assert ignored.lets_pass(Change.added, config)
-    assert ignored.lets_pass(Change.added, made)
+    assert ignored.lets_pass(Change.added, created)
 
 
 @pytest.mark.parametrize("pattern", ["!", "[z-a]"])

@@ -20,122 +20,122 @@ from fxtrio.develop.reload.inotify import watch_changes
 from fxtrio.develop.reload.watcher import Changes, PendingChanges, has_inotify, run_watch
 from tests.trees import write_tree
 
-Told = set[tuple[str, str]] | None
+Reported = set[tuple[str, str]] | None
 
 
 @asynccontextmanager
-async def _watching(root: Path) -> AsyncIterator[Callable[[], Awaitable[Told]]]:
+async def _watching(root: Path) -> AsyncIterator[Callable[[], Awaitable[Reported]]]:
     """Watch `root`; what is given returns what is told next, as words and relative paths."""
     async with aclosing(watch_changes(root)) as changes:
         assert await anext(changes) is None
 
-        async def told() -> Told:
+        async def next_report() -> Reported:
             with trio.fail_after(30):
                 found = await anext(changes)
             if found is None:
                 return None
             return {(one.name, Path(path).relative_to(root).as_posix()) for one, path in found}
 
-        yield told
+        yield next_report
 
 
 async def test_a_file_that_is_written_and_closed_is_reported_at_once(
     tmp_path: Path, autojump_clock: trio.testing.MockClock
 ) -> None:
     write_tree(tmp_path, {"pages/a.fxl": "x"})
-    async with _watching(tmp_path) as told:
+    async with _watching(tmp_path) as next_report:
         begun = trio.current_time()
         (tmp_path / "pages/a.fxl").write_text("y")
-        assert await told() == {("modified", "pages/a.fxl")}
+        assert await next_report() == {("modified", "pages/a.fxl")}
         (tmp_path / "b.tmp").write_text("y")
-        assert await told() == {("added", "b.tmp"), ("modified", "b.tmp")}
+        assert await next_report() == {("added", "b.tmp"), ("modified", "b.tmp")}
         (tmp_path / "b.tmp").replace(tmp_path / "pages/a.fxl")
-        assert ("modified", "pages/a.fxl") in (await told() or set())
+        assert ("modified", "pages/a.fxl") in (await next_report() or set())
         assert trio.current_time() == begun
 
 
 async def test_what_one_save_takes_away_and_puts_back_is_reported_together(tmp_path: Path) -> None:
     page = tmp_path / "a.fxl"
     page.write_text("x")
-    async with _watching(tmp_path) as told:
+    async with _watching(tmp_path) as next_report:
         page.rename(tmp_path / "a.fxl~")
         page.write_text("y")
-        both = await told() or set()
+        both = await next_report() or set()
         assert ("deleted", "a.fxl") in both
         assert ("modified", "a.fxl") in both
 
 
 async def test_a_file_that_is_not_closed_is_no_news_yet(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.py": "x"})
-    async with _watching(tmp_path) as told:
+    async with _watching(tmp_path) as next_report:
         with (tmp_path / "a.py").open("a") as file:
             file.write("y")
             file.flush()
             (tmp_path / "b.py").write_text("z")
-            assert {path for _, path in await told() or set()} == {"b.py"}
-        assert await told() == {("modified", "a.py")}
+            assert {path for _, path in await next_report() or set()} == {"b.py"}
+        assert await next_report() == {("modified", "a.py")}
 
 
 async def test_links_and_rights_are_changes(tmp_path: Path) -> None:
     write_tree(tmp_path, {"a.py": "x"})
-    async with _watching(tmp_path) as told:
+    async with _watching(tmp_path) as next_report:
         os.link(tmp_path / "a.py", tmp_path / "hard.py")
-        assert await told() == {("added", "hard.py")}
+        assert await next_report() == {("added", "hard.py")}
         (tmp_path / "soft.py").symlink_to("a.py")
-        assert await told() == {("added", "soft.py")}
+        assert await next_report() == {("added", "soft.py")}
         (tmp_path / "a.py").chmod(0o600)
-        assert await told() == {("added", "a.py")}
+        assert await next_report() == {("added", "a.py")}
         (tmp_path / "soft.py").unlink()
-        assert await told() == {("deleted", "soft.py")}
+        assert await next_report() == {("deleted", "soft.py")}
 
 
 async def test_folders_are_watched_from_when_they_come_until_they_go(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
-    async with _watching(tmp_path) as told:
+    async with _watching(tmp_path) as next_report:
         (tmp_path / "pages/blog").mkdir()
-        assert await told() == {("added", "pages/blog")}
+        assert await next_report() == {("added", "pages/blog")}
         (tmp_path / "pages/blog/a.fxl").write_text("x")
-        assert ("modified", "pages/blog/a.fxl") in (await told() or set())
+        assert ("modified", "pages/blog/a.fxl") in (await next_report() or set())
 
         (tmp_path / "pages/blog").rename(tmp_path / "pages/news")
-        assert await told() == {("deleted", "pages/blog"), ("added", "pages/news")}
+        assert await next_report() == {("deleted", "pages/blog"), ("added", "pages/news")}
         (tmp_path / "pages/news/a.fxl").write_text("y")
-        assert await told() == {("modified", "pages/news/a.fxl")}
+        assert await next_report() == {("modified", "pages/news/a.fxl")}
 
         outside = tmp_path.parent / f"{tmp_path.name} outside"
         (tmp_path / "pages/news").rename(outside)
-        assert await told() == {("deleted", "pages/news")}
+        assert await next_report() == {("deleted", "pages/news")}
         (outside / "a.fxl").write_text("z")
         (tmp_path / "last.py").write_text("")
-        assert {path for _, path in await told() or set()} == {"last.py"}
+        assert {path for _, path in await next_report() or set()} == {"last.py"}
 
         (tmp_path / "pages/deep/er").mkdir(parents=True)
-        assert ("added", "pages/deep") in (await told() or set())
+        assert ("added", "pages/deep") in (await next_report() or set())
         (tmp_path / "pages/deep/er/b.fxl").write_text("x")
-        assert ("modified", "pages/deep/er/b.fxl") in (await told() or set())
+        assert ("modified", "pages/deep/er/b.fxl") in (await next_report() or set())
         shutil.rmtree(tmp_path / "pages/deep")
-        assert ("deleted", "pages/deep") in (await told() or set())
+        assert ("deleted", "pages/deep") in (await next_report() or set())
         (tmp_path / "pages/deep").mkdir()
-        assert await told() == {("added", "pages/deep")}
+        assert await next_report() == {("added", "pages/deep")}
         (tmp_path / "pages/deep/c.fxl").write_text("x")
-        assert ("modified", "pages/deep/c.fxl") in (await told() or set())
+        assert ("modified", "pages/deep/c.fxl") in (await next_report() or set())
 
 
 async def test_virtual_environments_are_not_watched_whatever_their_name(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pyvenv.cfg": "", "env/pyvenv.cfg": "", "env/lib/a.py": "", "b.py": ""})
-    async with _watching(tmp_path) as told:
+    async with _watching(tmp_path) as next_report:
         (tmp_path / "env/lib/a.py").write_text("x")
         (tmp_path / "b.py").write_text("x")  # the project may be one itself
-        assert await told() == {("modified", "b.py")}
+        assert await next_report() == {("modified", "b.py")}
 
         (tmp_path / "new/lib").mkdir(parents=True)
-        assert ("added", "new") in (await told() or set())
+        assert ("added", "new") in (await next_report() or set())
         (tmp_path / "new/pyvenv.cfg").write_text("")
         (tmp_path / "b.py").write_text("y")
-        assert ("modified", "b.py") in (await told() or set())
+        assert ("modified", "b.py") in (await next_report() or set())
         (tmp_path / "new/lib/c.py").write_text("")
         (tmp_path / "b.py").write_text("z")
-        assert await told() == {("modified", "b.py")}
+        assert await next_report() == {("modified", "b.py")}
 
 
 async def test_links_to_folders_are_followed_but_not_round_in_a_circle(tmp_path: Path) -> None:
@@ -145,35 +145,35 @@ async def test_links_to_folders_are_followed_but_not_round_in_a_circle(tmp_path:
     (root / "shared").symlink_to(other)
     (root / "pages/up").symlink_to("..")
     (other / "lib/back").symlink_to(root)
-    async with _watching(root) as told:
+    async with _watching(root) as next_report:
         (other / "lib/a.py").write_text("x")
-        assert await told() == {("modified", "shared/lib/a.py")}
+        assert await next_report() == {("modified", "shared/lib/a.py")}
         (root / "pages/a.fxl").write_text("x")
-        assert await told() == {("modified", "pages/a.fxl")}
+        assert await next_report() == {("modified", "pages/a.fxl")}
         (root / "again").symlink_to(other / "lib")
-        assert await told() == {("added", "again")}
+        assert await next_report() == {("added", "again")}
         (other / "lib/a.py").write_text("y")
-        assert await told() == {("modified", "shared/lib/a.py"), ("modified", "again/a.py")}
+        assert await next_report() == {("modified", "shared/lib/a.py"), ("modified", "again/a.py")}
         (root / "again").unlink()
-        assert await told() == {("deleted", "again")}
+        assert await next_report() == {("deleted", "again")}
         (other / "lib/a.py").write_text("z")
-        assert await told() == {("modified", "shared/lib/a.py")}
+        assert await next_report() == {("modified", "shared/lib/a.py")}
 
 
 async def test_only_marks_are_reported_of_ignored_folders(tmp_path: Path) -> None:
     write_tree(tmp_path, {".fx/dev/manifest.json": "", ".git/index": "", "a.py": ""})
-    async with _watching(tmp_path) as told:
+    async with _watching(tmp_path) as next_report:
         write_tree(tmp_path, {".fx/dev/other.json": "", ".git/HEAD": "", ".fx/cache/x": ""})
         (tmp_path / ".fx/dev/manifest.json").unlink()
-        assert await told() == {("deleted", ".fx/dev/manifest.json")}
+        assert await next_report() == {("deleted", ".fx/dev/manifest.json")}
         shutil.rmtree(tmp_path / ".fx")
-        assert ("deleted", ".fx/dev") in (await told() or set())
+        assert ("deleted", ".fx/dev") in (await next_report() or set())
         write_tree(tmp_path, {"node_modules/.package-lock.json": "", "node_modules/x/i.js": ""})
         mark = "node_modules/.package-lock.json"
-        while mark not in {path for _, path in await told() or set()}:
+        while mark not in {path for _, path in await next_report() or set()}:
             pass
         write_tree(tmp_path, {"node_modules/x/j.js": "", mark: "{}"})
-        assert await told() == {("modified", mark)}
+        assert await next_report() == {("modified", mark)}
 
 
 async def test_all_files_are_looked_at_when_changes_were_dropped(

@@ -180,9 +180,9 @@ class Project:
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Project]:
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)  # as on most machines
     with open_sockets(ServeOptions(app="", bind=("127.0.0.1:0",))) as (listener,):
-        made = Project(tmp_path, listener, Recorder())
-        made.write(APP.replace("VERSION", "one"))
-        yield made
+        opened = Project(tmp_path, listener, Recorder())
+        opened.write(APP.replace("VERSION", "one"))
+        yield opened
 
 
 @asynccontextmanager
@@ -250,30 +250,30 @@ async def test_the_browser_displays_a_failed_build_until_it_is_corrected(
 
 
 async def test_what_the_app_has_just_said_is_not_said_again_by_the_build(project: Project) -> None:
-    told = "fx.config.json:1:2: lang must be text, not 5."
-    project.write(f"import sys\nprint({told!r}, file=sys.stderr)\n{APP}")
+    message = "fx.config.json:1:2: lang must be text, not 5."
+    project.write(f"import sys\nprint({message!r}, file=sys.stderr)\n{APP}")
     async with running(project):
         await project.report.wait_for("started")
-        await project.report.wait_for(f"line {told}")
-        project.build_error = told
+        await project.report.wait_for(f"line {message}")
+        project.build_error = message
         project.change("app.py", "fx.config.json")
         await project.report.wait_for("failed The build has failed: ")
         while (await project.get()).status_code == 200:  # of the app that is being ended
             pass
         broken = await project.get()
 
-    assert told in broken.text
+    assert message in broken.text
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "message"),
     [
         ("RuntimeError('no such table')", "RuntimeError: no such table"),
         ("FxtrioError('app.py: no such table. Add it.')", "app.py: no such table. Add it."),
     ],
 )
 async def test_an_app_that_does_not_start_shows_why(
-    project: Project, error: str, told: str
+    project: Project, error: str, message: str
 ) -> None:
     project.write(f"from fxtrio.errors import FxtrioError\n\nraise {error}\n")
     async with running(project):
@@ -285,9 +285,9 @@ async def test_an_app_that_does_not_start_shows_why(
         mended = await project.get()
 
     assert broken.status_code == 500
-    assert told in broken.text
+    assert message in broken.text
     assert "supervise" not in broken.text  # the traceback begins in the project
-    assert f"line {told}" in project.report.events
+    assert f"line {message}" in project.report.events
     assert mended.status_code == 200
     assert project.report.events.count("started") == 1  # not of the app that never serves
 
@@ -424,17 +424,17 @@ async def test_open_pages_get_an_error_and_its_end(project: Project) -> None:
         await project.report.wait_for("failed The build has failed: pages/index.fxl:3:5: oops")
         async with await trio.open_tcp_stream("127.0.0.1", port) as browser:
             await browser.send_all(UPGRADE)
-            told = b""
-            while b"oops" not in told:
-                told += await browser.receive_some()
+            received = b""
+            while b"oops" not in received:
+                received += await browser.receive_some()
             project.build_error = ""
             project.change("pages/index.fxl")
             while more := await browser.receive_some():
-                told += more
+                received += more
 
-    assert b'"event": "fx:problems"' in told
-    assert b'"failure": "' in told  # by which the page about it knows whose connection it has
-    assert told.endswith((1001).to_bytes(2, "big"))  # the code of the closing frame
+    assert b'"event": "fx:problems"' in received
+    assert b'"failure": "' in received  # by which the page about it knows whose connection it has
+    assert received.endswith((1001).to_bytes(2, "big"))  # the code of the closing frame
 
 
 async def test_an_interrupt_ends_the_loop_and_leaves_no_process(project: Project) -> None:

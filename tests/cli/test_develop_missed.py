@@ -69,7 +69,7 @@ async def test_node_learns_of_what_was_saved_with_it(
         async with trio.open_nursery() as nursery:
             project = in_folder(tmp_path, nursery)
             await project.prepare()
-            told = record_orders(monkeypatch, "change")
+            orders = record_orders(monkeypatch, "change")
             write_tree(
                 tmp_path,
                 {
@@ -90,10 +90,12 @@ async def test_node_learns_of_what_was_saved_with_it(
             await project.prepare()
             nursery.cancel_scope.cancel()
 
-    ui = [(one["type"], one["file"]) for fields in told for one in fields["ui"]]
+    ui = [(one["type"], one["file"]) for fields in orders for one in fields["ui"]]
     assert sorted(ui) == [("change", "pages/index.fxl"), ("unlink", "pages/old.fxl")]
     css = str(tmp_path / "pages/look.css")
-    assert [one for fields in told for one in fields["files"]] == [{"type": "change", "file": css}]
+    assert [one for fields in orders for one in fields["files"]] == [
+        {"type": "change", "file": css}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -146,13 +148,15 @@ async def test_node_learns_of_what_it_has_not_taken(
         assert ["plan" in sent for op, sent in taken if op == "site"] == [True]
 
 
-def shown_in(orders: list[tuple[str, dict[str, Any]]]) -> dict[str, list[str]]:
+def displayed_files(orders: list[tuple[str, dict[str, Any]]]) -> dict[str, list[str]]:
     """Return the files of the problems that browsers show after ``orders``, by who found them."""
-    shown: dict[str, list[Any]] = {}
+    displayed: dict[str, list[Any]] = {}
     for op, fields in orders:
         found = {fields["key"]: fields["problems"]} if op == "problems" else fields.get("problems")
-        shown |= found if op in ("problems", "change") and found else {}
-    return {key: [Path(one["file"]).name for one in found] for key, found in shown.items() if found}
+        displayed |= found if op in ("problems", "change") and found else {}
+    return {
+        key: [Path(one["file"]).name for one in found] for key, found in displayed.items() if found
+    }
 
 
 @pytest.mark.parametrize("taken", [True, False])
@@ -193,10 +197,10 @@ async def test_node_shows_what_is_wrong_after_an_order_that_failed(
             await project.prepare()
             await save_failing(project, "nowhere = missing\n\n" + PAGE)
             await project.prepare()
-            assert shown_in(orders) == {"pages": ["b.fxl"]}
+            assert displayed_files(orders) == {"pages": ["b.fxl"]}
             await save_failing(project, PAGE)
             await project.prepare()
-            assert shown_in(orders) == {}
+            assert displayed_files(orders) == {}
             nursery.cancel_scope.cancel()
 
 
@@ -225,14 +229,14 @@ async def test_an_env_file_stays_wrong_until_it_is_right(
             write_tree(tmp_path, {".env": "SECRET\n"})
             applied = await project.apply(Changes((".env",)), swap)
             assert [one.partition(":")[0] for one in applied.problems] == [".env"]
-            assert shown_in(orders) == {"python": [".env"]}
+            assert displayed_files(orders) == {"python": [".env"]}
             write_tree(tmp_path, {"rules.py": "A = 2\n"})
             applied = await project.apply(Changes(("rules.py",)), swap)
             assert [one.partition(":")[0] for one in applied.problems] == [".env"]
-            assert shown_in(orders) == {"python": [".env"]}
+            assert displayed_files(orders) == {"python": [".env"]}
             write_tree(tmp_path, {".env": "SECRET=1\n"})
             assert (await project.apply(Changes((".env",)), swap)).restart == ".env has changed"
-            assert shown_in(orders) == {}
+            assert displayed_files(orders) == {}
             nursery.cancel_scope.cancel()
 
 
@@ -367,8 +371,8 @@ async def test_a_mistake_of_the_process_before_has_left_the_overlay_after_a_rest
             project = in_folder(tmp_path, nursery)
             await project.prepare()
             assert (await project.apply(Changes(("rules.py",)), swap)).problems
-            told = record_orders(monkeypatch, "problems")
+            orders = record_orders(monkeypatch, "problems")
             project.miss(Changes(("rules.py",)))  # as when the developer asks for another process
             await project.prepare()
             nursery.cancel_scope.cancel()
-    assert {"key": "python", "problems": []} in told
+    assert {"key": "python", "problems": []} in orders

@@ -22,13 +22,13 @@ def test_the_place_of_an_error_is_found(tmp_path: Path, source: str) -> None:
         f"    at Page ({root}/{source}:2:3)\n    at other ({root}/{source}:3:1)"
     )
     failed = RenderFailed("no", stack, "TypeError")
-    told = FxtrioError(f"{source}:3: it is none. Take another.")
+    with_place = FxtrioError(f"{source}:3: it is none. Take another.")
 
-    shown = [overlay_error(error, "failed", root) for error in (failed, told)]
+    overlays = [overlay_error(error, "failed", root) for error in (failed, with_place)]
 
     place = str(root / source)
-    assert [(one["file"], one["line"]) for one in shown] == [(place, 2), (place, 3)]
-    assert "2 | two" in shown[0]["frame"]
+    assert [(one["file"], one["line"]) for one in overlays] == [(place, 2), (place, 3)]
+    assert "2 | two" in overlays[0]["frame"]
 
 
 def test_a_name_of_the_framework_that_nothing_imports_has_its_import_as_remedy(
@@ -40,10 +40,10 @@ def test_a_name_of_the_framework_that_nothing_imports_has_its_import_as_remedy(
     with pytest.raises(NameError) as caught:
         names["find"]()
 
-    shown = overlay_error(caught.value, "failed", root)
+    overlay = overlay_error(caught.value, "failed", root)
 
-    assert (shown["file"], shown["line"]) == (str(root / "helper.py"), 2)
-    assert shown["remedy"].startswith("Write 'from fx.runtime import NotFound': ")
+    assert (overlay["file"], overlay["line"]) == (str(root / "helper.py"), 2)
+    assert overlay["remedy"].startswith("Write 'from fx.runtime import NotFound': ")
 
 
 STOPPED = """\
@@ -80,10 +80,10 @@ def test_the_place_of_what_keeps_an_app_from_being_served_is_found(
     write_tree(tmp_path, {"life.py": "one\ntwo\nasync def load(request):\n", "app.py": "one\n"})
     details = details.format(root=tmp_path)
 
-    shown = overlay_stop("The app has stopped", details, tmp_path)
+    overlay = overlay_stop("The app has stopped", details, tmp_path)
 
     file = str(tmp_path / place[0]) if place[0] else ""
-    assert (shown["message"], shown["file"]) == (message, file)
-    assert (shown["line"], shown["column"]) == place[1:]
-    assert shown["trace"] == details
-    assert (f"{place[1]} | " in shown["frame"]) == bool(file)
+    assert (overlay["message"], overlay["file"]) == (message, file)
+    assert (overlay["line"], overlay["column"]) == place[1:]
+    assert overlay["trace"] == details
+    assert (f"{place[1]} | " in overlay["frame"]) == bool(file)

@@ -25,13 +25,13 @@ ANSWER: dict[str, Any] = {
 
 
 def test_the_answer_to_the_same_plan_is_found(tmp_path: Path) -> None:
-    given = store_answer(tmp_path, PLAN, ANSWER)
+    stored = store_answer(tmp_path, PLAN, ANSWER)
 
     found = find_answer(tmp_path, PLAN)
 
     assert found is not None
-    assert found == given
-    assert [one.kind for one in found.island_doubts] == [one.kind for one in given.island_doubts]
+    assert found == stored
+    assert [one.kind for one in found.island_doubts] == [one.kind for one in stored.island_doubts]
     assert found.entry.preload == ("/_fx/one.js",)
     assert found.clients == ({"module": "/_fx/pages/index.fxl.tsx"},)
 
@@ -41,8 +41,8 @@ def test_no_answer_is_found_to_anything_else(tmp_path: Path, change: str) -> Non
     if change != "nothing kept":
         store_answer(tmp_path, PLAN, ANSWER)
     if change == "damaged":
-        (kept,) = tmp_path.iterdir()
-        kept.write_bytes(kept.read_bytes()[:-20])
+        (file,) = tmp_path.iterdir()
+        file.write_bytes(file.read_bytes()[:-20])
     plan = {"views": []} if change == "another plan" else PLAN
 
     assert find_answer(tmp_path, plan) is None

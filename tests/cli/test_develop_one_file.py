@@ -64,20 +64,22 @@ def script(tmp_path: Path) -> Path:
 @pytest.fixture
 def file(tmp_path: Path, script: Path) -> Path:
     """The script in one file."""
-    kept = tmp_path / "kept/one.mjs"
-    kept.parent.mkdir()
-    old, other = (kept.with_name(f"develop-0000000{number}.mjs") for number in (1, 2))
+    program = tmp_path / "kept/one.mjs"
+    program.parent.mkdir()
+    old, other = (program.with_name(f"develop-0000000{number}.mjs") for number in (1, 2))
     old.write_text(f"// {json.dumps({'script': str(tmp_path / 'gone.js')}, separators=(',', ':'))}")
     other.write_text(f"// {json.dumps({'script': str(script)}, separators=(',', ':'))}\n1;\n")
-    ended, running = (kept.with_name(f"{old.name}.{pid}.part") for pid in (2**22 + 1, os.getpid()))
+    ended, running = (
+        program.with_name(f"{old.name}.{pid}.part") for pid in (2**22 + 1, os.getpid())
+    )
     for part in (ended, running):
         part.write_text("// {")
-    node("develop/runtime/bundle-command.js", script, kept, toolchain_folder())
+    node("develop/runtime/bundle-command.js", script, program, toolchain_folder())
     assert not old.exists()
     assert not ended.exists()
     assert running.exists()  # another `fx dev` writes it
     assert other.exists()  # that of an installation which is still there
-    return kept
+    return program
 
 
 def node(script: str | Path, *arguments: object) -> str:

@@ -85,14 +85,14 @@ def test_stored_pages_that_do_not_match_are_not_used(
     files = PageFiles(tmp_path)
     files.read_all_now(Config(), {})
     files.keep()
-    (kept,) = (tmp_path / ".fx/dev").iterdir()
+    (file,) = (tmp_path / ".fx/dev").iterdir()
     checked.clear()
     if change == "another version":
         monkeypatch.setattr(page_cache, "code_stamp", lambda: "another")
     elif change == "no such file":
-        kept.unlink()
+        file.unlink()
     elif change == "damaged":
-        kept.write_bytes(kept.read_bytes()[:-20])
+        file.write_bytes(file.read_bytes()[:-20])
     folder = "site" if change == "another folder" else "pages"
 
     PageFiles(tmp_path).read_all_now(Config(pages_dir=folder), {})

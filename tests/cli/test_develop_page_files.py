@@ -55,10 +55,10 @@ async def test_of_known_files_only_those_that_have_changed_are_read(
     project = await files.read_all(Config(), {}, {"pages/p3.fxl", "pages/fresh.fxl"})
 
     assert sorted(read) == ["pages/fresh.fxl", "pages/p3.fxl"]
-    shown = {one.module.source: one.ui.strip() for one in project.pages}
-    assert len(shown) == 21
-    assert shown["pages/p3.fxl"] == (page % "new").strip()
-    assert shown["pages/p4.fxl"] == (page % "old").strip()
+    halves = {one.module.source: one.ui.strip() for one in project.pages}
+    assert len(halves) == 21
+    assert halves["pages/p3.fxl"] == (page % "new").strip()
+    assert halves["pages/p4.fxl"] == (page % "old").strip()
 
 
 @pytest.mark.parametrize("way", ["another", "many", "deleted", "same"])
@@ -86,13 +86,13 @@ async def test_a_half_that_is_still_to_be_written_does_not_replace_a_newer_one(
         build.write([], [index])
     else:
         build.write_changed(third if way == "many" else second, known)
-    told = {one: page.ui for one, page in build.postponed.items()}
+    halves = {one: page.ui for one, page in build.postponed.items()}
     build.write_postponed()
 
     half = build.folder / "ui/pages/index.fxl.tsx"
     assert half.exists() is (way != "deleted")
     if way == "same":
-        assert half.read_text() == second[index].ui == told[index]
+        assert half.read_text() == second[index].ui == halves[index]
     else:
-        assert index not in told  # Node reads what is on the disk
+        assert index not in halves  # Node reads what is on the disk
         assert way == "deleted" or half.read_text() == third[index].ui

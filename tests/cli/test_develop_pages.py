@@ -54,17 +54,17 @@ async def test_html_gets_the_script_at_its_end_and_its_length_is_right() -> None
 
 
 async def test_a_document_says_when_it_was_requested_by_the_clock_that_node_reads() -> None:
-    asked: list[int] = []
+    times: list[int] = []
     for _ in range(2):
         headers, _ = await answer([(b"content-type", b"text/html")], b"")
         found = re.search(rb'fx-asked;desc="(\d+)"', headers[b"server-timing"])
         assert found is not None
-        asked.append(int(found[1]))
-        if len(asked) == 1:
+        times.append(int(found[1]))
+        if len(times) == 1:
             node = ["node", "-p", "process.hrtime.bigint() / 1000000n"]
             done = await trio.run_process(node, capture_stdout=True)
 
-    assert asked[0] <= int(done.stdout.rstrip(b"n\n")) <= asked[1]
+    assert times[0] <= int(done.stdout.rstrip(b"n\n")) <= times[1]
 
 
 async def test_a_document_in_parts_promises_no_length() -> None:

@@ -19,11 +19,11 @@ class Freeing(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.told: list[str] = []
+        self.messages: list[str] = []
         self.go = threading.Event()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self.told.append(record.getMessage())
+        self.messages.append(record.getMessage())
         self.go.set()
 
 
@@ -48,10 +48,10 @@ async def test_what_holds_the_event_loop_is_named_once(handler: Freeing) -> None
         handler.go.clear()
         assert not hold(handler.go, 0.3)
         await trio.lowlevel.checkpoint()
-    [told] = handler.told
+    [message] = handler.messages
     line = hold.__code__.co_firstlineno + 1
-    assert f"test_develop_stalls.py:{line}: hold() blocked the event loop" in told
-    assert "trio.to_thread.run_sync" in told
+    assert f"test_develop_stalls.py:{line}: hold() blocked the event loop" in message
+    assert "trio.to_thread.run_sync" in message
 
 
 async def test_middleware_is_not_blamed_for_what_it_is_around(handler: Freeing) -> None:
@@ -65,7 +65,7 @@ async def test_middleware_is_not_blamed_for_what_it_is_around(handler: Freeing) 
         await trio.lowlevel.checkpoint()
         middleware()
         await trio.lowlevel.checkpoint()
-    assert handler.told == []
+    assert handler.messages == []
 
 
 async def test_what_waits_or_runs_in_a_thread_is_not_reported(handler: Freeing) -> None:
@@ -78,7 +78,7 @@ async def test_what_waits_or_runs_in_a_thread_is_not_reported(handler: Freeing) 
     with watch_stalls():
         await trio.to_thread.run_sync(work)
     assert begun.is_set()
-    assert handler.told == []
+    assert handler.messages == []
 
 
 async def test_nothing_is_left_when_the_block_has_ended(handler: Freeing) -> None:

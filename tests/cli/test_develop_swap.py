@@ -270,14 +270,14 @@ async def test_a_new_page_leaves_the_plans_of_other_views_as_they_are(
 async def test_pages_of_a_new_site_that_nobody_requests_are_not_prepared(
     root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made: list[str] = []
+    prepared: list[str] = []
 
     def noted_frame(view: View, *args: Any, **named: Any) -> DocumentFrame:
-        made.append(f"frame of {view.module}")
+        prepared.append(f"frame of {view.module}")
         return document_frame(view, *args, **named)
 
     def noted_target(of: site.Site, plan: ViewPlan, pattern: str) -> Target:
-        made.append(f"target of {pattern}")
+        prepared.append(f"target of {pattern}")
         return literal_target(of, plan, pattern)
 
     monkeypatch.setattr(site, "document_frame", noted_frame)
@@ -285,10 +285,10 @@ async def test_pages_of_a_new_site_that_nobody_requests_are_not_prepared(
     async with developed(root) as (project, client):
         (root / "pages/a.fxl").write_text("export default () => <p>a</p>;\n")
         project.swapper.swap(project.saved("pages/a.fxl"))
-        assert made == []
+        assert prepared == []
         for _ in range(2):
             assert (await client.get("/other")).status_code == 200
-        assert made == ["target of /other", "frame of pages/other.fxl"]
+        assert prepared == ["target of /other", "frame of pages/other.fxl"]
 
 
 async def test_actions_of_modules_come_change_and_go(root: Path) -> None:
@@ -406,9 +406,9 @@ async def test_the_first_job_of_a_project_needs_a_new_process(root: Path) -> Non
 
 def test_files_come_after_those_that_they_use(tmp_path: Path) -> None:
     def module(name: str) -> ModuleType:
-        made = ModuleType(name)
-        made.__file__ = str(tmp_path / name)
-        return made
+        created = ModuleType(name)
+        created.__file__ = str(tmp_path / name)
+        return created
 
     importers = Importers(tmp_path)
     used = {"d": ["b", "c"], "c": ["a"], "b": ["a"], "a": ["ring"], "ring": ["a"], "e": []}

@@ -25,24 +25,24 @@ RING_LATER = {
 }
 
 
-def page(imports: str, shown: str) -> dict[str, str]:
+def page(imports: str, rows: str) -> dict[str, str]:
     """Return the page file that shows an expression of what it imports."""
     text = PAGE.replace("from shop_swap.stock import count", imports)
-    return {"pages/index.fxl": text.replace("count()", shown)}
+    return {"pages/index.fxl": text.replace("count()", rows)}
 
 
 @pytest.mark.parametrize("ring", [RING, RING_LATER], ids=["at the top", "in a function"])
 async def test_modules_in_a_ring_are_all_new(root: Path, ring: dict[str, str]) -> None:
     write_tree(root, {**ring, **page("from shop_swap import a, b", "a.both() + b.both()")})
     async with developed(root) as (project, client):
-        for file, old, new, shown in (
+        for file, old, new, rows in (
             ("b", "b1", "b2", "a1b2a1b2"),
             ("a", "a1", "a2", "a2b2a2b2"),
             ("b", "b2", "b3", "a2b3a2b3"),
         ):
             project.swapper.swap(project.edit(f"shop_swap/{file}.py", old, new))
 
-            assert (await data(client, "/"))["rows"] == shown
+            assert (await data(client, "/"))["rows"] == rows
 
 
 async def test_a_package_may_cover_a_module_with_what_it_takes_from_it(root: Path) -> None:
@@ -201,11 +201,11 @@ async def test_a_file_of_the_app_that_a_page_imports_is_one_module_after_each_ch
     uses = page("from importlib import import_module", "import_module('pages.api.held').HELD")
     write_tree(root, {"pages/api/held.py": endpoint, **uses})
     async with developed(root) as (project, client):
-        for file, old, new, shown in (
+        for file, old, new, value in (
             ("pages/api/held.py", "HELD = []", "HELD = ['new']", ["new", 1]),
             ("shop_swap/units.py", "UNIT = 1", "UNIT = 2", ["new", 2]),
         ):
             project.swapper.swap(project.edit(file, old, new))
 
-            assert (await client.get("/api/held")).json() == {"held": shown}
-            assert (await data(client, "/"))["rows"] == shown
+            assert (await client.get("/api/held")).json() == {"held": value}
+            assert (await data(client, "/"))["rows"] == value

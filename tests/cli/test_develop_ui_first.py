@@ -46,7 +46,7 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
         orders.append((op, fields))
         if op == "change":
             steps.append("browsers")
-            told.append((fields["ui"], half.read_text()))
+            sent.append((fields["ui"], half.read_text()))
             if lost:
                 raise OrderVoid
         return await ask(vite, op, fields)
@@ -56,7 +56,7 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
         return make_manifest(*args)
 
     at_once: list[bool] = []
-    told: list[tuple[list[dict[str, str]], str]] = []
+    sent: list[tuple[list[dict[str, str]], str]] = []
     half = tmp_path / FOLDERS["development"] / "ui/pages/index.fxl.tsx"
 
     async def swap(order: Swap) -> Swapped:
@@ -91,7 +91,7 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
 
             monkeypatch.setattr(trio.to_thread, "run_sync", noted)
             assert await saved("Hello", "Welcome") == ["browsers"]
-            [([change], before)] = told  # the disk comes afterwards
+            [([change], before)] = sent  # the disk comes afterwards
             assert (change["text"], "Welcome" in before) == (half.read_text(), False)
             assert "Welcome" in change["text"]
             assert await saved("Hello", "Suspense") == ["browsers", "manifest"]
@@ -112,7 +112,7 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
             await project.apply(Changes(("pages/new.fxl",)), swap)
             assert at_once == [True, False, True, False, True, False]
 
-            async def asked(before: str, after: str) -> list[tuple[str, dict[str, int]]]:
+            async def counts_after(before: str, after: str) -> list[tuple[str, dict[str, int]]]:
                 orders.clear()
                 await saved(before, after)
                 return [
@@ -121,12 +121,12 @@ async def test_browsers_get_what_they_show_first_and_what_is_wrong_with_it(
                     if op in ("change", "problems")
                 ]
 
-            assert await asked("return", "return =") == [("change", {"pages": 1})]
-            assert await asked("Hello", "Hello") == [("change", {"pages": 0})]
+            assert await counts_after("return", "return =") == [("change", {"pages": 1})]
+            assert await counts_after("Hello", "Hello") == [("change", {"pages": 0})]
             failing.append("ValueError: no name")
-            assert await asked('"one"', "str()") == [("change", {"python": 1})]
+            assert await counts_after('"one"', "str()") == [("change", {"python": 1})]
             failing.clear()
-            assert await asked('"one"', '"two"') == [("change", {"python": 0})]
+            assert await counts_after('"one"', '"two"') == [("change", {"python": 0})]
 
             await saved("Hello", "Hello")
             lost.append(True)  # as where Node ends before it has answered

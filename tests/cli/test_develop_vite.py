@@ -45,20 +45,20 @@ class FakeProcess:
 async def test_an_answer_to_an_order_that_was_abandoned_is_dropped() -> None:
     for _ in range(TIMES):
         orders, _ = trio.testing.memory_stream_one_way_pair()
-        answers, told = trio.testing.memory_stream_one_way_pair()
-        vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
+        answers, child_output = trio.testing.memory_stream_one_way_pair()
+        vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=child_output))  # type: ignore[arg-type]
         ready, _ = trio.open_memory_channel[Any](1)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(vite.begin, ready)
-            given_up = trio.CancelScope()
+            abandoned = trio.CancelScope()
 
-            async def ask(scope: trio.CancelScope = given_up, vite: Vite = vite) -> None:
+            async def ask(scope: trio.CancelScope = abandoned, vite: Vite = vite) -> None:
                 with scope:
                     await vite.ask("look")
 
             nursery.start_soon(ask)
             await trio.testing.wait_all_tasks_blocked()
-            given_up.cancel()
+            abandoned.cancel()
             await answers.send_all(b'{"id": 1, "done": {}}\n')
             await trio.testing.wait_all_tasks_blocked()
             nursery.start_soon(answers.send_all, b'{"id": 2, "done": 3}\n')
@@ -68,20 +68,20 @@ async def test_an_answer_to_an_order_that_was_abandoned_is_dropped() -> None:
 
 async def test_an_order_that_is_abandoned_while_it_is_sent_is_sent_whole() -> None:
     orders, heard = trio.testing.lockstep_stream_one_way_pair()
-    answers, told = trio.testing.memory_stream_one_way_pair()
-    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
+    answers, child_output = trio.testing.memory_stream_one_way_pair()
+    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=child_output))  # type: ignore[arg-type]
     lines = b""
     async with trio.open_nursery() as nursery:
-        given_up = trio.CancelScope()
+        abandoned = trio.CancelScope()
 
         async def ask() -> None:
-            with given_up:
+            with abandoned:
                 await vite.ask("look", files=["one", "two"])
             await vite.ask("site")
 
         nursery.start_soon(ask)
         lines += bytes(await heard.receive_some(5))
-        given_up.cancel()
+        abandoned.cancel()
         with trio.fail_after(5):
             while lines.count(b"\n") < 2:
                 lines += bytes(await heard.receive_some(5))
@@ -95,8 +95,8 @@ async def test_an_order_may_take_long_in_a_process_that_responds(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
     orders, heard = trio.testing.memory_stream_one_way_pair()
-    answers, told = trio.testing.memory_stream_one_way_pair()
-    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
+    answers, child_output = trio.testing.memory_stream_one_way_pair()
+    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=child_output))  # type: ignore[arg-type]
     ready, _ = trio.open_memory_channel[Any](1)
 
     async def respond() -> None:
@@ -120,8 +120,8 @@ async def test_a_process_that_does_not_respond_is_killed(
     autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     orders, _ = trio.testing.memory_stream_one_way_pair()
-    answers, told = trio.testing.memory_stream_one_way_pair()
-    process = FakeProcess(stdin=orders, stdout=told)
+    answers, child_output = trio.testing.memory_stream_one_way_pair()
+    process = FakeProcess(stdin=orders, stdout=child_output)
     vite = Vite(SETTINGS, process)  # type: ignore[arg-type]
     ready, _ = trio.open_memory_channel[Any](1)
     killed: list[tuple[int, int]] = []
@@ -142,8 +142,8 @@ async def test_a_process_that_does_not_respond_is_killed(
 
 async def test_orders_are_void_when_the_process_is_abandoned() -> None:
     orders, heard = trio.testing.memory_stream_one_way_pair()
-    answers, told = trio.testing.memory_stream_one_way_pair()
-    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=told))  # type: ignore[arg-type]
+    answers, child_output = trio.testing.memory_stream_one_way_pair()
+    vite = Vite(SETTINGS, FakeProcess(stdin=orders, stdout=child_output))  # type: ignore[arg-type]
     void: list[str] = []
 
     async def ask(op: str) -> None:

@@ -46,7 +46,7 @@ class Node:
 
 
 @attrs.define(eq=False)
-class Kept:
+class Supervised:
     """One `ViteSupervisor`, with the processes that it has started."""
 
     vite: ViteSupervisor
@@ -56,7 +56,7 @@ class Kept:
 
 
 @pytest.fixture
-async def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Kept]:
+async def supervised(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Supervised]:
     nodes: list[Node] = []
     said: list[str] = []
     deadly: list[str] = []
@@ -79,56 +79,56 @@ async def kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator
     async with trio.open_nursery() as nursery:
         vite = ViteSupervisor(tmp_path, nursery, Ahead(), said.append, begin)
         await begin()
-        yield Kept(vite, nodes, said, deadly)
+        yield Supervised(vite, nodes, said, deadly)
         nursery.cancel_scope.cancel()
 
 
 async def test_it_is_restarted_a_limited_number_of_times(
-    kept: Kept, autojump_clock: MockClock
+    supervised: Supervised, autojump_clock: MockClock
 ) -> None:
     for _ in range(4):
-        kept.nodes[-1].ended.set()
+        supervised.nodes[-1].ended.set()
         await trio.sleep(1)
 
-    assert [node.orders for node in kept.nodes] == [["site"]] * 4
-    assert kept.said[:3] == ["The bundler has exited, and restarts."] * 3
-    assert kept.said[3:] == ["The bundler has exited again. Save a file to restart it."]
+    assert [node.orders for node in supervised.nodes] == [["site"]] * 4
+    assert supervised.said[:3] == ["The bundler has exited, and restarts."] * 3
+    assert supervised.said[3:] == ["The bundler has exited again. Save a file to restart it."]
     async with trio.open_nursery() as nursery:  # several at the same time start but one
         for op in ("look", "problems", "change"):
-            nursery.start_soon(kept.vite.ask, op, {})
-    assert len(kept.nodes) == 5
-    assert kept.nodes[4].orders[0] == "site"
-    assert sorted(kept.nodes[4].orders[1:]) == ["change", "look", "problems"]
+            nursery.start_soon(supervised.vite.ask, op, {})
+    assert len(supervised.nodes) == 5
+    assert supervised.nodes[4].orders[0] == "site"
+    assert sorted(supervised.nodes[4].orders[1:]) == ["change", "look", "problems"]
     await trio.sleep(60)
-    kept.nodes[4].ended.set()
+    supervised.nodes[4].ended.set()
     await trio.sleep(1)
-    assert len(kept.nodes) == 6
+    assert len(supervised.nodes) == 6
 
 
 async def test_an_order_goes_to_the_next_one_and_no_further(
-    kept: Kept, autojump_clock: MockClock
+    supervised: Supervised, autojump_clock: MockClock
 ) -> None:
-    kept.deadly.append("change")
-    assert await kept.vite.ask("change", {}) == "change"
-    assert [node.orders for node in kept.nodes] == [["site", "change"], ["site", "change"]]
+    supervised.deadly.append("change")
+    assert await supervised.vite.ask("change", {}) == "change"
+    assert [node.orders for node in supervised.nodes] == [["site", "change"], ["site", "change"]]
 
-    kept.deadly += ["look", "look"]
+    supervised.deadly += ["look", "look"]
     with pytest.raises(BundlerCrashed):
-        await kept.vite.ask("look", {})
-    assert len(kept.nodes) == 3
+        await supervised.vite.ask("look", {})
+    assert len(supervised.nodes) == 3
 
 
 async def test_the_next_one_shows_the_problems_of_before(
-    kept: Kept, autojump_clock: MockClock
+    supervised: Supervised, autojump_clock: MockClock
 ) -> None:
     for key in ("pages", "types"):
-        kept.vite.problems.put({key: [WRONG]})
-        await kept.vite.send_problems([key])
-        await kept.vite.send_problems()  # it has them
-    assert kept.nodes[0].orders == ["site", "problems", "problems"]
+        supervised.vite.problems.put({key: [WRONG]})
+        await supervised.vite.send_problems([key])
+        await supervised.vite.send_problems()  # it has them
+    assert supervised.nodes[0].orders == ["site", "problems", "problems"]
 
-    kept.vite.problems.put({"types": []})
-    await kept.vite.send_problems()
-    kept.nodes[0].ended.set()
+    supervised.vite.problems.put({"types": []})
+    await supervised.vite.send_problems()
+    supervised.nodes[0].ended.set()
     await trio.sleep(1)
-    assert kept.nodes[1].orders == ["site", "problems"]
+    assert supervised.nodes[1].orders == ["site", "problems"]

@@ -122,22 +122,22 @@ def test_folders_that_come_or_go_are_their_files(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/v1.2/a.fxl": "", "lib/a.py": "", "lib/b/c.py": ""})
     seen = SeenFiles(tmp_path)
 
-    def told(change: Change, path: str) -> list[str]:
+    def changed_files(change: Change, path: str) -> list[str]:
         found = seen.changes_of([(change, str(tmp_path / path))])
         assert {one for one, _ in found} <= {change}
         return sorted(Path(file).relative_to(tmp_path).as_posix() for _, file in found)
 
-    assert told(Change.modified, "lib/b") == []
+    assert changed_files(Change.modified, "lib/b") == []
     (tmp_path / "lib").rename(tmp_path / "rev 2")
-    assert told(Change.deleted, "lib") == ["lib/a.py", "lib/b/c.py"]
-    assert told(Change.added, "rev 2") == ["rev 2/a.py", "rev 2/b/c.py"]
+    assert changed_files(Change.deleted, "lib") == ["lib/a.py", "lib/b/c.py"]
+    assert changed_files(Change.added, "rev 2") == ["rev 2/a.py", "rev 2/b/c.py"]
     write_tree(tmp_path, {"rev 2/d.py": ""})
-    assert told(Change.added, "rev 2/d.py") == ["rev 2/d.py"]
+    assert changed_files(Change.added, "rev 2/d.py") == ["rev 2/d.py"]
     shutil.rmtree(tmp_path / "rev 2")
-    assert told(Change.deleted, "rev 2") == ["rev 2/a.py", "rev 2/b/c.py", "rev 2/d.py"]
+    assert changed_files(Change.deleted, "rev 2") == ["rev 2/a.py", "rev 2/b/c.py", "rev 2/d.py"]
     shutil.rmtree(tmp_path / "pages/v1.2")
-    assert told(Change.deleted, "pages/v1.2") == ["pages/v1.2/a.fxl"]
-    assert told(Change.deleted, "nobody/knows") == ["nobody/knows"]
+    assert changed_files(Change.deleted, "pages/v1.2") == ["pages/v1.2/a.fxl"]
+    assert changed_files(Change.deleted, "nobody/knows") == ["nobody/knows"]
 
 
 @pytest.mark.parametrize(

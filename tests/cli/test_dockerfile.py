@@ -112,8 +112,8 @@ def test_the_guide_shows_the_same_files(tmp_path: Path, language: str, name: str
     guide = (REPOSITORY / "docs/guides/deployment.md").read_text("utf-8")
     context_of(tmp_path, database=True, tailwind=True)
 
-    shown = guide.partition(f"```{language}\n")[2].partition("```")[0]
-    assert shown == (tmp_path / name).read_text("utf-8")
+    block = guide.partition(f"```{language}\n")[2].partition("```")[0]
+    assert block == (tmp_path / name).read_text("utf-8")
 
 
 def test_the_command_is_a_list_that_needs_no_shell_without_a_database(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 PAGES = Path(__file__).parents[2]
-SHOWN = [
+ERROR_PAGES = [
     path
     for folder in ("fxtrio/starter", "examples")
     for path in sorted((PAGES / folder).rglob("*.fxl"))
@@ -15,6 +15,8 @@ SHOWN = [
 ]
 
 
-@pytest.mark.parametrize("path", SHOWN, ids=lambda path: f"{path.parents[1].name}-{path.stem}")
+@pytest.mark.parametrize(
+    "path", ERROR_PAGES, ids=lambda path: f"{path.parents[1].name}-{path.stem}"
+)
 def test_an_error_page_shows_the_message(path: Path) -> None:
     assert "{error.message}" in path.read_text(encoding="utf-8")

@@ -126,17 +126,17 @@ def test_a_server_prints_the_same(
     config = load_config(root)
     monkeypatch.chdir(root)
     monkeypatch.setenv("FX_PROJECT", str(root))
-    given: dict[str, Any] = {"workers": 1, "access_log": None, "log_level": "info", "bind": ()}
-    options = serve_options(config, root, find_app(root, None), host="", port=0, **given)
+    arguments: dict[str, Any] = {"workers": 1, "access_log": None, "log_level": "info", "bind": ()}
+    options = serve_options(config, root, find_app(root, None), host="", port=0, **arguments)
 
     assert serve_here(options, [], ParentInterface(ready=print)) == 1
     assert capsys.readouterr().err == f"{message}\n"
 
 
 async def test_a_server_starts_no_app_whose_middleware_cannot_be_created(tmp_path: Path) -> None:
-    made = "class Own:\n    def __init__(self, app):\n        {}['key']\n"
+    middleware = "class Own:\n    def __init__(self, app):\n        {}['key']\n"
     settings = json.dumps({"middleware": ["unmade:Own"]})
-    files = {"fx.config.json": settings, "unmade.py": made, "pages/index.fxl": page("x = 1")}
+    files = {"fx.config.json": settings, "unmade.py": middleware, "pages/index.fxl": page("x = 1")}
     app = create_app(built(tmp_path, files))
 
     with pytest.raises(StartFailed, match=r"^.*unmade.py:3 __init__: 'unmade:Own' .*'key'\. Corr"):
@@ -203,12 +203,12 @@ async def test_settings_name_what_follows_the_app_in_its_module(
         files = {"fx.config.json": settings, "late.py": text, "pages/index.fxl": page("x = 1")}
         root = built(tmp_path / name, files)
         monkeypatch.syspath_prepend(root)
-        made = import_module("late").app
+        imported_app = import_module("late").app
         if name == "late":
-            await started(made)
+            await started(imported_app)
         else:
             with pytest.raises(StartFailed) as failed:
-                await started(made)
+                await started(imported_app)
             assert re.search(message, failed.value.reason)
             assert "Traceback" not in failed.value.reason
 

@@ -136,8 +136,10 @@ def test_the_notes_of_a_project_with_a_database_go_by_deleting_the_files_that_it
     init("shop", "--database")
     monkeypatch.chdir(project := working_folder / "shop")
     assert fx("db", "up").exit_code == 0
-    [told] = [line for line in Path("README.md").read_text().splitlines() if "without the" in line]
-    for name in re.findall(r"`([^`]+)`", told):
+    [sentence] = [
+        line for line in Path("README.md").read_text().splitlines() if "without the" in line
+    ]
+    for name in re.findall(r"`([^`]+)`", sentence):
         Path(name).unlink()
 
     assert fx("db", "new", "books").exit_code == 0

@@ -23,7 +23,7 @@ OPTIONS = ("accounts", "database", "docker", "tailwind", "typescript")
 ALL = [chosen for count in range(len(OPTIONS) + 1) for chosen in combinations(OPTIONS, count)]
 
 
-def made(folder: Path, *options: str) -> dict[str, str]:
+def write_project(folder: Path, *options: str) -> dict[str, str]:
     content = starter("shop", **dict.fromkeys(options, True))
     write_starter(folder, content)
     return {path: data.decode() for path, data in content.items()}
@@ -33,7 +33,7 @@ def made(folder: Path, *options: str) -> dict[str, str]:
 def test_settings_and_pages_of_each_have_no_mistakes(
     tmp_path: Path, options: tuple[str, ...]
 ) -> None:
-    content = made(tmp_path, *options)
+    content = write_project(tmp_path, *options)
     config = load_config(tmp_path, environ={})
     assert check_project(tmp_path, config).problems == ()
     assert bool(config.database.url) == ("database" in options)
@@ -53,7 +53,7 @@ def test_settings_and_pages_of_each_have_no_mistakes(
 
 @pytest.mark.parametrize("options", [(), ("database",), ("accounts", "database", "typescript")])
 async def test_notes_are_stored(tmp_path: Path, options: tuple[str, ...]) -> None:
-    made(tmp_path, *options)
+    write_project(tmp_path, *options)
     async with open_app(tmp_path) as client:
         assert (await client.action("/", "add_note", {"text": " "})).status == 422
         assert (await client.action("/", "add_note", {"text": "hello"})).ok
@@ -63,7 +63,7 @@ async def test_notes_are_stored(tmp_path: Path, options: tuple[str, ...]) -> Non
 
 
 def test_docker_serves_what_the_options_need(tmp_path: Path) -> None:
-    content = made(tmp_path, "accounts", "database", "docker", "tailwind")
+    content = write_project(tmp_path, "accounts", "database", "docker", "tailwind")
     assert "--from=node" in content["Dockerfile"]
     command = json.loads(content["Dockerfile"].rpartition("CMD ")[2])
     assert command[:2] == ["sh", "-c"]
@@ -76,7 +76,7 @@ def test_docker_serves_what_the_options_need(tmp_path: Path) -> None:
 def test_types_find_a_misspelt_field(tmp_path: Path) -> None:
     for options in (("typescript",), ("typescript", "database")):
         folder = tmp_path / options[-1]
-        made(folder, *options)
+        write_project(folder, *options)
         page = folder / "pages/index.fxl"
         page.write_text(page.read_text().replace("{note.text}", "{note.txt}"))
         with pytest.raises(AssertionError, match="no 'txt' in 'Note'"):
@@ -86,7 +86,7 @@ def test_types_find_a_misspelt_field(tmp_path: Path) -> None:
 @pytest.mark.browser
 @pytest.mark.nightly
 def test_accounts_and_database_work_in_fx_dev(browser: Browser, tmp_path: Path) -> None:
-    made(tmp_path, "accounts", "database")
+    write_project(tmp_path, "accounts", "database")
     port = free_port()
     command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]
     with serving(command, tmp_path, port) as server:

@@ -18,7 +18,7 @@ from tests.ports import free_port
 pytestmark = pytest.mark.browser
 
 
-def made(folder: Path, *options: str) -> Path:
+def create_project(folder: Path, *options: str) -> Path:
     """Return a new project with its packages from npm."""
     fx("init", "shop", *options, cwd=folder)
     npm(folder / "shop", "npm", "install", "--no-audit", "--no-fund", "--prefer-offline")
@@ -46,7 +46,7 @@ def assert_works(page: Page) -> None:
 
 
 def test_new_classes_are_seen_at_once_and_after_a_build(browser: Browser, tmp_path: Path) -> None:
-    project = made(tmp_path, "--tailwind", "--typescript")
+    project = create_project(tmp_path, "--tailwind", "--typescript")
     port = free_port()
     command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]
     with serving(command, project, port) as server:
@@ -101,7 +101,7 @@ def test_new_classes_are_seen_at_once_and_after_a_build(browser: Browser, tmp_pa
 @pytest.mark.nightly
 @pytest.mark.parametrize("option", ["--tailwind", "--typescript"])
 def test_each_option_works_alone(browser: Browser, tmp_path: Path, option: str) -> None:
-    project = made(tmp_path, option)
+    project = create_project(tmp_path, option)
     fx("check", cwd=project)
     if option == "--typescript":
         npm(project, "npx", "tsc")

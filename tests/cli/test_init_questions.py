@@ -41,7 +41,7 @@ def in_terminal(folder: Path, *args: str, typed: tuple[str, ...] = ()) -> tuple[
         preexec_fn=partial(fcntl.ioctl, theirs, termios.TIOCSCTTY, 0),  # Ctrl-C is a signal of it
     ) as process:
         os.close(theirs)
-        shown, asked = "", 0
+        output, questions = "", 0
         again = [CTRL_C] * 5 if CTRL_C in typed else []
         # Python misses a signal between its last look and the read that then waits for a line.
         while select.select([ours], [], [], LONGEST / 10 if again else LONGEST)[0] or again:
@@ -49,15 +49,15 @@ def in_terminal(folder: Path, *args: str, typed: tuple[str, ...] = ()) -> tuple[
                 os.write(ours, again.pop().encode())
                 continue
             try:
-                shown += os.read(ours, 65536).decode()
+                output += os.read(ours, 65536).decode()
             except OSError:  # the last process that had the terminal has ended
                 break
-            if QUESTION.search(shown):
-                os.write(ours, typed[asked].encode())
-                asked += 1
-                shown += "\n"
+            if QUESTION.search(output):
+                os.write(ours, typed[questions].encode())
+                questions += 1
+                output += "\n"
         os.close(ours)
-        return process.wait(LONGEST), shown, asked
+        return process.wait(LONGEST), output, questions
 
 
 def written(project: Path) -> dict[str, bytes]:
@@ -66,30 +66,30 @@ def written(project: Path) -> dict[str, bytes]:
 
 
 def test_enter_accepts_the_defaults(tmp_path: Path) -> None:
-    code, shown, asked = in_terminal(tmp_path, "shop", typed=("\n",) * 5)
+    code, output, questions = in_terminal(tmp_path, "shop", typed=("\n",) * 5)
 
-    assert (code, asked) == (0, 5), shown
-    assert "Created shop" in shown
+    assert (code, questions) == (0, 5), output
+    assert "Created shop" in output
     assert written(tmp_path / "shop") == starter("shop")
 
 
 def test_a_yes_adds_the_feature(tmp_path: Path) -> None:
     typed = ("y\n", "n\n", "what\n", "yes\n", "Y\n", "\n")
-    code, shown, asked = in_terminal(tmp_path, "shop", typed=typed)
+    code, output, questions = in_terminal(tmp_path, "shop", typed=typed)
 
-    assert (code, asked) == (0, 6), shown
+    assert (code, questions) == (0, 6), output
     assert written(tmp_path / "shop") == starter(
         "shop", database=True, tailwind=True, typescript=True
     )
-    assert "fx init shop --database --tailwind --typescript" in shown
+    assert "fx init shop --database --tailwind --typescript" in output
 
 
 @pytest.mark.parametrize("answers", [0, 3])
 def test_nothing_is_written_after_ctrl_c(tmp_path: Path, answers: int) -> None:
-    code, shown, asked = in_terminal(tmp_path, "shop", typed=("y\n",) * answers + (CTRL_C,))
+    code, output, questions = in_terminal(tmp_path, "shop", typed=("y\n",) * answers + (CTRL_C,))
 
-    assert (code, asked) == (INTERRUPTED, answers + 1), shown
-    assert "Nothing was written" in shown
+    assert (code, questions) == (INTERRUPTED, answers + 1), output
+    assert "Nothing was written" in output
     assert [*tmp_path.iterdir()] == []
 
 
@@ -101,9 +101,9 @@ def test_nothing_is_written_after_ctrl_c(tmp_path: Path, answers: int) -> None:
 def test_options_are_an_answer(
     tmp_path: Path, args: tuple[str, ...], options: dict[str, bool]
 ) -> None:
-    code, shown, asked = in_terminal(tmp_path, "shop", *args)
+    code, output, questions = in_terminal(tmp_path, "shop", *args)
 
-    assert (code, asked) == (0, 0), shown
+    assert (code, questions) == (0, 0), output
     assert written(tmp_path / "shop") == starter("shop", **options)
 
 
@@ -112,10 +112,10 @@ def test_errors_are_reported_before_the_first_question(tmp_path: Path) -> None:
     (tmp_path / "shop" / "pytest.ini").touch()
 
     for name, cause in (("class", "word of Python's own"), ("shop", "pytest.ini exist already")):
-        code, shown, asked = in_terminal(tmp_path, name)
-        assert asked == 0
+        code, output, questions = in_terminal(tmp_path, name)
+        assert questions == 0
         assert code != 0
-        assert cause in " ".join(shown.split())
+        assert cause in " ".join(output.split())
 
 
 def test_without_a_terminal_there_are_no_prompts(tmp_path: Path) -> None:

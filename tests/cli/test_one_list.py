@@ -262,14 +262,14 @@ def test_every_kind_weighs_something_and_has_an_example() -> None:
 
 def test_commands_say_the_same(kind: FindingKind, root: Path) -> None:
     finding = CORPUS[kind].place, SEVERITIES[kind]
-    told = {"check": in_json("check", "--types")}
+    found_by = {"check": in_json("check", "--types")}
     if kind is FindingKind.SETTINGS:  # all others stop there
-        told["typecheck"] = in_lines(fx("typecheck"), "error ", "warning ")
+        found_by["typecheck"] = in_lines(fx("typecheck"), "error ", "warning ")
     else:
         strict = ["--strict"] if kind is FindingKind.UNKNOWN_TYPES else []
-        told["typecheck"] = in_json("typecheck", *strict)
-    told["build"] = in_lines(fx("build"), "error ", "warning ")
-    for command, found in told.items():
+        found_by["typecheck"] = in_json("typecheck", *strict)
+    found_by["build"] = in_lines(fx("build"), "error ", "warning ")
+    for command, found in found_by.items():
         wanted = {finding} if command in CORPUS[kind].by else set()
         assert found == wanted, command
     assert (root / ".fx/build").exists() == (
@@ -320,21 +320,21 @@ async def test_a_project_with_many_mistakes_has_one_list(
         found = MANY.items()
         return {(place, weight) for place, (weight, but, _) in found if command not in but}
 
-    told = {"check": in_json("check", "--types"), "typecheck": in_json("typecheck")}
-    told["build"] = in_lines(fx("build"), "error ", "warning ")
+    found_by = {"check": in_json("check", "--types"), "typecheck": in_json("typecheck")}
+    found_by["build"] = in_lines(fx("build"), "error ", "warning ")
     port = free_port()
     with serving(
         [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)], root, port
     ) as server:
         for place, _ in wanted("dev"):
             wait_for(server, f"{place}:")
-        told["dev"] = in_lines(server.output(), "✗ ", "! ")
+        found_by["dev"] = in_lines(server.output(), "✗ ", "! ")
     async with open_editor(root) as editor:
         for file in files:
             await editor.open(root / file)
         wrong = {(root / place.partition(":")[0]).as_uri() for place, _ in wanted("lsp")}
         await editor.until(lambda: all(editor.diagnostics.get(uri) for uri in wrong))
-        told["lsp"] = {
+        found_by["lsp"] = {
             (
                 f"{file}:{one['range']['start']['line'] + 1}",
                 ERROR if one["severity"] == 1 else WARNING,
@@ -343,4 +343,4 @@ async def test_a_project_with_many_mistakes_has_one_list(
             for one in editor.diagnostics.get((root / file).as_uri(), [])
         }
 
-    assert told == {command: wanted(command) for command in told}
+    assert found_by == {command: wanted(command) for command in found_by}

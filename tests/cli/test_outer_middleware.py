@@ -13,7 +13,7 @@ from fxtrio.tools.project_checks.outer_middleware import outer_middleware
 from fxtrio.tools.project_checks.project_files import beside_problems
 from tests.trees import page, write_tree
 
-MADE = "from fxtrio import create_app\nfrom web import Outer, Timing\n"
+IMPORTS = "from fxtrio import create_app\nfrom web import Outer, Timing\n"
 REMEDY = "Name it in 'middleware' of fx.config.json, which acts on these pages as well."
 
 
@@ -33,7 +33,7 @@ REMEDY = "Name it in 'middleware' of fx.config.json, which acts on these pages a
     ],
 )
 def test_middleware_around_the_app_is_found(tmp_path: Path, app: str, found: list[str]) -> None:
-    write_tree(tmp_path, {"app.py": MADE + app})
+    write_tree(tmp_path, {"app.py": IMPORTS + app})
 
     problems = outer_middleware(tmp_path, of="exported pages")
 
@@ -46,7 +46,7 @@ def test_middleware_around_the_app_is_found(tmp_path: Path, app: str, found: lis
 @pytest.mark.parametrize("is_static", [True, False])
 async def test_a_build_warns_where_it_stores_pages(tmp_path: Path, is_static: bool) -> None:
     index = page("STATIC = True" if is_static else "STATE = True")
-    app = f"{MADE}app = Outer(create_app('.'))\n"
+    app = f"{IMPORTS}app = Outer(create_app('.'))\n"
     write_tree(tmp_path, {"app.py": app, "pages/index.fxl": index})
     config = read_config(tmp_path)[0]
     project = check_project(tmp_path, config)

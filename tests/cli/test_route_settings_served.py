@@ -28,7 +28,7 @@ async def test_routes_have_their_settings_over_a_socket(built: Path) -> None:
     with trio.fail_after(120):
         async with serving(command, cwd=built) as (client, _):
             about = await client.get("/about")
-            asked = await client.options(
+            preflight = await client.options(
                 action, headers={**OTHER, "access-control-request-method": "POST"}
             )
             called = await client.post(action, json={"text": "x"}, headers=OTHER)
@@ -38,8 +38,8 @@ async def test_routes_have_their_settings_over_a_socket(built: Path) -> None:
 
     assert about.headers["cache-control"] == "public, max-age=60"
     assert "set-cookie" not in about.headers
-    assert asked.status_code == 200
-    for response in (asked, called):
+    assert preflight.status_code == 200
+    for response in (preflight, called):
         assert response.headers["access-control-allow-origin"] == "https://other.example"
     assert (called.status_code, first.status_code) == (200, 200)
     assert (refused.status_code, payload.status_code) == (429, 429)
