@@ -106,20 +106,20 @@ def uninstall() -> None:
 
 
 def _fork_or_execute(popen: subprocess.Popen[bytes], *arguments: Any) -> None:
-    given = _PARAMETERS.bind(popen, *arguments).arguments
+    bound = _PARAMETERS.bind(popen, *arguments).arguments
     pid = 0
-    if _is_forked(given):
+    if _is_forked(bound):
         with _asking:
             if not _servers:
                 _servers.append(_start_server())
-            pid = _ask(_servers[0], given)
+            pid = _ask(_servers[0], bound)
     if pid == 0:  # where nothing could be forked, this raises the reason
         _execute(popen, *arguments)
         return
     popen.pid = pid
     popen._child_created = True  # type: ignore[attr-defined]
     pipes = ("p2cread", "p2cwrite", "c2pread", "c2pwrite", "errread", "errwrite")
-    popen._close_pipe_fds(*(given[name] for name in pipes))  # type: ignore[attr-defined]
+    popen._close_pipe_fds(*(bound[name] for name in pipes))  # type: ignore[attr-defined]
 
 
 def start(
@@ -145,17 +145,17 @@ def start(
     )
 
 
-def _is_forked(given: Mapping[str, Any]) -> bool:
+def _is_forked(bound: Mapping[str, Any]) -> bool:
     """Return whether the arguments of `_execute` are those of a module of `_MODULES` alone."""
-    words = given["args"]
+    words = bound["args"]
     plain = isinstance(words, list | tuple) and all(isinstance(word, str) for word in words)
-    if not plain or not given["close_fds"] or given["shell"] or given["preexec_fn"] is not None:
+    if not plain or not bound["close_fds"] or bound["shell"] or bound["preexec_fn"] is not None:
         return False
-    if given["executable"] is not None or given["gid"] is not None or given["uid"] is not None:
+    if bound["executable"] is not None or bound["gid"] is not None or bound["uid"] is not None:
         return False
-    if _module_of(words) not in _MODULES or len(given["pass_fds"]) > _MOST - 3:
+    if _module_of(words) not in _MODULES or len(bound["pass_fds"]) > _MOST - 3:
         return False
-    env = os.environ if given["env"] is None else given["env"]
+    env = os.environ if bound["env"] is None else bound["env"]
     return all(isinstance(name, str) for name in env) and _of_start(env) == _VARIABLES
 
 
@@ -178,23 +178,23 @@ _VARIABLES = _of_start(os.environ)
 """Those that the process that forks is started with: a test may change its own."""
 
 
-def _ask(server: socket.socket, given: Mapping[str, Any]) -> int:
+def _ask(server: socket.socket, bound: Mapping[str, Any]) -> int:
     """Return the id of a process that was forked; 0 when there is none."""
-    words = list(given["args"])
-    numbers = [int(number) for number in given["pass_fds"]]
-    env = os.environ if given["env"] is None else given["env"]
+    words = list(bound["args"])
+    numbers = [int(number) for number in bound["pass_fds"]]
+    env = os.environ if bound["env"] is None else bound["env"]
     order = {
         "words": words,
-        "cwd": os.fspath(given["cwd"] or Path.cwd()),
+        "cwd": os.fspath(bound["cwd"] or Path.cwd()),
         "env": dict(env),
-        "session": bool(given["start_new_session"]),
-        "group": given.get("process_group", -1),
+        "session": bool(bound["start_new_session"]),
+        "group": bound.get("process_group", -1),
         "numbers": numbers,
     }
     text = json.dumps(order).encode()
     if len(text) > _LONGEST:
         return 0
-    ends = [given[name] for name in ("p2cread", "c2pwrite", "errwrite")]
+    ends = [bound[name] for name in ("p2cread", "c2pwrite", "errwrite")]
     streams = [number if end == -1 else end for number, end in enumerate(ends)]
     try:
         with _adopting():
@@ -346,15 +346,15 @@ def _stand_by(words: list[str]) -> list[str]:
         _servers[:] = [ours]
         install()
         return words
-    kept = _moved(theirs.detach(), _HIGH)
+    descriptor = _moved(theirs.detach(), _HIGH)
     ours.detach()
-    os.closerange(0, kept)
+    os.closerange(0, descriptor)
     for _ in range(3):
         os.open(os.devnull, os.O_RDWR)
     for one in _TO_THE_GROUP:
         signal.signal(one, signal.SIG_IGN)
     _show([STANDBY])
-    return _serve(socket.socket(fileno=kept))
+    return _serve(socket.socket(fileno=descriptor))
 
 
 def _run(words: Sequence[str]) -> None:

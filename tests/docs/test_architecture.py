@@ -20,7 +20,7 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _PATH = re.compile(r"(?:[\w.-]+/)+[\w.*-]*|[\w-]+\.(?:md|py|toml)")
 _CLASS = re.compile(r"[A-Z]\w*[a-z]\w*")
 _DOTTED = re.compile(r"(?:fxtrio|fx|tests)(?:\.\w+)+")
-_MADE_LATER = (".fx/", ".nox/", ".venv/", "/api/", "fx/client", "pages/")
+_CREATED_LATER = (".fx/", ".nox/", ".venv/", "/api/", "fx/client", "pages/")
 """What looks like a path of the repository and is none."""
 
 
@@ -44,7 +44,7 @@ def test_paths_lead_to_files(document: Path) -> None:
     paths = [
         name
         for name in named(document)
-        if _PATH.fullmatch(name) and not name.startswith(_MADE_LATER)
+        if _PATH.fullmatch(name) and not name.startswith(_CREATED_LATER)
     ]
 
     assert paths or document in DECISIONS
@@ -88,9 +88,9 @@ def test_functions_are_in_a_file_of_their_line() -> None:
 
 
 def test_each_part_says_in_its_docstring_with_which_file_to_begin() -> None:
-    shown = [line for picture in pictures_of_the_map() for floor in picture for line in floor]
+    lines = [line for picture in pictures_of_the_map() for floor in picture for line in floor]
     wrong = []
-    for _, file in shown:
+    for _, file in lines:
         inside = file.parent / "__init__.py"
         if file.parent.name in ("fxtrio", "serve") or file == inside or file.name == "__init__.py":
             continue

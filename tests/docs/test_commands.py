@@ -57,8 +57,8 @@ def mistakes(words: list[str]) -> Iterator[str]:
             yield from mistakes_of_fx(arguments)
         case "pip":
             extras = re.findall(r"\[([\w,]+)\]", " ".join(arguments))
-            asked = {extra for names in extras for extra in names.split(",")}
-            yield from (f"no extra {extra!r}" for extra in sorted(asked - EXTRAS))
+            requested = {extra for names in extras for extra in names.split(",")}
+            yield from (f"no extra {extra!r}" for extra in sorted(requested - EXTRAS))
         case "nox":
             named = [after for before, after in pairwise(arguments) if before == "-s"]
             yield from (f"no session {one!r}" for one in named if one not in SESSIONS)

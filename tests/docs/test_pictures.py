@@ -39,11 +39,11 @@ def test_a_picture_says_what_it_shows_in_both_schemes(name: str) -> None:
 
 
 def test_each_picture_has_an_alternative_text() -> None:
-    shown = {
+    alternatives = {
         found[2]: found[1]
         for page in documents()
         for found in re.finditer(r"!\[([^\]]*)\]\([^)]*pictures/([\w-]+)\.svg\)", page.read_text())
     }
 
-    assert set(shown) == set(PICTURES)
-    assert all(len(alt) > 20 for alt in shown.values())
+    assert set(alternatives) == set(PICTURES)
+    assert all(len(alt) > 20 for alt in alternatives.values())

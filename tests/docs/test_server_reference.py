@@ -50,15 +50,15 @@ def test_every_option_has_its_default() -> None:
 
 def test_every_limit_has_its_default_and_its_setting() -> None:
     limits = server_limits(Config())
-    told = {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows("Limits")}
+    documented = {row[0].strip("`"): (row[1].strip("`"), row[2]) for row in rows("Limits")}
 
-    assert {name: text for name, (_, text) in told.items()} == {
+    assert {name: text for name, (_, text) in documented.items()} == {
         name: str(getattr(limits, name)) for name in ServerLimits.__struct_fields__
     }
-    assert {name for name, (setting, _) in told.items() if setting} == {
-        name for name in told if settings_of(name)
+    assert {name for name, (setting, _) in documented.items() if setting} == {
+        name for name in documented if settings_of(name)
     }
-    for name, (setting, _) in told.items():
+    for name, (setting, _) in documented.items():
         assert not setting or settings_of(name) == {setting}
 
 
@@ -109,10 +109,10 @@ def test_the_lines_of_the_access_log_are_real(
     headers = [(b"host", b"shop.example"), (b"user-agent", b"curl/8.5.0")]
     scope = {"method": "GET", "raw_path": b"/blog/5", "query_string": b"page=2", "headers": headers}
     scope |= {"client": ("203.0.113.7", 45792), "http_version": "1.1"}
-    shown = [block.text for block in blocks(PAGE) if block.language in ("text", "jsonl")][:2]
-    for form, line in zip(("console", "json"), shown, strict=True):
+    examples = [block.text for block in blocks(PAGE) if block.language in ("text", "jsonl")][:2]
+    for form, line in zip(("console", "json"), examples, strict=True):
         log = AccessLog(form, 1)  # type: ignore[arg-type]  # one of the two
         log.note(scope, 200, 5120, 0.0021)
         log.flush()
         assert capfd.readouterr().out == line
-    assert json.loads(shown[1])["status"] == 200
+    assert json.loads(examples[1])["status"] == 200

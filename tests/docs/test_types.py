@@ -49,9 +49,9 @@ async def test_nothing_is_reported_about_a_new_project_in_typescript(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    made = CliRunner().invoke(main, ["init", "new", "--typescript", "--tailwind"])
+    result = CliRunner().invoke(main, ["init", "new", "--typescript", "--tailwind"])
 
-    assert made.exit_code == 0, made.output
+    assert result.exit_code == 0, result.output
     assert await problems(tmp_path / "new") == []
 
 

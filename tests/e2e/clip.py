@@ -20,7 +20,7 @@ from tests.ports import free_port
 from tests.trees import write_tree
 
 HEIGHT = 400
-CODE, SHOWN = 520, 380
+CODE, BROWSER = 520, 380
 """Their widths, beside each other."""
 
 LARGEST = 150_000
@@ -79,9 +79,9 @@ class Recording:
         self.project = project
         self.code = browser.new_page(viewport={"width": CODE, "height": HEIGHT})
         self.code.set_content(EDITOR)
-        self.shown = browser.new_page(viewport={"width": SHOWN, "height": HEIGHT})
-        self.shown.goto(url)
-        hydrated(self.shown)
+        self.tab = browser.new_page(viewport={"width": BROWSER, "height": HEIGHT})
+        self.tab.goto(url)
+        hydrated(self.tab)
         self.pictures: list[Image.Image] = []
         self.times: list[int] = []
 
@@ -89,8 +89,8 @@ class Recording:
         """Add a picture with ``text`` in the place of the file."""
         code = highlighted(text, "jsx", "pages/index.fxl")
         self.code.evaluate("html => { document.getElementById('code').innerHTML = html; }", code)
-        picture = Image.new("RGB", (CODE + SHOWN, HEIGHT))
-        for page, left in ((self.code, 0), (self.shown, CODE)):
+        picture = Image.new("RGB", (CODE + BROWSER, HEIGHT))
+        for page, left in ((self.code, 0), (self.tab, CODE)):
             shot = page.screenshot(animations="disabled", caret="hide")
             picture.paste(Image.open(io.BytesIO(shot)), (left, 0))
         self.pictures.append(picture)
@@ -102,7 +102,7 @@ class Recording:
         for typed in _typed(old, new):
             self.take(text.replace(old, typed), TYPED)
         edit(self.project, old, new)
-        expect(self.shown.locator("main")).to_contain_text(result)
+        expect(self.tab.locator("main")).to_contain_text(result)
         self.take(self.text(), LOOK)
 
     def text(self) -> str:
@@ -123,7 +123,7 @@ def record(browser: Browser, folder: Path, file: Path) -> None:
     command = [sys.executable, "-m", "fxtrio", "dev", "--port", str(port)]
     with serving(command, project, port) as server:
         recording = Recording(browser, server.url, project)
-        button = recording.shown.get_by_role("button")
+        button = recording.tab.get_by_role("button")
         recording.take(recording.text(), LOOK)
         for count in (1, 2, 3):
             button.click()

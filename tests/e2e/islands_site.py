@@ -198,7 +198,7 @@ WRONG = page(
     export default ({ data }) => <Island><Counter at={{ when: new Map() }} /></Island>;
     """,
 )
-KEPT_LAYOUT = """
+STATEFUL_LAYOUT = """
 import { Island, Link } from 'fx/client';
 import Counter from '../../components/counter';
 
@@ -273,7 +273,7 @@ ISLANDS = {
     "components/parts.jsx": PARTS,
     "pages/one.fxl": ONE,
     "pages/many.fxl": MANY,
-    "pages/kept/layout.fxl": KEPT_LAYOUT,
+    "pages/kept/layout.fxl": STATEFUL_LAYOUT,
     "pages/kept/live.fxl": LIVE,
     "pages/kept/plain.fxl": "export default () => <main><h1>Plain</h1></main>;",
     "public/x.svg": '<svg xmlns="http://www.w3.org/2000/svg"/>',

@@ -108,10 +108,10 @@ def test_a_cached_page_comes_to_life_under_an_enforced_policy(
 ) -> None:
     assert get(server.url + path)[1]["x-fx-cache"] == "miss"
     visitor = visit(browser)
-    with visitor.page.expect_response(server.url + path) as kept:
+    with visitor.page.expect_response(server.url + path) as response:
         visitor.page.goto(server.url + path)
     visitor.page.wait_for_function(HYDRATED)
-    assert kept.value.headers["x-fx-cache"] == "hit"
+    assert response.value.headers["x-fx-cache"] == "hit"
     assert visitor.page.evaluate("window.ran") is True
     expect(visitor.page.get_by_role("heading")).to_have_text("Version 1")
     assert "Wait" not in get(server.url + path)[2]

@@ -111,11 +111,11 @@ def test_a_document_comes_with_them(server: Server) -> None:
     assert 'class="font"' in opening
     assert 'data-theme="dark"' in opening
     assert '<body data-fx-head="style" style="color: rgb(1, 2, 3)">' in dark
-    late = httpx.get(f"{server.url}/late").text
-    opening = late[: late.index("<head>")]
+    document = httpx.get(f"{server.url}/late").text
+    opening = document[: document.index("<head>")]
     assert 'lang="ar"' in opening
     assert 'dir="rtl"' in opening
-    assert '<body data-fx-head="data-late" data-late="yes">' in late
+    assert '<body data-fx-head="data-late" data-late="yes">' in document
     assert "<script" not in httpx.get(f"{server.url}/").text.split("<head>", 1)[0]
 
 

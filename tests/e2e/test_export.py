@@ -155,13 +155,13 @@ def test_paths_of_the_app_have_its_base_in_html_and_after_hydration(
         *("/sub/icon.svg", "/sub/icon.svg?2 2x", "/sub/icon.svg", "/sub/icon.svg"),
         *("/sub/notes.txt", "/sub/notes.txt", 'Notes of "/x"', "/sub/written"),
     ]
-    shown = """() => [
+    paths = """() => [
       logo.getAttribute('src'), logo.getAttribute('srcset'),
       one('link[rel=icon]').getAttribute('href'), one('meta[property]').content,
       one('link[rel=alternate]').getAttribute('href'), one('p a').getAttribute('href'),
       one('p a').textContent, one('main a').getAttribute('href')]"""
     names = "const one = (name) => document.querySelector(name), logo = one('img');"
-    assert tab.evaluate(f"() => {{ {names} return ({shown})(); }}") == below
+    assert tab.evaluate(f"() => {{ {names} return ({paths})(); }}") == below
     assert {"/icon.svg?css", "/icon.svg?post", "/icon.svg?raw"} < set(loaded)
     tab.get_by_role("link", name="Written").click()
     expect(tab.get_by_role("heading")).to_have_text("Written")
@@ -169,7 +169,7 @@ def test_paths_of_the_app_have_its_base_in_html_and_after_hydration(
     assert {"/icon.svg?md", "/notes.txt"} < set(loaded)
     tab.get_by_role("link", name="One").click()
     expect(tab.get_by_alt_text("Raw")).to_be_visible()
-    assert tab.evaluate(f"() => {{ {names} return ({shown})(); }}") == below
+    assert tab.evaluate(f"() => {{ {names} return ({paths})(); }}") == below
     assert visitor.complaints == []
 
 

@@ -162,9 +162,9 @@ def test_an_island_that_fails_keeps_its_html_and_says_so(site: Server, browser: 
     later.click()
     expect(later).to_have_text("Later 1")
 
-    told = "\n".join(visitor.complaints)
+    complaints = "\n".join(visitor.complaints)
     for cause in ("it fails", "it fails later", "error #418"):
-        assert re.search(rf"<Island> of /_fx/\S+:[^\n]*{cause}", told), told
+        assert re.search(rf"<Island> of /_fx/\S+:[^\n]*{cause}", complaints), complaints
 
 
 def test_html_of_users_runs_no_scripts_and_takes_the_place_of_no_island(
@@ -174,9 +174,9 @@ def test_html_of_users_runs_no_scripts_and_takes_the_place_of_no_island(
     marks = re.findall(r'data-fx-island="([^"]+)"', text)
     evil = {"when": "load", "module": "/evil.js", "name": "default", "id": "x", "props": {}}
     values = [*marks, "0", json.dumps(evil), json.dumps({**evil, "preload": ["/evil.js"]})]
-    told = json.dumps({"mark": "x-", "islands": [evil]})
+    forged_data = json.dumps({"mark": "x-", "islands": [evil]})
     forged = "".join(f"<b data-fx-island='{one}'>Text</b>" for one in [*values, "x-0"])
-    forged += f"<p id=__fx_given>{told}</p><form id=__fx_islands><input name=push></form>"
+    forged += f"<p id=__fx_given>{forged_data}</p><form id=__fx_islands><input name=push></form>"
     state = {"page": {"id": 0, "module": "/evil.js", "scripts": True, "layouts": []}}
     forged += f"<i id=__fx_data>{json.dumps(state)}</i><i id=fx-root></i>"
     for path, ours in (("forged", "Ours 3"), ("forged-live", "Live 0")):
@@ -202,8 +202,8 @@ def test_a_property_that_is_not_json_is_an_error_with_its_place(site: Server) ->
 
     assert "<h1>" in read_text(f"{site.url}/wrong")
 
-    told = "the property 'at.when' of <Counter> (pages/wrong.fxl:11) is a Map, which is not JSON"
-    assert told in log.output()
+    message = "the property 'at.when' of <Counter> (pages/wrong.fxl:11) is a Map, which is not JSON"
+    assert message in log.output()
 
 
 def test_the_state_of_a_layout_survives_navigations_of_the_router(
@@ -212,24 +212,24 @@ def test_the_state_of_a_layout_survives_navigations_of_the_router(
     visitor = visit(browser)
     page, loaded = visitor.page, requests_of(visitor.page)
     page.goto(f"{site.url}/kept/live")
-    kept = page.get_by_role("button", name="Kept")
-    kept.click()
-    expect(kept).to_have_text("Kept 1")
+    button = page.get_by_role("button", name="Kept")
+    button.click()
+    expect(button).to_have_text("Kept 1")
     page.get_by_role("link", name="Plain").click()
     expect(page.get_by_role("heading")).to_have_text("Plain")
-    expect(kept).to_have_text("Kept 1")
-    kept.click()
-    expect(kept).to_have_text("Kept 2")
+    expect(button).to_have_text("Kept 1")
+    button.click()
+    expect(button).to_have_text("Kept 2")
 
     page.reload()
-    expect(kept).to_have_text("Kept 0")
+    expect(button).to_have_text("Kept 0")
     alive(page)
     loaded.clear()
-    kept.click()
-    expect(kept).to_have_text("Kept 1")
+    button.click()
+    expect(button).to_have_text("Kept 1")
     page.get_by_role("link", name="Live").click()
     expect(page.get_by_role("heading")).to_have_text("Live")
-    expect(kept).to_have_text("Kept 0")  # of another document
+    expect(button).to_have_text("Kept 0")  # of another document
     assert loaded[0] == "/"
     assert visitor.complaints == []
 

@@ -126,7 +126,7 @@ def test_a_markdown_page_is_html_alone(site: Server, browser: Browser) -> None:
     expect(page.locator("nav")).to_have_count(2)
     assert page.locator("nav").nth(0).inner_html() == page.locator("nav").nth(1).inner_html()
     assert page.eval_on_selector("img", "image => image.naturalWidth") == 9
-    assert re.fullmatch(r"/docs/_fx/lake-\d+-[\w-]{8}\.avif", shown_file(page, "A lake"))
+    assert re.fullmatch(r"/docs/_fx/lake-\d+-[\w-]{8}\.avif", chosen_file(page, "A lake"))
     expect(page.locator("pre")).to_have_text('x = "<&>"')
     assert page.eval_on_selector_all("input", "all => all.map((one) => one.checked)") == [
         True,
@@ -138,7 +138,7 @@ def test_a_markdown_page_is_html_alone(site: Server, browser: Browser) -> None:
     assert not seen.complaints
 
 
-def shown_file(page: Page, alt: str) -> str:
+def chosen_file(page: Page, alt: str) -> str:
     """Return the path of the file that a browser has chosen for a picture, when it is there."""
     image = page.get_by_alt_text(alt)
     image.scroll_into_view_if_needed()
@@ -156,10 +156,10 @@ def test_a_browser_loads_a_picture_in_the_size_that_it_shows(
     page.goto(f"{site.url}/docs/pictures", wait_until="commit")
     place = page.locator("#below").evaluate("element => element.offsetTop")
 
-    chosen = shown_file(page, "Lake")
+    chosen = chosen_file(page, "Lake")
 
     assert chosen.startswith(f"/docs/_fx/{file}-")
-    assert shown_file(page, "Logo").startswith("/docs/_fx/logo-80-")
+    assert chosen_file(page, "Logo").startswith("/docs/_fx/logo-80-")
     assert page.locator("#below").evaluate("element => element.offsetTop") == place
     assert page.get_by_alt_text("Logo").evaluate("image => [image.width, image.height]") == [40, 27]
     answer = page.request.get(site.url + chosen)

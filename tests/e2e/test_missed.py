@@ -69,7 +69,7 @@ def redis(tmp_path: Path) -> Iterator[RedisServer]:
         yield server
 
 
-def told(page: Page) -> list[str]:
+def listed(page: Page) -> list[str]:
     return page.get_by_role("listitem").all_inner_texts()
 
 
@@ -108,7 +108,7 @@ def test_a_break_that_the_log_makes_good_is_no_matter(
     tell(page, "got 0")
     redis.cut()
     tell(page, "got 1")
-    assert told(page) == ["got 0", "got 1"]
+    assert listed(page) == ["got 0", "got 1"]
 
 
 def test_a_loss_at_the_broker_is_reported_between_the_messages(
@@ -119,7 +119,7 @@ def test_a_loss_at_the_broker_is_reported_between_the_messages(
     redis.cut()
     expect(page.get_by_role("listitem").last).to_have_text("missed null")
     tell(page, "got 1")
-    assert told(page) == ["got 0", "missed null", "got 1"]
+    assert listed(page) == ["got 0", "missed null", "got 1"]
 
 
 def test_a_redis_that_was_killed_is_reported_when_it_is_back(
@@ -131,7 +131,7 @@ def test_a_redis_that_was_killed_is_reported_when_it_is_back(
     redis.start()
     expect(page.get_by_role("listitem").last).to_have_text("missed null")
     tell(page, "got 1")
-    assert told(page) == ["got 0", "missed null", "got 1"]
+    assert listed(page) == ["got 0", "missed null", "got 1"]
     assert "Traceback" not in keeping.output()
 
 
@@ -141,4 +141,4 @@ def test_a_reconnection_is_reported_as_well(keeping: Server, browser: Browser) -
     page.get_by_role("button", name="Leave").click()
     expect(page.get_by_role("listitem").last).to_have_text("missed null")
     tell(page, "got 1")
-    assert told(page) == ["got 0", "missed null", "got 1"]
+    assert listed(page) == ["got 0", "missed null", "got 1"]

@@ -193,9 +193,9 @@ def test_an_error_page_of_html_has_no_scripts_either(site: Server) -> None:
 def test_html_that_browsers_would_rearrange_brings_the_scripts(
     site: Server, browser: Browser
 ) -> None:
-    kept = read_text(f"{site.url}/html?html=%3Cb%3EKept%3C/b%3E")
-    assert "<p><b>Kept</b></p>" in kept
-    assert '<script type="module"' not in kept
+    well_formed = read_text(f"{site.url}/html?html=%3Cb%3EKept%3C/b%3E")
+    assert "<p><b>Kept</b></p>" in well_formed
+    assert '<script type="module"' not in well_formed
 
     page = visit(browser).page
     page.goto(f"{site.url}/html?html=%3Ch2%3EMoved%3C/h2%3E")
@@ -207,21 +207,21 @@ def test_html_that_browsers_would_rearrange_brings_the_scripts(
         "document.querySelectorAll('b b').length === 599 && !!document.querySelector('b > b > i')"
     )
 
-    told = "<h2> in <p> in the HTML of <p>, so the page is sent with its scripts."
-    assert f"/html?html=%3Ch2%3EMoved%3C/h2%3E: {told}" in site.output()
+    message = "<h2> in <p> in the HTML of <p>, so the page is sent with its scripts."
+    assert f"/html?html=%3Ch2%3EMoved%3C/h2%3E: {message}" in site.output()
 
 
 def test_scripts_would_change_nothing(project: Path, site: Server, browser: Browser) -> None:
     """The same pages with scripts show the same elements when they have come to life."""
-    plain = {path: _shown(browser, f"{site.url}{path}") for path in ("/", "/list?kind=x")}
+    plain = {path: _rendered(browser, f"{site.url}{path}") for path in ("/", "/list?kind=x")}
     for source in (project / "pages").glob("*.fxl"):
         if source.name == "layout.fxl":
             source.write_text(f"SCRIPTS = 'always'\n\n{source.read_text()}")
     fx("build", cwd=project)
     with served(project) as server:
         assert '<script type="module"' in read_text(server.url)
-        for path, shown in plain.items():
-            assert _shown(browser, f"{server.url}{path}") == shown
+        for path, rendered in plain.items():
+            assert _rendered(browser, f"{server.url}{path}") == rendered
 
 
 def test_a_page_that_must_have_no_scripts_fails_the_build_with_the_reason(
@@ -242,7 +242,7 @@ def test_a_page_that_must_have_no_scripts_fails_the_build_with_the_reason(
     assert not (tmp_path / ".fx/build").exists()
 
 
-def _shown(browser: Browser, url: str) -> str:
+def _rendered(browser: Browser, url: str) -> str:
     tab = visit(browser).page
     tab.goto(url, wait_until="networkidle")
     text = tab.locator("#fx-root").inner_html()

@@ -359,8 +359,8 @@ def test_components_share_a_stream_which_is_continued_behind_the_last_id(
 ) -> None:
     visitor = visit(browser)
     page = visitor.page
-    asked: list[str] = []
-    page.on("request", lambda one: asked.append(one.url) if "__streams" in one.url else None)
+    requested: list[str] = []
+    page.on("request", lambda one: requested.append(one.url) if "__streams" in one.url else None)
     hydrated(visitor, f"{site.url}/feed")
     expect(page.locator("#missed")).to_have_text("2")
     # The first response failed; the browser has waited as it was told, and sent the id.
@@ -369,7 +369,7 @@ def test_components_share_a_stream_which_is_continued_behind_the_last_id(
     expect(page.locator("#last")).to_have_text("value 6")
     expect(page.locator("#status")).to_have_text("open")
     expect(page.locator("#count")).to_have_text("2")
-    assert len(asked) == 2
+    assert len(requested) == 2
     page.get_by_text("Leave").click()
     expect(page.locator("h1")).to_have_text("Likes")
     other = visit(browser).page
@@ -386,14 +386,14 @@ def test_the_data_of_another_page_is_shared_and_loaded_again(
 ) -> None:
     visitor = visit(browser)
     page = visitor.page
-    asked: list[str] = []
+    requested: list[str] = []
     page.on(
-        "request", lambda request: asked.append(request.url) if "/cart" in request.url else None
+        "request", lambda request: requested.append(request.url) if "/cart" in request.url else None
     )
     page.goto(f"{site.url}/shop")
     for name in ("#one", "#two"):
         expect(page.locator(name)).to_have_text("1 false 7")
-    assert asked.count(f"{site.url}/cart") == 1
+    assert requested.count(f"{site.url}/cart") == 1
     page.locator("#put").click()
     for name in ("#one", "#two"):
         expect(page.locator(name)).to_have_text("2 false 14")

@@ -50,15 +50,15 @@ def test_pages_of_a_new_project_are_within_their_limits(
 
 
 def test_the_code_of_navigations_comes_with_the_first_sign_of_one(tab: Page) -> None:
-    asked: list[str] = []
-    tab.on("request", lambda request: asked.append(request.url))
+    requested: list[str] = []
+    tab.on("request", lambda request: requested.append(request.url))
     tab.get_by_role("link", name="About").hover()
     tab.wait_for_function(LOADED)
     tab.get_by_role("link", name="About").click()
 
     expect(tab.get_by_role("heading")).to_have_text("About")
     expect(tab).to_have_title("About · starter")
-    assert len([each for each in asked if "/visits-" in each]) == 1
+    assert len([each for each in requested if "/visits-" in each]) == 1
     assert tab.evaluate("window.first"), "no other document was loaded"
 
 

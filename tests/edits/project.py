@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 BLACK = "rgb(0, 0, 0)"
-KEPT = "import os\n\nSEEN = [os.getpid()]\n"
+UNCHANGED = "import os\n\nSEEN = [os.getpid()]\n"
 """A module that never changes: it is run once in a process."""
 
 
@@ -72,7 +72,7 @@ class Project:
         """Return the page files that are pages."""
         return [name for name in self.views if PurePosixPath(name).name not in SPECIAL]
 
-    def shown(self, page: str) -> list[str]:
+    def texts_of(self, page: str) -> list[str]:
         """Return the title of a page, and the texts of its elements, each with its colour."""
         folders = [*reversed(PurePosixPath(page).parents)]
         around = [str(one / "layout") for one in folders if str(one / "layout") in self.views]
@@ -83,12 +83,12 @@ class Project:
     def shows(self, page: str, used: str) -> bool:
         """Whether a page, or a layout around it, shows a component or a module, by its name."""
         token = re.compile(rf"(?:^| ){used} \d+\b")
-        return any(token.search(text) for text in self.shown(page))
+        return any(token.search(text) for text in self.texts_of(page))
 
     def texts(self) -> dict[str, str]:
         """Return all files."""
         files = {
-            "kept.py": KEPT,
+            "kept.py": UNCHANGED,
             "app.py": "from pathlib import Path\n\nfrom fxtrio import create_app\n\n"
             f"app = create_app(Path(__file__).parent)\nTOKEN = {self.app}\n",
             "fx.config.json": f'{{"name": "edits", "lang": "en-a{self.lang:05}"}}\n',

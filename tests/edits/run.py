@@ -18,7 +18,7 @@ from tests.ports import free_port
 
 from .mistakes import Mistake, make
 from .project import Project, path_of, save, start
-from .seen import READY, Wrong, differences, documents, wait_badge, wait_overlay, wait_shown
+from .seen import READY, Wrong, differences, documents, wait_badge, wait_for_texts, wait_overlay
 from .works import Author
 
 OPEN = ("index", "shop/index", "shop/list")
@@ -101,29 +101,29 @@ class Run:
         title = f"{mistake.title} in {mistake.file}"
         author.project.broken[mistake.file] = (mistake.old, mistake.new)
         self.save(title)
-        shown = [mistake.page] if mistake.page else self._pages_with(mistake.used)
-        for name in shown:
+        broken = [mistake.page] if mistake.page else self._pages_with(mistake.used)
+        for name in broken:
             wait_overlay(self.tabs[name], f"{title}: the page {name}")
         if mistake.is_counted:
-            for name in self.tabs.keys() - {*shown}:
+            for name in self.tabs.keys() - {*broken}:
                 wait_badge(self.tabs[name], f"{title}: the page {name}")
         if mistake.page:
             path = path_of(mistake.page)
             status = documents(self.server.url, self.root, [path])[path]["status"]
             if status != mistake.status:
                 raise Wrong(f"{title}: {path} is answered with {status}")
-        fresh = self._fresh(shown[0])
-        wait_overlay(fresh, f"{title}: a fresh document of {shown[0]}")
+        fresh = self._fresh(broken[0])
+        wait_overlay(fresh, f"{title}: a fresh document of {broken[0]}")
         author.project.broken.clear()
         self.save("that is put right")
-        wait_shown(fresh, self._expected(shown[0]), f"{title}: that document, put right,")
+        wait_for_texts(fresh, self._expected(broken[0]), f"{title}: that document, put right,")
         fresh.close()
         return title
 
     def _pages_with(self, used: str) -> list[str]:
         """Return the open pages that show a component, or the value of a Python module."""
         project = self.author.project
-        return [name for name in self.tabs if project.shows(self._shown(name), used)]
+        return [name for name in self.tabs if project.shows(self._page_at(name), used)]
 
     def save(self, what: str) -> list[str]:
         """Write the files of the project as they are now; return those that differ."""
@@ -138,24 +138,24 @@ class Run:
         """Compare open pages, fresh documents and payloads. Raises Wrong."""
         project = self.author.project
         for name, page in self.tabs.items():
-            wait_shown(page, self._expected(name), f"the open page {name}")
+            wait_for_texts(page, self._expected(name), f"the open page {name}")
         name = self.author.random.choice(OPEN)
         fresh = self._fresh(name)
-        wait_shown(fresh, self._expected(name), f"a fresh document of {name}")
+        wait_for_texts(fresh, self._expected(name), f"a fresh document of {name}")
         self._navigate(fresh, self.author.pick(project.pages()))
         fresh.close()
         for name, page in self.tabs.items():  # nothing comes after it has settled
-            wait_shown(page, self._expected(name), f"the open page {name}, later")
+            wait_for_texts(page, self._expected(name), f"the open page {name}, later")
 
     def _navigate(self, page: Page, name: str) -> None:
         """Go to a page from another one, within the document."""
         page.evaluate("(href) => window.navigateTo(href)", path_of(name))
-        wait_shown(page, self._expected(name), f"{name}, when one goes there,")
+        wait_for_texts(page, self._expected(name), f"{name}, when one goes there,")
 
     def _expected(self, name: str) -> list[str]:
-        return self.author.project.shown(self._shown(name))
+        return self.author.project.texts_of(self._page_at(name))
 
-    def _shown(self, name: str) -> str:
+    def _page_at(self, name: str) -> str:
         """Return the page that is shown at the path of a page that may be gone."""
         return name if name in self.author.project.views else "not-found"
 

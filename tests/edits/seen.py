@@ -14,9 +14,9 @@ from playwright.sync_api import TimeoutError as TooLate
 PATIENCE_MS = 20_000
 """Longest wait for a page to show what it must (ms): the machine may be busy."""
 
-SHOWN = """() => [document.title, ...[...document.querySelectorAll('#fx-root b')].map(
+TEXTS = """() => [document.title, ...[...document.querySelectorAll('#fx-root b')].map(
   (one) => one.textContent + '|' + getComputedStyle(one).color)]"""
-_EQUALS = f"(expected) => JSON.stringify(({SHOWN})()) === JSON.stringify(expected)"
+_EQUALS = f"(expected) => JSON.stringify(({TEXTS})()) === JSON.stringify(expected)"
 _OVERLAY = "document.querySelector('fx-overlay')"
 _BADGE = "document.querySelector('fx-badge')"
 READY = "performance.getEntriesByName('fx:ready').length > 0"
@@ -41,14 +41,14 @@ class Wrong(Exception):
         return self.what
 
 
-def wait_shown(page: Page, expected: list[str], who: str) -> None:
+def wait_for_texts(page: Page, expected: list[str], who: str) -> None:
     """Wait until a page shows ``expected`` and nothing over it. Raises Wrong."""
     try:
         page.wait_for_function(_EQUALS, arg=expected, timeout=PATIENCE_MS)
         page.wait_for_function(f"{_OVERLAY} === null", timeout=PATIENCE_MS)
     except TooLate:
         problem = page.evaluate(f"{_OVERLAY}?.shadowRoot.querySelector('div').innerText")
-        seen = page.evaluate(SHOWN)
+        seen = page.evaluate(TEXTS)
         over = f"\nwith an overlay: {problem}" if problem else ""
         text = "" if seen[1:] else page.inner_text("body")[:2000]
         raise Wrong(f"{who} shows\n  {seen}{text}\nand not\n  {expected}{over}") from None
@@ -59,7 +59,7 @@ def wait_overlay(page: Page, who: str) -> None:
     try:
         page.wait_for_function(f"{_OVERLAY} !== null", timeout=PATIENCE_MS)
     except TooLate:
-        raise Wrong(f"{who} shows no overlay, but {page.evaluate(SHOWN)}") from None
+        raise Wrong(f"{who} shows no overlay, but {page.evaluate(TEXTS)}") from None
 
 
 def wait_badge(page: Page, who: str) -> None:

@@ -231,8 +231,8 @@ def new_page(author: Author) -> str:
     if len(author.project.pages()) > 9:
         return ""
     folder = author.random.choice(["", "shop/", f"f{author.number()}/"])
-    gone = [name for name in author.open if name not in author.project.views]
-    name = author.pick(gone) or f"{folder}p{author.number()}"
+    removed = [name for name in author.open if name not in author.project.views]
+    name = author.pick(removed) or f"{folder}p{author.number()}"
     view = View(ui=author.number(), data=author.random.choice([None, author.number()]))
     author.project.views[name] = view
     return f"the page {name}"

@@ -174,9 +174,9 @@ async def test_a_sketch_is_stored_and_served_as_an_image(
     assert (await send_sketch(ada, b"text/html", b"<script>")).status == 422
     assert (await send_sketch(ada, b"image/png", PNG)).status == 200
     booking = await db.value("select id from bookings")
-    shown = await ada.get(f"/api/sketches/{booking}")
-    assert (shown.body, shown.headers["content-type"]) == (PNG, "image/png")
-    assert shown.headers["cache-control"] == "private, max-age=3600"
+    image = await ada.get(f"/api/sketches/{booking}")
+    assert (image.body, image.headers["content-type"]) == (PNG, "image/png")
+    assert image.headers["cache-control"] == "private, max-age=3600"
     assert (await ada.get("/api/sketches/none")).status == 404
     assert (await Client(ada.app).get(f"/api/sketches/{booking}")).status == 401
 

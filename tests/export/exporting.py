@@ -35,7 +35,7 @@ async def open_data_renderer() -> AsyncIterator[DataRenderer]:
     yield DataRenderer()
 
 
-def shown(html: str, python: str = "") -> str:
+def page_with(html: str, python: str = "") -> str:
     """Return a page whose HTML is ``html``; ``python`` comes before its loader."""
     loader = f"@server\nasync def load(request):\n    return {{'html': {html!r}}}\n"
     return dedent(python).strip("\n") + "\n\n" + loader + "\n" + PAGE

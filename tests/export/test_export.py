@@ -9,10 +9,10 @@ import pytest
 
 from fxtrio.export import ExportFailed, ExportFolderInvalid
 from fxtrio.export.folder import require_replaceable
-from tests.export.exporting import contents, export, shown
+from tests.export.exporting import contents, export, page_with
 from tests.trees import LAYOUT, PAGE, page
 
-HOME = shown('<a href="/docs/a">A</a> <a href="/docs/b/c#part">C</a> <a href="/file.txt">f</a>')
+HOME = page_with('<a href="/docs/a">A</a> <a href="/docs/b/c#part">C</a> <a href="/file.txt">f</a>')
 DOCS = """
 async def paths():
     return [{"slug": "a"}, {"slug": ["b", "c"]}]
@@ -55,7 +55,7 @@ async def test_a_site_without_scripts_has_payloads_if_a_render_brings_scripts(
 ) -> None:
     mark = "<!--fx:scripts-->"
     files = {
-        f"pages/{name}.fxl": shown(f"{mark if name == needing else ''}<p>{name}</p>")
+        f"pages/{name}.fxl": page_with(f"{mark if name == needing else ''}<p>{name}</p>")
         for name in ("index", "about", "not-found")
     }
 
@@ -70,7 +70,7 @@ async def test_a_site_without_scripts_has_payloads_if_a_render_brings_scripts(
 
 
 async def test_deferred_values_are_settled(tmp_path: Path) -> None:
-    late = """
+    deferring = """
     from fx.runtime import defer
 
     async def find():
@@ -82,7 +82,7 @@ async def test_deferred_values_are_settled(tmp_path: Path) -> None:
 
     export default function Page({ data }) { return <p>{data.html}</p>; }
     """
-    await export(tmp_path, {"pages/index.fxl": late})
+    await export(tmp_path, {"pages/index.fxl": deferring})
 
     files = contents(tmp_path / "out")
     data = {"html": "early", "late": "late"}
@@ -101,7 +101,7 @@ async def test_an_export_is_the_same_again_and_whatever_the_number_of_jobs(tmp_p
 async def test_below_a_base_all_urls_begin_with_it(tmp_path: Path) -> None:
     files = {
         **SITE,
-        "pages/index.fxl": shown('<a href="/sub/docs/a">A</a>'),
+        "pages/index.fxl": page_with('<a href="/sub/docs/a">A</a>'),
         "pages/old.fxl": f"from fx.runtime import redirect\n\n@server\nasync def load(request):\n"
         f"    raise redirect('/docs/a', 301)\n\n{PAGE}",
     }
@@ -192,7 +192,7 @@ export default function Page({{ data }}) {{ return <p>{{data.message}}</p>; }}
 async def test_what_a_render_shows_is_an_error_with_its_place(
     tmp_path: Path, read: str, cause: str
 ) -> None:
-    files = {"pages/index.fxl": shown("<p>1</p>"), "pages/one.fxl": READING.format(read=read)}
+    files = {"pages/index.fxl": page_with("<p>1</p>"), "pages/one.fxl": READING.format(read=read)}
 
     [found] = await failures(tmp_path, files)
 
@@ -209,7 +209,7 @@ async def test_what_another_file_reads_is_named_with_its_line(tmp_path: Path) ->
             return request.cookies
     """
     layout = READING.format(read="who(request)")
-    files = {"pages/in/index.fxl": shown("<p>1</p>"), "who.py": who}
+    files = {"pages/in/index.fxl": page_with("<p>1</p>"), "who.py": who}
     files["pages/in/layout.fxl"] = f"from who import who\n{layout}"
 
     [found] = await failures(tmp_path, files)
@@ -277,7 +277,7 @@ async def test_each_language_has_its_own_not_found_page(tmp_path: Path) -> None:
         "pages/[lang]/index.fxl": page(paths),
         "pages/[lang]/not-found.fxl": page(said),
         "pages/en/index.fxl": PAGE,
-        "pages/en/not-found.fxl": shown("<p>nothing in English</p>"),
+        "pages/en/not-found.fxl": page_with("<p>nothing in English</p>"),
     }
     await export(tmp_path, files, base_url="/sub")
 
@@ -294,9 +294,9 @@ async def test_not_found_pages_are_written_beside_pages_with_parameters(tmp_path
     any_page = page("async def paths():\n    return [{'slug': 'a'}]\n")
     files = {
         "pages/[slug].fxl": any_page,
-        "pages/not-found.fxl": shown("<p>nothing here</p>"),
+        "pages/not-found.fxl": page_with("<p>nothing here</p>"),
         "pages/de/[slug].fxl": any_page,
-        "pages/de/not-found.fxl": shown("<p>nothing below</p>"),
+        "pages/de/not-found.fxl": page_with("<p>nothing below</p>"),
     }
     await export(tmp_path, files)
 
@@ -419,7 +419,7 @@ async def get(request):
 async def test_an_endpoint_that_is_static_is_a_file_and_may_be_linked(tmp_path: Path) -> None:
     files = {
         "pages/api/feed.xml.py": FEED,
-        "pages/index.fxl": shown('<a href="/api/feed.xml">Feed</a>'),
+        "pages/index.fxl": page_with('<a href="/api/feed.xml">Feed</a>'),
     }
 
     await export(tmp_path, files)
@@ -451,7 +451,7 @@ async def test_an_endpoint_that_cannot_be_a_file_is_an_error(tmp_path: Path) -> 
 
 
 async def test_no_file_has_a_secret_of_a_request(tmp_path: Path) -> None:
-    form = shown('<script nonce="">1</script>')
+    form = page_with('<script nonce="">1</script>')
 
     await export(tmp_path, {"pages/index.fxl": form}, csp="enforce", csrf={"mode": "strict"})
 
@@ -489,11 +489,11 @@ def test_the_project_is_not_replaced(tmp_path: Path, folder: str, cause: str) ->
 
 
 async def test_an_export_that_fails_leaves_the_one_before(tmp_path: Path) -> None:
-    await export(tmp_path, {"pages/index.fxl": shown("<p>1</p>")})
+    await export(tmp_path, {"pages/index.fxl": page_with("<p>1</p>")})
     before = contents(tmp_path / "out")
 
     with pytest.raises(ExportFailed):
-        await export(tmp_path, {"pages/index.fxl": shown('<a href="/gone">x</a>')})
+        await export(tmp_path, {"pages/index.fxl": page_with('<a href="/gone">x</a>')})
 
     assert contents(tmp_path / "out") == before
     assert not [name for name in contents(tmp_path) if name.startswith("out.new")]

@@ -13,7 +13,7 @@ from fxtrio.export.errors import Finding
 from fxtrio.export.html import read_document, with_policy
 from fxtrio.export.links import LinkCheck, Page
 from fxtrio.export.place import Place
-from tests.export.exporting import export, shown
+from tests.export.exporting import export, page_with
 from tests.trees import PAGE
 
 
@@ -31,7 +31,7 @@ from tests.trees import PAGE
     ],
 )
 async def test_a_link_that_leads_nowhere_is_an_error(tmp_path: Path, html: str, cause: str) -> None:
-    files = {"pages/index.fxl": shown(html), "pages/other.fxl": PAGE, "public/b.png": ""}
+    files = {"pages/index.fxl": page_with(html), "pages/other.fxl": PAGE, "public/b.png": ""}
 
     with pytest.raises(ExportFailed) as caught:
         await export(tmp_path, files)
@@ -57,8 +57,8 @@ async def test_a_link_that_leads_nowhere_is_an_error(tmp_path: Path, html: str, 
 )
 async def test_a_link_that_leads_somewhere_is_none(tmp_path: Path, html: str) -> None:
     files = {
-        "pages/index.fxl": shown(html),
-        "pages/other.fxl": shown('<p id="there">x</p>'),
+        "pages/index.fxl": page_with(html),
+        "pages/other.fxl": page_with('<p id="there">x</p>'),
         "pages/café.fxl": PAGE,
         "public/b.png": "",
     }
@@ -72,7 +72,7 @@ async def test_one_mistake_on_many_pages_is_reported_once(tmp_path: Path) -> Non
         return [{"id": n} for n in range(3)]
     """
     with pytest.raises(ExportFailed) as caught:
-        await export(tmp_path, {"pages/[id].fxl": shown('<a href="/gone/x">x</a>', many)})
+        await export(tmp_path, {"pages/[id].fxl": page_with('<a href="/gone/x">x</a>', many)})
 
     [found] = str(caught.value).splitlines()
     assert "(on /0 and 2 more)" in found
@@ -81,7 +81,7 @@ async def test_one_mistake_on_many_pages_is_reported_once(tmp_path: Path) -> Non
 async def test_links_to_left_out_pages_are_reported_and_no_errors(tmp_path: Path) -> None:
     html = '<a href="/login">x</a> <a href="/items/7">x</a> <a href="/api/x">x</a>'
     files = {
-        "pages/index.fxl": shown(html),
+        "pages/index.fxl": page_with(html),
         "pages/login.fxl": f"@action\nasync def sign_in(request): ...\n\n{PAGE}",
         "pages/items/[id].fxl": PAGE,
         "pages/api/x.py": "async def get(request): ...\n",
@@ -178,9 +178,9 @@ async def test_a_redirect_to_a_page_that_is_left_out_is_reported_like_a_link(
 
 async def test_a_link_with_a_fragment_may_lead_to_a_redirect(tmp_path: Path) -> None:
     files = {
-        "pages/index.fxl": shown('<a href="/old#x">x</a>'),
+        "pages/index.fxl": page_with('<a href="/old#x">x</a>'),
         "pages/old.fxl": AWAY.format("/new") + PAGE,
-        "pages/new.fxl": shown('<p id="x">1</p>'),
+        "pages/new.fxl": page_with('<p id="x">1</p>'),
     }
 
     assert (await export(tmp_path, files)).pages == ("/", "/new", "/old")
@@ -190,7 +190,7 @@ async def test_a_link_out_of_the_base_is_an_error_where_the_site_has_such_a_page
     tmp_path: Path,
 ) -> None:
     html = '<a href="/other">x</a> <a href="/another-site">x</a>'
-    files = {"pages/index.fxl": shown(html), "pages/other.fxl": PAGE}
+    files = {"pages/index.fxl": page_with(html), "pages/other.fxl": PAGE}
 
     with pytest.raises(ExportFailed) as caught:
         await export(tmp_path, files, base="/sub")
@@ -285,6 +285,6 @@ async def test_many_links_do_not_keep_the_app_from_its_own_work(
         return found(check)
 
     monkeypatch.setattr(LinkCheck, "findings", findings)
-    await export(tmp_path, {"pages/index.fxl": shown("<p>1</p>")})
+    await export(tmp_path, {"pages/index.fxl": page_with("<p>1</p>")})
 
     assert on == [False]

@@ -28,7 +28,7 @@ from fxtrio.node import NodeMissing
 from fxtrio.serve.cache.static_pages import INDEX
 from fxtrio.ssr.frames import Rendered
 from fxtrio.testing import Client
-from tests.export.exporting import DataRenderer, open_data_renderer, shown
+from tests.export.exporting import DataRenderer, open_data_renderer, page_with
 from tests.trees import PAGE, write_tree
 
 COUNTED = """
@@ -53,7 +53,7 @@ async def load(request):
 FILES = {
     "pages/index.fxl": f"{COUNTED}\n{PAGE}",
     "pages/posts/[slug].fxl": f"{SLUGS}\n{PAGE}",
-    "pages/live.fxl": shown("<p>live</p>"),
+    "pages/live.fxl": page_with("<p>live</p>"),
 }
 NAVIGATION = {"x-fx-navigation": "1"}
 
@@ -155,8 +155,8 @@ async def test_hooks_and_settings_of_routes_still_apply(tmp_path: Path) -> None:
     async with serving(tmp_path, {**FILES, "hooks.py": hooks}, **settings) as client:
         answers = [await client.get("/") for _ in range(2)]
 
-    asked = [int(answer.headers["x-asked"]) for answer in answers]
-    assert asked[1] == asked[0] + 1
+    counts = [int(answer.headers["x-asked"]) for answer in answers]
+    assert counts[1] == counts[0] + 1
     assert "run 1" in answers[1].text
     assert answers[0].headers["cache-control"] == "public, max-age=9"
 
@@ -187,11 +187,11 @@ async def test_a_response_is_not_public_once_middleware_has_put_a_cookie_on_it(
         known = {path: await client.get(path) for path in ("/", "/cached")}
         new = {path: await client.get(path, headers={"x-new": "1"}) for path in known}
         etag = new["/"].headers["etag"]
-        kept = await client.get("/", headers={"x-new": "1", "if-none-match": etag})
+        revalidated = await client.get("/", headers={"x-new": "1", "if-none-match": etag})
 
     assert known["/"].headers["cache-control"] == "public, max-age=0, must-revalidate"
     assert known["/cached"].headers["cache-control"].startswith("public, max-age=0, s-maxage=60")
-    for answer in (*new.values(), kept):
+    for answer in (*new.values(), revalidated):
         assert answer.headers["set-cookie"] == "session=mine"
         assert answer.headers["cache-control"] == "private, no-cache"
 
@@ -468,7 +468,7 @@ async def test_below_a_path_of_the_server_pages_are_rendered(tmp_path: Path) -> 
 async def test_pages_in_markdown_are_static_where_content_py_says_so(tmp_path: Path) -> None:
     model = "from dataclasses import dataclass\n\n@dataclass\nclass FrontMatter:\n    title: str\n"
     files = {
-        "pages/index.fxl": shown("<p>live</p>"),
+        "pages/index.fxl": page_with("<p>live</p>"),
         "pages/docs/content.py": "STATIC = True\n",
         "pages/docs/a.md": "# A\n",
         "pages/docs/live/content.py": model,
@@ -512,7 +512,7 @@ OF_LANGUAGES = dedent("""\
 WHOLE = {
     "pages/index.fxl": f"{COUNTED}\n{PAGE}",
     "pages/not-found.fxl": PAGE,
-    "pages/docs/not-found.fxl": shown("<p>loaded</p>"),
+    "pages/docs/not-found.fxl": page_with("<p>loaded</p>"),
     "pages/docs/index.fxl": f"STATIC = True\n\n{PAGE}",
 }
 
@@ -549,7 +549,7 @@ async def test_an_app_whose_pages_are_all_static_needs_no_node(
 
 
 @pytest.mark.parametrize(
-    ("folder", "url", "kept"),
+    ("folder", "url", "stored"),
     [
         ("[lang]", "/de/nothing", False),  # it knows the language
         ("[lang]", "/fr", False),
@@ -558,7 +558,7 @@ async def test_an_app_whose_pages_are_all_static_needs_no_node(
     ],
 )
 async def test_a_not_found_page_is_stored_where_it_cannot_differ(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, url: str, kept: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, folder: str, url: str, stored: bool
 ) -> None:
     files = {
         "pages/[lang]/index.fxl": OF_LANGUAGES + PAGE,
@@ -568,7 +568,7 @@ async def test_a_not_found_page_is_stored_where_it_cannot_differ(
     async with opened(tmp_path, opening=opening) as client:
         missing = await client.get(url)
 
-    assert (missing.status, "<p>plain</p>" in missing.text) == (404, kept)
+    assert (missing.status, "<p>plain</p>" in missing.text) == (404, stored)
 
 
 class ErrorRenderer(DataRenderer):
@@ -596,14 +596,14 @@ async def test_a_translated_message_is_not_stored_in_the_language_of_the_build(
     async with opened(tmp_path, opening=opening) as client:
         missing = await client.get("/nothing")
 
-    kept = "<p>" in missing.text.partition("</div>")[0]
-    assert (missing.status, kept) == (404, not translate)
+    stored = "<p>" in missing.text.partition("</div>")[0]
+    assert (missing.status, stored) == (404, not translate)
     assert "This page could not be found." in missing.text
 
 
 @pytest.mark.parametrize(
     "page",
-    [shown("<p>live</p>"), f"STATIC = True\n\n@action\nasync def save(request): ...\n\n{PAGE}"],
+    [page_with("<p>live</p>"), f"STATIC = True\n\n@action\nasync def save(request): ...\n\n{PAGE}"],
 )
 async def test_other_apps_do_need_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str

@@ -30,7 +30,7 @@ from tests.faults.world import Engine
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "promises.md"
 _MARK = "<!-- python -m tests.faults --write -->\n"
 _HEADS = ("Fault", "Database", "Runs", "Acknowledged", "Slowest return", *PROMISES)
-_SHOWN: dict[Engine, str] = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
+_TITLES: dict[Engine, str] = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}
 
 Rows = dict[tuple[str, str], str]
 """Lines of the table, by fault and database as they are shown."""
@@ -41,7 +41,7 @@ def rows(reports: Sequence[Report]) -> Rows:
     found: Rows = {}
     for (fault, engine), group in groupby(reports, lambda each: (each.fault, each.engine)):
         runs = list(group)
-        key = fault, _SHOWN[engine]
+        key = fault, _TITLES[engine]
         cells = [
             *key,
             str(len(runs)),
@@ -63,7 +63,7 @@ def merge(page: str, new: Rows) -> str:
     head, _, old = page.partition(_MARK)
     lines = [line for line in old.splitlines() if line.startswith("| ")][1:]
     known = {tuple(line[2:].split(" | ")[:2]): line for line in lines} | dict(new)
-    order = [(fault.name, _SHOWN[engine]) for fault in FAULTS for engine in fault.engines]
+    order = [(fault.name, _TITLES[engine]) for fault in FAULTS for engine in fault.engines]
     return head + _MARK + "\n" + table({key: known[key] for key in order if key in known})
 
 

@@ -190,10 +190,10 @@ async def churn(
                     nursery.start_soon(work, bank, stop, counts)
             for number in range(1, looks + 1):
                 await trio.sleep(pause)
-                done = f"transfers {len(answers.acknowledged)}, {shown(counts)}"
+                done = f"transfers {len(answers.acknowledged)}, {described(counts)}"
                 held = look(bank, stores)
                 most = max(most, held.postgres + held.redis)
-                print(f"{name}, {number * pause:4.0f} s: {shown(held)} ({done})", flush=True)
+                print(f"{name}, {number * pause:4.0f} s: {described(held)} ({done})", flush=True)
             stop.set()
         cutting.cancel_scope.cancel()
     return answers, most
@@ -211,7 +211,7 @@ async def rest(bank: Bank, stores: Sequence[Proxy]) -> tuple[Ledger, int, Held]:
             nursery.start_soon(bank.get, "/api/question")
     await trio.sleep(REST)
     held = look(bank, stores)
-    print(f"all gone: {shown(held)}", flush=True)
+    print(f"all gone: {described(held)}", flush=True)
     return ledger, left, held
 
 
@@ -222,7 +222,7 @@ async def _cut(stores: Sequence[Proxy]) -> None:
             proxy.reset()
 
 
-def shown(fields: object) -> str:
+def described(fields: object) -> str:
     """Return the numbers of an object with their names."""
     return ", ".join(f"{name} {value}" for name, value in vars(fields).items())
 

@@ -42,6 +42,6 @@ def small_font(family: str, *, width: int = 600, ascent: int = 900, flavor: str 
     builder.setupHead(unitsPerEm=EM, created=0, modified=0)
     builder.font.recalcTimestamp = False
     builder.font.flavor = flavor
-    made = BytesIO()
-    builder.save(made)
-    return made.getvalue()
+    file = BytesIO()
+    builder.save(file)
+    return file.getvalue()

@@ -44,7 +44,7 @@ def test_a_line_that_fixes_the_border_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "place", "told"),
+    ("text", "place", "message"),
     [
         ("def f(:\n  pass\n", (1, 7), "broken Python"),
         ("X = 1\n\nimport a from 'b'\nexport default <p>\n", (4, 0), ""),
@@ -54,13 +54,13 @@ def test_a_line_that_fixes_the_border_stays(tmp_path: Path) -> None:
     ],
 )
 def test_what_does_not_compile_stays_and_says_where(
-    tmp_path: Path, text: str, place: tuple[int, int], told: str
+    tmp_path: Path, text: str, place: tuple[int, int], message: str
 ) -> None:
     result = format_one(tmp_path, text)
     assert result.text == text
     problem = result.problems[0]
     assert problem.line == place[0] and (not place[1] or problem.column == place[1])
-    assert told in problem.message and problem.remedy
+    assert message in problem.message and problem.remedy
 
 
 def test_the_settings_of_the_project_hold(tmp_path: Path) -> None:

@@ -78,13 +78,13 @@ def develop(root: Path, files: dict[str, bytes]) -> None:
     port = free_port()
     with serving([*FX, "dev", "--port", str(port)], root, port) as server:
         write_project(root, files)
-        shown = [_get(f"{server.url}/p{number}") for number in range(len(files))]
-        shown.append(_get(server.url))
+        texts = [_get(f"{server.url}/p{number}") for number in range(len(files))]
+        texts.append(_get(server.url))
         for path in (root / "pages").glob("p*.fxl"):
             path.unlink()
-        shown.append(_get(server.url))
+        texts.append(_get(server.url))
         assert server.process.poll() is None, server.output()[-3000:]
-        assert ["healthy" in text for text in shown[-2:]] == [True, True], shown[-2:]
+        assert ["healthy" in text for text in texts[-2:]] == [True, True], texts[-2:]
 
 
 def _get(url: str) -> str:

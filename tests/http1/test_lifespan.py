@@ -85,8 +85,8 @@ async def test_an_application_whose_lifespan_fails_is_served_with_a_warning(case
 
 async def test_an_application_that_knows_no_lifespan_is_served_without_a_warning() -> None:
     async with open_server(lasting(LookupError("only http")), lifespan=True) as server:
-        told = [record.getMessage() for record in server.log.take(20)]
-        assert "The application is served without a lifespan: LookupError: only http" in told
+        messages = [record.getMessage() for record in server.log.take(20)]
+        assert "The application is served without a lifespan: LookupError: only http" in messages
         assert (await server.ask(get())).startswith(b"HTTP/1.1 200 ")
 
 

@@ -99,7 +99,7 @@ async def test_some_statuses_have_no_body(status: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "kept"),
+    ("head", "stays_open"),
     [
         (b"GET / HTTP/1.1\r\nHost: a\r\n\r\n", True),
         (b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", False),
@@ -108,13 +108,17 @@ async def test_some_statuses_have_no_body(status: int) -> None:
         (b"GET / HTTP/1.0\r\nHost: a\r\nConnection: Keep-Alive\r\n\r\n", True),
     ],
 )
-async def test_the_version_and_the_client_decide_about_keep_alive(head: bytes, kept: bool) -> None:
+async def test_the_version_and_the_client_decide_about_keep_alive(
+    head: bytes, stays_open: bool
+) -> None:
     async with open_server(response(200, b"hi")) as server, await server.connect() as client:
         await client.send(head)
         reply = await client.reply()
         old = b"HTTP/1.0" in head
-        assert reply.get(b"connection") == ((b"keep-alive" if old else None) if kept else b"close")
-        if kept:
+        assert reply.get(b"connection") == (
+            (b"keep-alive" if old else None) if stays_open else b"close"
+        )
+        if stays_open:
             await client.send(head)
             assert (await client.reply()).body == b"hi"
         else:

@@ -247,7 +247,7 @@ async def test_a_mistake_before_the_head_is_out_is_a_500(mistake: str) -> None:
         assert len(server.log.take(30)) == (mistake not in ("no message", "no body"))
 
 
-LATE = {
+AFTER_THE_HEAD = {
     "text": [start(), body(b"ab", more_body=True), body("c")],
     "a second start": [start(), body(b"ab", more_body=True), start(), body(b"c")],
     "too many bytes": [start(200, LENGTH), body(b"ab", more_body=True), body(b"cd")],
@@ -257,9 +257,9 @@ LATE = {
 }
 
 
-@pytest.mark.parametrize("mistake", LATE)
+@pytest.mark.parametrize("mistake", AFTER_THE_HEAD)
 async def test_a_mistake_in_the_middle_cuts_the_answer_off(mistake: str) -> None:
-    async with open_server(app_of(LATE[mistake])) as server:
+    async with open_server(app_of(AFTER_THE_HEAD[mistake])) as server:
         with pytest.raises(h11.RemoteProtocolError, match=r"without sending|before the"):
             await ask(server)
         server.log.take(30)

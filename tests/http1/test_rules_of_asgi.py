@@ -87,15 +87,15 @@ async def test_the_scope_of_a_websocket_has_what_the_specification_lists() -> No
 
 
 async def test_the_messages_of_a_request_have_all_their_keys() -> None:
-    told: list[Any] = []
+    messages: list[Any] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         for _ in range(3):
-            told.append(await receive())
+            messages.append(await receive())
 
     async with open_server(app) as server:
         await server.ask(post(b"abc", b"Content-Length: 3"))
-    assert told == [
+    assert messages == [
         {"type": "http.request", "body": b"abc", "more_body": False},
         {"type": "http.disconnect"},
         {"type": "http.disconnect"},

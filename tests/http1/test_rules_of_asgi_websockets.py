@@ -150,7 +150,7 @@ async def test_a_mistake_before_a_websocket_is_open_is_a_500(mistake: str) -> No
         server.log.take(30)
 
 
-LATE_MISTAKES: dict[str, Sent] = {
+AFTER_ACCEPTING: dict[str, Sent] = {
     "accepted twice": [ACCEPT],
     "text in bytes": [{"type": "websocket.send", "text": b"x"}],
     "bytes in words": [{"type": "websocket.send", "bytes": "x"}],
@@ -167,9 +167,9 @@ LATE_MISTAKES: dict[str, Sent] = {
 }
 
 
-@pytest.mark.parametrize("mistake", LATE_MISTAKES)
+@pytest.mark.parametrize("mistake", AFTER_ACCEPTING)
 async def test_a_mistake_in_an_open_websocket_closes_it_with_1011(mistake: str) -> None:
-    async with open_server(sending(ACCEPT, *LATE_MISTAKES[mistake])) as server:
+    async with open_server(sending(ACCEPT, *AFTER_ACCEPTING[mistake])) as server:
         async with await open_websocket(server) as client:
             assert (await client.frame()).code == 1011
             await client.send(close_frame(1011))
@@ -209,20 +209,20 @@ async def test_headers_of_accept_may_be_any_pairs(headers: Any) -> None:
 
 
 async def test_a_websocket_message_has_text_or_bytes() -> None:
-    told: list[Any] = []
+    messages: list[Any] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        told.append(await receive())
+        messages.append(await receive())
         await send(ACCEPT)
-        while told[-1]["type"] != "websocket.disconnect":
-            told.append(await receive())
-        told.append(await receive())
+        while messages[-1]["type"] != "websocket.disconnect":
+            messages.append(await receive())
+        messages.append(await receive())
 
     async with open_server(app) as server, await open_websocket(server) as client:
         await client.send(frame(TEXT, b"a") + frame(2, b"b") + close_frame(4000, b"bye"))
         await client.read_all()
     end = {"type": "websocket.disconnect", "code": 4000, "reason": "bye"}
-    assert told == [
+    assert messages == [
         {"type": "websocket.connect"},
         {"type": "websocket.receive", "text": "a", "bytes": None},
         {"type": "websocket.receive", "text": None, "bytes": b"b"},

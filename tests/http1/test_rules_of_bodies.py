@@ -207,10 +207,10 @@ async def test_a_body_that_ends_too_early_is_never_taken_for_whole(sent: bytes) 
 
 
 async def test_a_body_looks_like_a_request_and_is_none() -> None:
-    asked: list[str] = []
+    paths: list[str] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        asked.append(scope["path"])
+        paths.append(scope["path"])
         await echo(scope, receive, send)
 
     inner = b"GET /inner HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -222,4 +222,4 @@ async def test_a_body_looks_like_a_request_and_is_none() -> None:
         ):
             found = await replies(server, sent)
             assert [reply.body for reply in found] == [inner, b""]
-    assert asked == ["/", "/next"] * 3
+    assert paths == ["/", "/next"] * 3

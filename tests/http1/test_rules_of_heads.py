@@ -280,16 +280,16 @@ async def test_names_of_ours_are_compared_with_the_target_when_it_has_a_host() -
 
 
 async def test_nothing_is_read_after_a_request_that_closes() -> None:
-    asked: list[str] = []
+    paths: list[str] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
-        asked.append(scope["path"])
+        paths.append(scope["path"])
         await echo(scope, receive, send)
 
     async with open_server(app) as server:
         for closing in (get(CLOSE), get(version=OLD), get(b"Host: b")):
             await replies(server, closing)
-    assert "/next" not in asked
+    assert "/next" not in paths
 
 
 @pytest.mark.parametrize("number", [90, 100])

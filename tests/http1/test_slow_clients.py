@@ -116,7 +116,7 @@ FRAMES = (
 )
 
 
-async def told(server: Server, pieces: list[bytes]) -> list[tuple[int, bytes]]:
+async def frames_after(server: Server, pieces: list[bytes]) -> list[tuple[int, bytes]]:
     client: Client = await server.connect()
     async with WebSocket(client.stream) as socket:
         for piece in pieces:
@@ -134,13 +134,13 @@ async def told(server: Server, pieces: list[bytes]) -> list[tuple[int, bytes]]:
 async def test_a_websocket_may_be_cut_anywhere() -> None:
     sent = upgrade() + FRAMES
     async with open_server(websocket_echo) as server:
-        whole = await told(server, [sent])
+        whole = await frames_after(server, [sent])
         assert sorted(opcode for opcode, _ in whole) == [TEXT, TEXT, BINARY, CLOSE, PONG]
         # Inside the long frame and inside the request there is nothing new in every byte.
         for place in sorted({*range(1, len(sent), 16), *range(len(sent) - 60, len(sent))}):
-            found = await told(server, [sent[:place], sent[place:]])
+            found = await frames_after(server, [sent[:place], sent[place:]])
             assert sorted(found) == sorted(whole), place
-        found = await told(server, [bytes([byte]) for byte in sent])
+        found = await frames_after(server, [bytes([byte]) for byte in sent])
         assert sorted(found) == sorted(whole)
 
 

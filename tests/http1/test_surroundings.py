@@ -52,8 +52,8 @@ async def test_only_trusted_proxies_are_believed(
 ) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:
         assert dict(scope["headers"])[b"host"] == b"a"
-        told = f"{scope['client'][0]} {scope['scheme']}".encode()
-        await response(200, told)(scope, receive, send)
+        text = f"{scope['client'][0]} {scope['scheme']}".encode()
+        await response(200, text)(scope, receive, send)
 
     served = ProxyHeaders(app, Proxies(trusted))
     async with open_server(served) as server, await server.connect() as client:

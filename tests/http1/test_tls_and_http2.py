@@ -247,10 +247,10 @@ async def test_a_client_that_fails_the_handshake_gets_an_alert_and_is_logged_onc
         for _ in range(3):
             plain = await trio.open_tcp_stream("127.0.0.1", server.port)
             stream = trio.SSLStream(plain, client, server_hostname="localhost")
-            with trio.fail_after(PATIENCE), pytest.raises(trio.BrokenResourceError) as told:
+            with trio.fail_after(PATIENCE), pytest.raises(trio.BrokenResourceError) as failed:
                 await stream.do_handshake()
             await trio.aclose_forcefully(stream)
-            assert "ALERT" in str(told.value.__cause__)
+            assert "ALERT" in str(failed.value.__cause__)
         async with await server.connect() as stranger:  # it does not speak TLS at all
             await stranger.send(GET)
             assert await stranger.read_all() is not None

@@ -129,8 +129,8 @@ async def test_a_client_that_breaks_the_protocol_is_closed(sent: bytes, code: in
             answer = await client.frame()
         assert answer.code == code
         assert await client.is_closed()
-    told = app.messages[-1]
-    assert (told["type"], told["code"]) == ("websocket.disconnect", code)
+    message = app.messages[-1]
+    assert (message["type"], message["code"]) == ("websocket.disconnect", code)
 
 
 @pytest.mark.parametrize(

@@ -84,14 +84,14 @@ async def test_a_loop_that_only_sends_does_not_keep_others_waiting() -> None:
 
 async def test_a_busy_application_answers_pings_and_hears_of_the_end() -> None:
     go = trio.Event()
-    told = []
+    messages = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:
         await receive()
         await send({"type": "websocket.accept"})
         await go.wait()
-        told.append(await receive())
-        told.append(await receive())
+        messages.append(await receive())
+        messages.append(await receive())
         with pytest.raises(ClientDisconnected):
             await send({"type": "websocket.send", "text": "too late"})
 
@@ -102,8 +102,8 @@ async def test_a_busy_application_answers_pings_and_hears_of_the_end() -> None:
         go.set()
         assert (await client.frame()).code == 4002
         assert await client.is_closed()
-    assert [message.get("text") for message in told] == ["kept", None]
-    assert told[1]["code"] == 4002
+    assert [message.get("text") for message in messages] == ["kept", None]
+    assert messages[1]["code"] == 4002
 
 
 async def test_an_application_that_never_receives_does_not_keep_the_connection_open() -> None:

@@ -15,7 +15,7 @@ if os.environ.get("GUARDED", "1"):
 
     install_guard()
 
-_told: list[str] = []
+_events: list[str] = []
 """What applications have seen that no client could be told."""
 
 
@@ -40,12 +40,12 @@ async def _fine(scope: Any, receive: Any, send: Any) -> None:
 
 
 async def _state(scope: Any, receive: Any, send: Any) -> None:
-    told, _told[:] = list(_told), []
+    events, _events[:] = list(_events), []
     process = psutil.Process()
     root = trio.lowlevel.current_root_task()
     assert root is not None
     state = {
-        "told": told,
+        "events": events,
         "tasks": _count(root),
         "files": process.num_fds(),
         "bytes": process.memory_info().rss,
@@ -60,11 +60,11 @@ def _count(task: trio.lowlevel.Task) -> int:
 
 
 async def _about(scope: Any, receive: Any, send: Any) -> None:
-    shown = {
+    request = {
         "headers": [[name.decode(), value.decode("latin-1")] for name, value in scope["headers"]],
         **{name: scope[name] for name in ("method", "path", "scheme", "http_version", "client")},
     }
-    await _answer(send, json.dumps(shown).encode())
+    await _answer(send, json.dumps(request).encode())
 
 
 async def _length(scope: Any, receive: Any, send: Any) -> None:
@@ -72,7 +72,7 @@ async def _length(scope: Any, receive: Any, send: Any) -> None:
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            _told.append("left in the body")
+            _events.append("left in the body")
             return None
         size += len(message["body"])
         if not message["more_body"]:
@@ -82,7 +82,7 @@ async def _length(scope: Any, receive: Any, send: Any) -> None:
 async def _leaving(scope: Any, receive: Any, send: Any) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
-    _told.append("left")
+    _events.append("left")
 
 
 async def _asking(scope: Any, receive: Any, send: Any) -> None:
@@ -92,7 +92,7 @@ async def _asking(scope: Any, receive: Any, send: Any) -> None:
     await request.body()
     while not await request.is_disconnected():  # noqa: ASYNC110  # it is what is tested
         await trio.sleep(0.005)
-    _told.append("asked")
+    _events.append("asked")
 
 
 async def _deaf(scope: Any, receive: Any, send: Any) -> None:
@@ -103,12 +103,12 @@ async def _deaf(scope: Any, receive: Any, send: Any) -> None:
 
 async def _big(scope: Any, receive: Any, send: Any) -> None:
     await _answer(send, b"*" * 10_000_000)
-    _told.append("sent")
+    _events.append("sent")
 
 
 async def _much(scope: Any, receive: Any, send: Any) -> None:
     await _answer(send, b"*" * 1_000_000)
-    _told.append("sent")
+    _events.append("sent")
 
 
 async def _endless(scope: Any, receive: Any, send: Any) -> None:
@@ -117,7 +117,7 @@ async def _endless(scope: Any, receive: Any, send: Any) -> None:
         while True:
             await send({"type": "http.response.body", "body": b"*" * 1000, "more_body": True})
     finally:
-        _told.append("stopped")
+        _events.append("stopped")
 
 
 async def _streams(scope: Any, receive: Any, send: Any) -> None:
@@ -131,7 +131,7 @@ async def _raises(scope: Any, receive: Any, send: Any) -> None:
     raise LookupError("on purpose")
 
 
-async def _raises_late(scope: Any, receive: Any, send: Any) -> None:
+async def _raises_in_its_body(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.start", "status": 200, "headers": []})
     await send({"type": "http.response.body", "body": b"*", "more_body": True})
     raise LookupError("on purpose")
@@ -154,7 +154,7 @@ async def _connection_header(scope: Any, receive: Any, send: Any) -> None:
 
 
 async def _slow(scope: Any, receive: Any, send: Any) -> None:
-    _told.append("slow began")
+    _events.append("slow began")
     await trio.sleep(0.7)
     await _answer(send, b"slow")
 
@@ -164,7 +164,7 @@ async def _echo(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "websocket.accept"})
     while (message := await receive())["type"] == "websocket.receive":
         await send({"type": "websocket.send", "text": message["text"]})
-    _told.append(f"closed {message['code']}")
+    _events.append(f"closed {message['code']}")
 
 
 async def _talks(scope: Any, receive: Any, send: Any) -> None:
@@ -174,7 +174,7 @@ async def _talks(scope: Any, receive: Any, send: Any) -> None:
         while True:
             await send({"type": "websocket.send", "text": "*" * 100})
     finally:
-        _told.append("stopped")
+        _events.append("stopped")
 
 
 async def _silent(scope: Any, receive: Any, send: Any) -> None:
@@ -183,7 +183,7 @@ async def _silent(scope: Any, receive: Any, send: Any) -> None:
     await trio.sleep(0.3)
     while (message := await receive())["type"] == "websocket.receive":
         pass
-    _told.append(f"closed {message['code']}")
+    _events.append(f"closed {message['code']}")
 
 
 async def _refusing(scope: Any, receive: Any, send: Any) -> None:
@@ -205,7 +205,7 @@ PATHS: dict[str, Callable[[Any, Any, Any], Awaitable[None]]] = {
     "/endless": _endless,
     "/streams": _streams,
     "/raises": _raises,
-    "/raises-late": _raises_late,
+    "/raises-late": _raises_in_its_body,
     "/says-nothing": _says_nothing,
     "/wrong-message": _wrong_message,
     "/wrong-header": _wrong_header,

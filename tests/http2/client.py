@@ -148,7 +148,7 @@ class Http2:
     def _without_goodbye(self, data: bytes) -> bytes:
         """Return whole frames without GOAWAY, after which h2 takes no more answers."""
         self._unread += data
-        kept = b""
+        rest = b""
         while len(self._unread) >= 9:
             size = 9 + int.from_bytes(self._unread[:3])
             if len(self._unread) < size:
@@ -156,9 +156,9 @@ class Http2:
             if self._unread[3] == GOAWAY:
                 self.said_goodbye = int.from_bytes(self._unread[13:17])
             else:
-                kept += self._unread[:size]
+                rest += self._unread[:size]
             del self._unread[:size]
-        return kept
+        return rest
 
     def _note(self, event: Any, acknowledge: bool) -> None:
         answer = self.answers.setdefault(getattr(event, "stream_id", None) or 0, Answer())

@@ -70,7 +70,7 @@ async def resets_while_it_is_sent_to(server: Target) -> list[str]:
         client.h2.reset_stream(stream)
         await client.flush()
         assert (await client.get()).body == b"fine"
-        assert await told(server, "stopped")
+        assert await has_noted(server, "stopped")
     return []
 
 
@@ -94,16 +94,16 @@ async def resets_while_it_is_waited_for(server: Target) -> list[str]:
             client.h2.reset_stream(stream)
         await client.flush()
         assert (await client.get()).body == b"fine"
-        assert await told(server, "left", "asked", "left in the body")
+        assert await has_noted(server, "left", "asked", "left in the body")
     return []
 
 
-async def told(server: Target, *wanted: str) -> bool:
+async def has_noted(server: Target, *wanted: str) -> bool:
     """Wait until applications told all of this, and nothing else."""
     seen: list[str] = []
     with trio.move_on_after(PATIENCE):
         while len(seen) < len(wanted):
-            seen += (await server.state())["told"]
+            seen += (await server.state())["events"]
             await trio.sleep(0.02)
     return sorted(seen) == sorted(wanted)
 

@@ -89,7 +89,7 @@ async def target(
 ) -> AsyncIterator[Target]:
     """Run a server; when the block ends it is killed if it still runs."""
     if kind == "fx":
-        told = ServeOptions(
+        serve_options = ServeOptions(
             app="tests.http2.app:app",
             app_dir=str(ROOT),
             bind=("127.0.0.1:0",),
@@ -99,7 +99,7 @@ async def target(
             limits=limits,
             **{"h2c": True, **options},
         )
-        command = ["-m", "tests.supervise.serve", told.to_json()]
+        command = ["-m", "tests.supervise.serve", serve_options.to_json()]
     else:
         command = ["-m", "hypercorn", "--worker-class", "trio", "--bind", "127.0.0.1:0"]
         command += ["--workers", str(workers), "-c", "file:tests/http2/settings.py"]

@@ -45,19 +45,19 @@ async def test_a_client_that_expects_continue_gets_it() -> None:
 
     async with open_h2c_server(app) as server, await server.connect() as plain:
         client = await Http2(plain.stream).begin()
-        asked = trio.Event()
+        requested = trio.Event()
         note = client._note
 
         def noting(event: Any, acknowledge: bool) -> None:
             if isinstance(event, h2.events.InformationalResponseReceived):
-                asked.set()
+                requested.set()
             else:
                 note(event, acknowledge)
 
         client._note = noting  # type: ignore[method-assign]
         stream = await client.ask("/", "POST", ("expect", "100-continue"), end=False)
         with trio.fail_after(PATIENCE):
-            while not asked.is_set():
+            while not requested.is_set():
                 await client.read()
         client.h2.send_data(stream, b"body", end_stream=True)
         await client.flush()

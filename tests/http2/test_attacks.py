@@ -31,14 +31,14 @@ async def attack(server: Target, *attacks: Attack) -> None:
                 for one in attacks:
                     nursery.start_soon(make, one)
             over.set()
-    told: list[str] = []
+    events: list[str] = []
     with trio.fail_after(PATIENCE):
         while True:
             after = await server.state()
-            told += [line for line in after["told"] if line != "slow began"]
-            gone = after["files"] <= before["files"] and after["tasks"] <= before["tasks"]
-            missing, others = _compare(wanted, told)
-            if gone and not missing:
+            events += [line for line in after["events"] if line != "slow began"]
+            released = after["files"] <= before["files"] and after["tasks"] <= before["tasks"]
+            missing, others = _compare(wanted, events)
+            if released and not missing:
                 break
             await trio.sleep(0.01)
     # Bodies that were cut off are told about too: what must be told is what counts.
@@ -47,9 +47,9 @@ async def attack(server: Target, *attacks: Attack) -> None:
     assert server.process.returncode is None
 
 
-def _compare(wanted: Iterable[str], told: Iterable[str]) -> tuple[list[str], list[str]]:
+def _compare(wanted: Iterable[str], events: Iterable[str]) -> tuple[list[str], list[str]]:
     """Return what was not told, and what was told besides."""
-    missing, others = [], list(told)
+    missing, others = [], list(events)
     for line in sorted(wanted, key=len, reverse=True):  # one may begin like another
         found = [candidate for candidate in others if candidate.startswith(line)]
         if found:

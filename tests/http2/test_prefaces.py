@@ -58,12 +58,12 @@ async def test_a_preface_may_come_byte_by_byte(kind: Kind) -> None:
             assert (await client.get()).body == b"fine"
 
 
-@pytest.mark.parametrize(("told", "spoken"), [("", False), ("h2c = true", True)])
+@pytest.mark.parametrize(("setting", "spoken"), [("", False), ("h2c = true", True)])
 async def test_http2_without_tls_is_off_under_hypercorn(
-    told: str, spoken: bool, tmp_path: Path
+    setting: str, spoken: bool, tmp_path: Path
 ) -> None:
     settings = tmp_path / "hypercorn.toml"
-    settings.write_text(f'errorlog = "-"\n{told}\n')
+    settings.write_text(f'errorlog = "-"\n{setting}\n')
     async with target("stock", arguments=("-c", str(settings))) as server:
         async with await server.http1() as client:
             await client.send(PREFACE + frame(SETTINGS, 0, 0))

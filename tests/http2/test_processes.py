@@ -24,7 +24,7 @@ from .client import (
     Http2,
     frame,
 )
-from .exchanges import open_websocket, told
+from .exchanges import has_noted, open_websocket
 from .servers import Kind, Target, target
 
 BOTH = pytest.mark.parametrize("kind", ["fx", "stock"])
@@ -115,7 +115,7 @@ async def test_requests_in_flight_are_answered_at_the_end(kind: Kind) -> None:
             stream = await client.ask("/slow")
             await other.begin()
             socket = await open_websocket(other, "/echo")
-            assert await told(server, "slow began")
+            assert await has_noted(server, "slow began")
             server.process.send_signal(signal.SIGTERM)
             answer = await client.answer(stream)
             assert (answer.status, answer.body, answer.ended) == (200, b"slow", True)
@@ -128,7 +128,7 @@ async def test_requests_in_flight_are_answered_at_the_end(kind: Kind) -> None:
             assert await server.process.wait() == 0
 
 
-async def _late_bytes(client: Http2) -> None:
+async def _bytes_after_the_answer(client: Http2) -> None:
     stream = await client.ask("/", "POST", end=False)
     assert (await client.answer(stream, acknowledge=False)).body == b"fine"
     await client.raw(frame(DATA, 0, stream, b"late"))
@@ -156,7 +156,7 @@ async def test_workers_live_through_what_ends_all_of_them_without_the_guard() ->
     async with target("stock", workers=2) as server:
         await _wait_until(lambda: server.log.count("Running on") >= 2)
         before = _workers(server)
-        for kill in (_late_bytes, _too_many_priorities, _a_method_beyond_ascii):
+        for kill in (_bytes_after_the_answer, _too_many_priorities, _a_method_beyond_ascii):
             await _strike(server, kill)
             assert await server.get() == b"fine"
             assert _workers(server) == before, kill
@@ -165,7 +165,7 @@ async def test_workers_live_through_what_ends_all_of_them_without_the_guard() ->
 async def test_one_frame_after_the_end_of_its_stream_ends_all_workers_without_the_patch() -> None:
     async with target("stock", workers=2, guarded=False) as server:
         await _wait_until(lambda: server.log.count("Running on") >= 2)
-        await _strike(server, _late_bytes)
+        await _strike(server, _bytes_after_the_answer)
         with trio.fail_after(PATIENCE):
             await server.process.wait()
 

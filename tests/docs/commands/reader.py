@@ -135,8 +135,8 @@ class Tools:
         import ensurepip
 
         bundled = Path(ensurepip.__file__).with_name("_bundled")
-        kept = sysconfig.get_config_var("WHEEL_PKG_DIR")  # where Debian has them
-        (wheel,) = Path(kept or bundled).glob("pip-*.whl")
+        packaged = sysconfig.get_config_var("WHEEL_PKG_DIR")  # where Debian has them
+        (wheel,) = Path(packaged or bundled).glob("pip-*.whl")
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(self.folder / "pip")
         self.bin.mkdir()

@@ -19,10 +19,10 @@ AT_NIGHT = frozenset({"frontend"})
 
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tools]:
-    made = Tools(tmp_path_factory.mktemp("tools"))
-    made.prepare()
-    with fx_server.running(made.socket):
-        yield made
+    prepared = Tools(tmp_path_factory.mktemp("tools"))
+    prepared.prepare()
+    with fx_server.running(prepared.socket):
+        yield prepared
 
 
 @pytest.fixture
