@@ -32,7 +32,7 @@ class Ports:
     file: Path
     among: range
     _descriptor: int = -1
-    _given: set[int] = attrs.field(factory=set)
+    _reserved: set[int] = attrs.field(factory=set)
 
     def reserve(self, count: int = 1) -> int:
         """Return the first of so many adjacent ports that are free, for this process alone.
@@ -50,13 +50,13 @@ class Ports:
     def _take(self, ports: range) -> bool:
         taken = []
         for port in ports:
-            if port in self._given or not self._lock(port):
+            if port in self._reserved or not self._lock(port):
                 break
             taken.append(port)
             if not _is_free(port):
                 break
         else:
-            self._given.update(ports)
+            self._reserved.update(ports)
             return True
         for port in taken:
             fcntl.lockf(self._descriptor, fcntl.LOCK_UN, 1, port)

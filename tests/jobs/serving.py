@@ -76,8 +76,8 @@ async def restart_server(root: Path, jobs: int, seconds: float, number: int) -> 
                 server.kill(number)
             else:
                 os.kill(before[0], number)
-            gone = set(before) if number == signal.SIGHUP else {before[0]}
-            await server.wait_until(lambda: not gone & set(server.workers()))
+            replaced = set(before) if number == signal.SIGHUP else {before[0]}
+            await server.wait_until(lambda: not replaced & set(server.workers()))
             while await database.value(LEFT):  # noqa: ASYNC110  # no event tells
                 await trio.sleep(0.1)
             runs = await database.all(

@@ -107,11 +107,11 @@ async def test_jobs_behind_slow_ones_go_back_to_other_processes(
 async def test_many_short_jobs_need_few_statements(
     database: Database, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[str] = []
+    statements: list[str] = []
 
     def counted(name: str, real: Any) -> Any:
         async def call(*args: Any, **named: Any) -> Any:
-            asked.append(name)
+            statements.append(name)
             await trio.sleep(0.002)
             return await real(*args, **named)
 
@@ -129,7 +129,7 @@ async def test_many_short_jobs_need_few_statements(
         while runner.statistics().done < 3000:  # noqa: ASYNC110  # no event tells
             await trio.sleep(0.01)
 
-    assert len(asked) < 200
+    assert len(statements) < 200
 
 
 async def test_jobs_that_may_have_killed_processes_run_one_at_a_time(

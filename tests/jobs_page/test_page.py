@@ -44,7 +44,7 @@ async def log_in(client: Client, email: str = ADA) -> None:
     assert (await client.post("/api/__auth/login", json=body)).status == 200
 
 
-async def shown(client: Client, url: str = "/_jobs") -> str:
+async def jobs_page(client: Client, url: str = "/_jobs") -> str:
     answer = await client.get(url)
     assert answer.status == 200
     return answer.text
@@ -63,7 +63,7 @@ async def test_it_shows_queues_errors_schedules_and_workers(
     await client.action("/", "order", {"number": 7})
     await trio.sleep(1)
     await log_in(client)
-    text = await shown(client)
+    text = await jobs_page(client)
     assert "no mail server for bob&lt;script&gt;" in text
     assert "Traceback" in text
     assert "bob<script>" not in text
@@ -86,7 +86,7 @@ async def test_a_failed_job_is_tried_again_by_a_plain_form(
     assert (answer.status, answer.headers["location"]) == (303, "/_jobs")
     await trio.sleep(1)
     assert await db.value("select state from fx_jobs where id = 1") == "done"
-    assert "No job has failed." in await shown(client)
+    assert "No job has failed." in await jobs_page(client)
 
 
 async def test_one_button_retries_all_failed_jobs(
@@ -96,7 +96,7 @@ async def test_one_button_retries_all_failed_jobs(
     for to in ("ada", "bob", "ida"):
         await client.action("/", "order", {"to": to})
         await trio.sleep(1)
-        text = await shown(client)
+        text = await jobs_page(client)
         assert ("Retry all" in text) == (to != "ada")  # one alone has its own button
     assert '<button name="all" value="failed">Retry all 3</button>' in text
     monkeypatch.setattr(sys.modules["mails"], "BROKEN", False)
@@ -115,7 +115,7 @@ async def test_jobs_that_wait_or_failed_are_discarded(
     await log_in(client)
     assert (await press(client, "discard", 1, 2, "x", "9" * 30)).status == 303
     assert await db.value("select count(*) from fx_jobs") == 0
-    assert "No job is waiting." in await shown(client)
+    assert "No job is waiting." in await jobs_page(client)
 
 
 async def test_it_is_for_those_who_are_named_alone(
@@ -159,7 +159,7 @@ async def test_another_path_and_base_url(tmp_path: Path, autojump_clock: MockClo
         assert location == "/app/login?next=/app/staff/jobs"
         body = {"email": ADA, "password": PASSWORD}
         assert (await client.post("/app/api/__auth/login", json=body)).status == 200
-        text = await shown(client, "/app/staff/jobs")
+        text = await jobs_page(client, "/app/staff/jobs")
         assert 'src="/app/staff/jobs/page.js"' in text
         assert '<a href="/app/">Back to the app</a>' in text
         assert (await client.get("/app/staff/jobs/page.js")).status == 200
@@ -174,13 +174,13 @@ async def test_below_a_mount_whose_name_is_any_text(
     async with open_app(write_project(tmp_path)) as inner:
         await get_auth().add_user(ADA, PASSWORD)
         client = Client(Starlette(routes=[Mount("/t/{name}", inner.app)]))  # type: ignore[arg-type]
-        at, asked = f"/t/{quote(name, safe=SAFE_IN_PATHS)}", f"/t/{quote(name)}"
-        location = (await client.get(f"{asked}/_jobs")).headers["location"]
+        at, mount = f"/t/{quote(name, safe=SAFE_IN_PATHS)}", f"/t/{quote(name)}"
+        location = (await client.get(f"{mount}/_jobs")).headers["location"]
         assert location == f"{at}/login?next={quote(at + '/_jobs', safe='/')}"
         body = {"email": ADA, "password": PASSWORD}
-        assert (await client.post(f"{asked}/api/__auth/login", json=body)).status == 200
-        assert f'src="{escape(at)}/_jobs/page.js"' in await shown(client, f"{asked}/_jobs")
-        answer = await client.post(f"{asked}/_jobs/retry", data={"job": "1"}, headers=FORM)
+        assert (await client.post(f"{mount}/api/__auth/login", json=body)).status == 200
+        assert f'src="{escape(at)}/_jobs/page.js"' in await jobs_page(client, f"{mount}/_jobs")
+        answer = await client.post(f"{mount}/_jobs/retry", data={"job": "1"}, headers=FORM)
         assert answer.headers["location"] == f"{at}/_jobs"
 
 
@@ -240,7 +240,7 @@ async def test_its_buttons_bring_the_token_that_strict_mode_asks_for(
         answer = await client.post("/api/__auth/login", json=credentials, headers=proof)
         assert answer.status == 200
         await sys.modules["mails"].later.enqueue(7, delay=3600)
-        text = await shown(client)
+        text = await jobs_page(client)
         field = re.search(r'name="_csrf_token" value="([^"]+)"', text)
         assert field is not None
 

@@ -48,12 +48,12 @@ def table(libraries: list[Library]) -> str:
     """Return the table of the documentation."""
     rows = ["| Packages | How they are used | What does not work |", "|---|---|---|"]
     for one in libraries:
-        packages = ", ".join(f"`{_shown(package)}`" for package in one.packages)
+        packages = ", ".join(f"`{_with_version(package)}`" for package in one.packages)
         rows.append(f"| {packages} | {one.how} | {one.note} |")
     return "\n".join(rows)
 
 
-def _shown(package: str) -> str:
+def _with_version(package: str) -> str:
     name, at, version = package.rpartition("@")
     return f"{name} {version}" if at and name else package
 

@@ -180,9 +180,9 @@ def _evaluate(
 ) -> tuple[str | bytes, int]:
     names = {**module, **stand_ins}
     text = _value(call.args[0], names, place)
-    given = call.args[1 if _function_of(call) == "compile" else 2 :]
+    further = call.args[1 if _function_of(call) == "compile" else 2 :]
     flags = 0
-    for node in (*given, *(word.value for word in call.keywords if word.arg == "flags")):
+    for node in (*further, *(word.value for word in call.keywords if word.arg == "flags")):
         if isinstance(node, ast.Attribute | ast.BinOp) and ast.unparse(node).startswith("re."):
             flags |= int(_value(node, names, place))
     assert isinstance(text, str | bytes)

@@ -59,9 +59,9 @@ def text_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str
     """Return the parameters of ``function`` that are text, or several."""
     arguments = function.args
     return {
-        given.arg
-        for given in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-        if given.annotation is not None and _is_text(given.annotation)
+        parameter.arg
+        for parameter in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
+        if parameter.annotation is not None and _is_text(parameter.annotation)
     }
 
 

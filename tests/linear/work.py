@@ -12,7 +12,7 @@ from typing import Any
 LONG = 500
 """Characters from which on a text that a function gets is what was sent, and not a word of it."""
 
-GIVEN_UP = 3_000_000
+MOST_STEPS = 3_000_000
 """Steps after which nobody waits for the end."""
 
 
@@ -48,7 +48,7 @@ class Work:
 
     def _count(self, frame: FrameType, event: str, arg: Any) -> Any:
         self.steps += 1
-        if self.steps > GIVEN_UP:
+        if self.steps > MOST_STEPS:
             raise TooMuch
         if event == "call":
             self._note(frame)
@@ -60,8 +60,8 @@ class Work:
             return
         code = frame.f_code
         count = code.co_argcount + code.co_kwonlyargcount
-        given = [frame.f_locals.get(name) for name in code.co_varnames[:count]]
-        if any(map(_is_long, given)):
+        values = [frame.f_locals.get(name) for name in code.co_varnames[:count]]
+        if any(map(_is_long, values)):
             self.met.add(f"{module}:{code.co_qualname}")
 
 

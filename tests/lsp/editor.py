@@ -32,14 +32,14 @@ class Editor:
         self.connection: TrioProtocol = Answerer(
             "fx lsp",
             {
-                "textDocument/publishDiagnostics": self._told,
+                "textDocument/publishDiagnostics": self._receive_diagnostics,
                 "window/logMessage": lambda params: self._note(params["message"]),
             },
         ).protocol
         self.process: trio.Process
         self._changed = trio.Event()
 
-    def _told(self, params: Any) -> None:
+    def _receive_diagnostics(self, params: Any) -> None:
         self.diagnostics[params["uri"]] = params["diagnostics"]
         self.versions[params["uri"]] = params.get("version")
         self._wake()

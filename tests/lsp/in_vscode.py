@@ -105,9 +105,9 @@ class Editor:
     def go_to(self, line: int, column: int) -> None:
         """Put the cursor somewhere; lines and columns count from 1."""
         self.page.keyboard.press("Control+g")
-        asked = self.page.locator(".quick-input-widget")
-        asked.locator("input").fill(f":{line}:{column}")
-        expect(asked).to_contain_text(f"line {line} ")
+        prompt = self.page.locator(".quick-input-widget")
+        prompt.locator("input").fill(f":{line}:{column}")
+        expect(prompt).to_contain_text(f"line {line} ")
         self.page.keyboard.press("Enter")
         self.expect_at(line, column)
 
@@ -115,9 +115,9 @@ class Editor:
         place = self.page.locator(r"#status\.editor\.selection")
         expect(place).to_have_text(f"Ln {line}, Col {column}")
 
-    def expect_problems(self, told: str) -> None:
+    def expect_problems(self, label: str) -> None:
         problems = self.page.locator(r"#status\.problems")
-        expect(problems).to_have_attribute("aria-label", told)
+        expect(problems).to_have_attribute("aria-label", label)
 
     def token(self, text: str) -> Locator:
         """Return the first piece of code that is coloured by itself and has a text."""

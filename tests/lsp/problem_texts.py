@@ -14,11 +14,11 @@ import trio
 from fxtrio.tools.lsp.documents.positions import Places, places_of
 from tests.lsp.editor import Editor
 
-Told = list[tuple[str, int, int, str]]
+Problems = list[tuple[str, int, int, str]]
 """Path, line and column (both from 1), and message with remedy, sorted."""
 
 
-async def printed(root: Path) -> Told:
+async def printed(root: Path) -> Problems:
     """Return what `fx check` and `fx typecheck` print; what both say of one place once."""
     found: dict[tuple[str, int, int], dict[str, Any]] = {}
     for name in ("check", "typecheck"):
@@ -32,7 +32,7 @@ async def printed(root: Path) -> Told:
     )
 
 
-def shown(editor: Editor, root: Path) -> Told:
+def displayed(editor: Editor, root: Path) -> Problems:
     """Return what an editor shows."""
     return sorted(
         (

@@ -167,7 +167,7 @@ class Asking:
         at = place(self.text, before, occurrence=occurrence)
         return await self.editor.ask(method, self.file.as_uri(), *at, **more)
 
-    def shown(self, locations: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    def texts_at(self, locations: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
         """Yield the file and the text of locations."""
         for one in locations:
             file = Path(one["uri"].removeprefix("file://").replace("%5B", "[").replace("%5D", "]"))
@@ -227,7 +227,7 @@ async def test_definition_leads_from_the_ui_to_python_and_to_pages(project: Path
         await editor.open(about.file)
         await known(editor, uri, place(index.text, "{entry.titl"))
         places = {
-            before: list(asking.shown(await asking("definition", before)))
+            before: list(asking.texts_at(await asking("definition", before)))
             for asking, before in (
                 (index, "{tot"),
                 (index, "{entry.ti"),

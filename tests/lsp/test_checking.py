@@ -34,10 +34,10 @@ async def test_a_mistake_that_two_checks_find_is_reported_once(
     (tmp_path / "fx.config.json").write_text("{}")
     (tmp_path / "a.fxl").write_text(PAGE)
     documents = Documents()
-    shown: list[str] = []
+    messages: list[str] = []
 
     def publish(file: Path, version: int | None, found: list[Diagnostic]) -> None:
-        shown[:] = [one.message for one in found]
+        messages[:] = [one.message for one in found]
 
     async def nothing(*_: object) -> None:
         await trio.lowlevel.checkpoint()
@@ -56,8 +56,8 @@ async def test_a_mistake_that_two_checks_find_is_reported_once(
     nursery.start_soon(checking.run)
 
     await checking.take(tmp_path, "types", [UNTYPED])
-    while not shown:
+    while not messages:
         await trio.lowlevel.checkpoint()
     await wait_all_tasks_blocked()
 
-    assert shown == ["undefined name 'useAction'. Import it."]
+    assert messages == ["undefined name 'useAction'. Import it."]

@@ -50,8 +50,8 @@ def test_a_half_keeps_its_positions_but_for_insertions() -> None:
     for number, line in enumerate(lines):
         there = python.there({"line": number, "character": 1})
         assert python.back(there) == {"line": number, "character": 1}
-        shown = python.text.split("\n")[there["line"]]
-        plain = shown.replace(": fx__Request", "")
+        typed_line = python.text.split("\n")[there["line"]]
+        plain = typed_line.replace(": fx__Request", "")
         assert plain == (line if language_at(page, number) == "python" else "")
     assert python.back({"line": 0, "character": 4}) is None
     assert ui.text.split("\n")[45:] == lines[45:]
@@ -76,13 +76,13 @@ async def test_a_server_for_python_answers_in_the_python_half(pages: Path) -> No
         uri = await editor.open(index.file)
         await known(editor, uri, place(TEXT, "{entry.titl"))
         hover = await index("hover", "async def lo")
-        definition = list(index.shown(await index("definition", "entry: NewEn")))
+        definition = list(index.texts_at(await index("definition", "entry: NewEn")))
         typed = TEXT.replace("import attrs\n", "import attrs\nimport store\nstore.\n")
         await editor.write(uri, 2, {"text": typed})
         completion = await editor.ask("completion", uri, *place(typed, "store."))
-        asked = TEXT.replace('    return {"entries"', '    request.qu\n    return {"entries"')
-        await editor.write(uri, 3, {"text": asked})
-        request = await editor.ask("completion", uri, *place(asked, "request.qu"))
+        unfinished = TEXT.replace('    return {"entries"', '    request.qu\n    return {"entries"')
+        await editor.write(uri, 3, {"text": unfinished})
+        request = await editor.ask("completion", uri, *place(unfinished, "request.qu"))
         await editor.write(uri, 4, {"text": TEXT})
         await editor.saved(uri)
         edit = await index("rename", '<input name="ti', newName="heading")
@@ -165,25 +165,25 @@ async def test_without_a_server_for_python_the_log_says_once_how_to_have_one(
         raise AssertionError("nothing is checked")
 
     monkeypatch.setattr(delegated_servers, "find_python_server", tuple)
-    told: list[str] = []
-    others = DelegatedServers(told.append, ProjectIndex(told.append, take))
+    messages: list[str] = []
+    others = DelegatedServers(messages.append, ProjectIndex(messages.append, take))
     page = parse_page(tmp_path, "pages/index.fxl", TEXT)
     start = {"line": 0, "character": 0}
     for _ in range(2):
         assert await others.ask("textDocument/hover", page, start, as_it_is) is None
 
-    assert told == [ADVICE]
+    assert messages == [ADVICE]
 
 
 def test_types_of_requests_keep_places() -> None:
     text = TEXT.replace("async def load(request)", "async def load(req)")
     half = project(parse_page(Path("/p"), "pages/index.fxl", text), "python")
     line, character = place(text, "async def load(req")
-    shown = half.text.split("\n")[line + 1]
+    signature = half.text.split("\n")[line + 1]
 
-    assert shown == "async def load(req: fx__Request) -> Data:"
+    assert signature == "async def load(req: fx__Request) -> Data:"
     assert "async def sign(request: fx__Request, *," in half.text
-    for at in range(len(shown) - len(": fx__Request") + 1):
+    for at in range(len(signature) - len(": fx__Request") + 1):
         here = {"line": line, "character": at}
         assert half.back(half.there(here)) == here
     assert half.back({"line": line + 1, "character": character + 3}) is None

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.lsp.editor import open_editor
-from tests.lsp.problem_texts import printed, shown
+from tests.lsp.problem_texts import displayed, printed
 from tests.trees import write_tree
 from tests.types.everything import write_everything
 
@@ -72,7 +72,7 @@ async def test_what_the_editor_shows_is_what_the_command_prints(guestbook: Path)
     async with open_editor(guestbook) as editor:
         await editor.open(pages / "index.fxl")
         await editor.open(pages / "half.fxl")
-        await editor.until(lambda: shown(editor, guestbook) == expected)
+        await editor.until(lambda: displayed(editor, guestbook) == expected)
 
     assert {path for path, *_ in expected} == {
         *(f"pages/{name}" for name in broken if name != "styled.fxl"),
@@ -89,7 +89,7 @@ async def test_all_pages_there_are_have_the_problems_that_the_commands_print(
     async with open_editor(tmp_path, deadline=400.0) as editor:
         for page in pages:
             await editor.open(page)
-        await editor.until(lambda: shown(editor, tmp_path) == expected)
+        await editor.until(lambda: displayed(editor, tmp_path) == expected)
 
     assert len(pages) >= 190
     assert len({path for path, *_ in expected}) >= 80
@@ -108,7 +108,7 @@ async def test_types_are_checked_while_a_page_is_written(tmp_path: Path) -> None
     async with open_editor(tmp_path) as editor:
         uri = await editor.open(page)
 
-        async def told(version: int, ui: str, count: int) -> list[str]:
+        async def messages_after(version: int, ui: str, count: int) -> list[str]:
             await editor.write(uri, version, whole(5, 0, (99, 0), ui))
             await editor.until(
                 lambda: (
@@ -117,12 +117,12 @@ async def test_types_are_checked_while_a_page_is_written(tmp_path: Path) -> None
             )
             return [one["message"] for one in editor.diagnostics[uri]]
 
-        wrong = await told(2, plain.replace("count", "cuont"), 1)
-        assert await told(3, plain, 0) == []
-        wrong += await told(4, typed.replace("twice(data.count)", "twice(data)"), 1)
-        assert await told(5, typed, 0) == []
-        await told(6, typed + "const = ;\n", 1)
-        wrong += await told(7, plain.replace("count", "conut"), 1)
+        wrong = await messages_after(2, plain.replace("count", "cuont"), 1)
+        assert await messages_after(3, plain, 0) == []
+        wrong += await messages_after(4, typed.replace("twice(data.count)", "twice(data)"), 1)
+        assert await messages_after(5, typed, 0) == []
+        await messages_after(6, typed + "const = ;\n", 1)
+        wrong += await messages_after(7, plain.replace("count", "conut"), 1)
 
     assert wrong[0] == "there is no 'cuont' in data. Did you mean 'count'?"
     assert "is not assignable to parameter of type 'number'" in wrong[1]

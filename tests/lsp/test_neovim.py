@@ -24,8 +24,8 @@ async def drive(project: Path, file: Path, steps: list[dict[str, Any]]) -> list[
     """Let Neovim take ``steps`` in ``file``; returns what each of them has told."""
     nvim = shutil.which("nvim")
     assert nvim is not None, "Neovim is missing: apt-get install neovim"
-    asked, out = project / "asked.json", project / "told.json"
-    asked.write_text(json.dumps({"file": str(file), "out": str(out), "steps": steps}))
+    orders, out = project / "asked.json", project / "told.json"
+    orders.write_text(json.dumps({"file": str(file), "out": str(out), "steps": steps}))
     fx = json.dumps([sys.executable, "-m", "fxtrio", "lsp"])
     trusted = json.dumps([str(project)])
     before = [
@@ -39,15 +39,15 @@ async def drive(project: Path, file: Path, steps: list[dict[str, Any]]) -> list[
         done = await trio.run_process(
             command,
             cwd=project,
-            env={**os.environ, "FX_ASKED": str(asked), "XDG_STATE_HOME": str(project / "state")},
+            env={**os.environ, "FX_ASKED": str(orders), "XDG_STATE_HOME": str(project / "state")},
             capture_stdout=True,
             capture_stderr=True,
             check=False,
         )
     assert out.exists(), done.stderr.decode()
-    told = json.loads(out.read_text())
-    assert told.get("failure") is None, told
-    answers: list[Any] = told["answers"]
+    report = json.loads(out.read_text())
+    assert report.get("failure") is None, report
+    answers: list[Any] = report["answers"]
     return answers
 
 
@@ -97,12 +97,12 @@ async def test_neovim_shows_completes_finds_and_renames(project: Path) -> None:
             {"name": "syntax", **bytes_at("function Ca")},
         ],
     )
-    hover, completion, definition, gone, _, _, problems, renamed, python, ui = answers
+    hover, completion, definition, target, _, _, problems, renamed, python, ui = answers
 
     assert "name: string" in hover["contents"]["value"]
     assert [one["label"] for one in completion] == ["id", "title", "author"]
     assert [one["range"]["start"]["line"] for one in definition] == [7]
-    assert gone == [36, "async def sign(request, *, entry: NewEntry) -> Entry:"]
+    assert target == [36, "async def sign(request, *, entry: NewEntry) -> Entry:"]
     assert [(one["line"], one["message"].split(".")[0]) for one in problems] == [
         (total["line"], "undefined name 'missing'")
     ]
@@ -122,10 +122,10 @@ async def test_neovim_starts_no_server_in_a_folder_that_its_user_does_not_trust(
     own.write_text(f"#!/bin/sh\necho started >> {started}\n")
     own.chmod(0o755)
     page = project / "pages" / "index.fxl"
-    asked = project / "questions"
+    questions = project / "questions"
     confirm = (
         "lua vim.fn.confirm = function(question) "
-        f"vim.fn.writefile({{question}}, '{asked}', 'a') return {answer} end"
+        f"vim.fn.writefile({{question}}, '{questions}', 'a') return {answer} end"
     )
     waiting = f"vim.wait(10000, function() return vim.fn.filereadable('{started}') == 1 end, 20)"
     steps = [f"edit {page}", "doautocmd FileType fxl", f"lua {waiting if answer > 1 else ''}"]
@@ -138,4 +138,4 @@ async def test_neovim_starts_no_server_in_a_folder_that_its_user_does_not_trust(
         for _ in range(2):
             await trio.run_process(command, cwd=project, env=environment, capture_stderr=True)
     assert started.exists() is (answer > 1)
-    assert len(asked.read_text().splitlines()) == (1 if answer == 3 else 2)
+    assert len(questions.read_text().splitlines()) == (1 if answer == 3 else 2)

@@ -78,7 +78,7 @@ def is_replaced(editor: Editor, uri: str, found: list[dict[str, Any]]) -> bool:
     return editor.diagnostics[uri] is not found
 
 
-def is_shown(editor: Editor, uri: str, version: int) -> bool:
+def is_displayed(editor: Editor, uri: str, version: int) -> bool:
     return editor.versions[uri] == version
 
 
@@ -111,7 +111,7 @@ async def test_each_name_that_was_meant_and_each_missing_import_has_a_fix(tmp_pa
                 text = applied(text, actions[0])
                 version = editor.versions[uri] or 1
                 await editor.write(uri, version + 1, {"text": text})
-                await editor.until(partial(is_shown, editor, uri, version + 1))
+                await editor.until(partial(is_displayed, editor, uri, version + 1))
 
 
 def test_a_name_joins_the_imports_of_its_module_and_the_first_stands_below_the_docstring() -> None:

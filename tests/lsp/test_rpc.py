@@ -237,20 +237,20 @@ sys.exit(3)
 
 async def test_a_process_that_dies_is_started_again_and_then_no_more(tmp_path: Path) -> None:
     lines: list[str] = []
-    kept = SupervisedProcess(
+    process = SupervisedProcess(
         "child", [sys.executable, "-c", DIES], cwd=tmp_path, report=lines.append
     )
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(kept.run)
+            nursery.start_soon(process.run)
             while len(lines) < MOST_STARTS:
                 with pytest.raises(ConnectionLost):
-                    await kept.request("anything", None)
+                    await process.request("anything", None)
                 await trio.lowlevel.checkpoint()
         with pytest.raises(ConnectionLost):
-            await kept.request("anything", None)
+            await process.request("anything", None)
 
-    assert kept.starts == MOST_STARTS
+    assert process.starts == MOST_STARTS
     assert lines[0] == "child: it has ended with 3, so it restarts."
     assert lines[-1] == "child: it has ended with 3, so it is not restarted."
     assert len(lines) == MOST_STARTS
@@ -258,8 +258,8 @@ async def test_a_process_that_dies_is_started_again_and_then_no_more(tmp_path: P
 
 async def test_a_program_that_is_not_there_is_reported_once(tmp_path: Path) -> None:
     lines: list[str] = []
-    kept = SupervisedProcess("child", ["no-such-program"], cwd=tmp_path, report=lines.append)
-    await kept.run()
+    process = SupervisedProcess("child", ["no-such-program"], cwd=tmp_path, report=lines.append)
+    await process.run()
 
     (line,) = lines
     assert line.startswith("child: it cannot be started: ")

@@ -38,13 +38,13 @@ async def test_the_outline_has_both_halves(tmp_path: Path) -> None:
         *("Data", "  entries", "  total", "NewEntry", "  title"),
         *("load @server", "HEAD", "sign @action", "Card", "Entries export"),
     ]
-    shown = {
+    texts = {
         one["name"]: next(
-            text for _, text in index.shown([{"uri": uri, "range": one["selectionRange"]}])
+            text for _, text in index.texts_at([{"uri": uri, "range": one["selectionRange"]}])
         )
         for one in found
     }
-    assert all(name == text for name, text in shown.items())
+    assert all(name == text for name, text in texts.items())
     for one in found:
         start, end = one["range"]["start"]["line"], one["range"]["end"]["line"]
         assert start <= one["selectionRange"]["start"]["line"] <= end

@@ -262,7 +262,7 @@ async def test_a_crash_of_the_database_costs_requests_and_nothing_that_was_repor
             async with machines.in_room():
                 while (await socket.frame()).payload != b"2":
                     pass
-        kept = sum(answer.status_code == 200 for answer in answers)
+        stored = sum(answer.status_code == 200 for answer in answers)
         while True:  # the request that was left may still be committed
             _, after = await machines.get("/board", form="data")
             _, ran = await machines.get("/api/ran")
@@ -275,7 +275,7 @@ async def test_a_crash_of_the_database_costs_requests_and_nothing_that_was_repor
     assert statuses.count(500) <= 2
     assert all("retry-after" in answer.headers for answer in answers if answer.status_code == 503)
     # The ends of these are unknown, and that of the one that was left.
-    assert kept <= after["notes"] - before["notes"] <= kept + 3
+    assert stored <= after["notes"] - before["notes"] <= stored + 3
     assert {number: ran["ran"].count(number) for number in range(20)} == dict.fromkeys(
         range(20), after["notes"]
     )

@@ -89,15 +89,15 @@ def test_code_is_left_alone(code: str) -> None:
     ):
         if "\n" in code and "<pre>" not in page:
             continue
-        shown = re.findall(r"<code[^>]*>(.*?)</code>", GITHUB.render(_convert(page)), re.DOTALL)
-        assert {html.unescape(part).rstrip("\n") for part in shown} == {code}
+        blocks = re.findall(r"<code[^>]*>(.*?)</code>", GITHUB.render(_convert(page)), re.DOTALL)
+        assert {html.unescape(part).rstrip("\n") for part in blocks} == {code}
 
 
 def test_targets_and_titles_of_links_are_left_alone() -> None:
     page = r"""<p><a href="/a\.b(c)" title="t\.t">v1.0</a> <img src="a b\.png" alt="x.y"></p>"""
-    shown = GITHUB.render(_convert(page))
-    assert 'href="/a%5C.b(c)" title="t\\.t">v1.0</a>' in shown
-    assert 'src="a%20b%5C.png" alt="x.y"' in shown
+    rendered = GITHUB.render(_convert(page))
+    assert 'href="/a%5C.b(c)" title="t\\.t">v1.0</a>' in rendered
+    assert 'src="a%20b%5C.png" alt="x.y"' in rendered
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_markdown_without_escapes_is_returned_as_it_is() -> None:
 words = st.text(st.sampled_from(list("ab1 .)(-+=#*_~`[]<>&;!|:\\/x")), min_size=1, max_size=24)
 
 
-def shown_as(markdown: str, block: str) -> list[str] | None:
+def displayed_as(markdown: str, block: str) -> list[str] | None:
     """Return the lines a reader sees of one block, None when other marks came to be."""
     rendered = GITHUB.render(markdown).strip()
     found = re.fullmatch(block, rendered, re.DOTALL)
@@ -136,15 +136,17 @@ def test_any_text_reads_as_on_the_page(lines: list[str]) -> None:
     inside = "<br>".join(map(html.escape, lines))
     if not lines:
         return
-    assert shown_as(_convert(f"<p>{inside}</p>"), "<p>(.*)</p>") == lines
-    assert shown_as(_convert(f"<ul><li>{inside}</li></ul>"), "<ul>\n<li>(.*)</li>\n</ul>") == lines
+    assert displayed_as(_convert(f"<p>{inside}</p>"), "<p>(.*)</p>") == lines
+    assert (
+        displayed_as(_convert(f"<ul><li>{inside}</li></ul>"), "<ul>\n<li>(.*)</li>\n</ul>") == lines
+    )
     if len(lines) == 1:
-        assert shown_as(_convert(f"<h2>{inside}</h2>"), "<h2>(.*)</h2>") == lines
+        assert displayed_as(_convert(f"<h2>{inside}</h2>"), "<h2>(.*)</h2>") == lines
 
 
 @settings(max_examples=amount(75, short=10, long=300))
 @given(words, words, st.sampled_from(["b", "em", "code", "del"]))
 def test_text_beside_marks_reads_as_on_the_page(before: str, inside: str, tag: str) -> None:
     page = f"<p>{html.escape(before)} <{tag}>{html.escape(inside)}</{tag}> end</p>"
-    shown = html.unescape(re.sub("<[^>]*>", "", GITHUB.render(_convert(page))))
-    assert "".join(shown.split()) == "".join(f"{before}{inside}end".split())
+    text = html.unescape(re.sub("<[^>]*>", "", GITHUB.render(_convert(page))))
+    assert "".join(text.split()) == "".join(f"{before}{inside}end".split())

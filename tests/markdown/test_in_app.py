@@ -138,18 +138,18 @@ async def test_without_llms_there_is_none_of_it(tmp_path: Path) -> None:
         assert "link" not in response.headers
 
 
-GONE = """
+WITH_STATUS = """
     @server
     async def load(request):
         return {"message": "v0.9.4"}, 410
     """
-TOLD = """
+OWN_MARKDOWN = """
     async def to_markdown(ctx):
         return (await ctx.run_loader())["message"]
     """
 
 
-class Shown(NoRender):
+class FixedHtml(NoRender):
     async def render(self, page: int, payload: bytes) -> Rendered:
         assert b'"statusCode":410' in payload
         return Rendered(b"", b"<nav>Menu</nav><main><h1>Gone with v0.9.4</h1></main>")
@@ -158,17 +158,20 @@ class Shown(NoRender):
 async def test_markdown_keeps_the_status_of_its_page(tmp_path: Path) -> None:
     @asynccontextmanager
     async def open_renderer() -> AsyncIterator[Renderer]:
-        yield Shown()
+        yield FixedHtml()
 
-    pages = {"pages/converted.fxl": page(GONE), "pages/told.fxl": page(GONE + TOLD)}
+    pages = {
+        "pages/converted.fxl": page(WITH_STATUS),
+        "pages/told.fxl": page(WITH_STATUS + OWN_MARKDOWN),
+    }
     write_tree(tmp_path, pages)
     llms = {"enabled": True, "auto_convert": True}
     async with open_app(tmp_path, llms=llms, open_renderer=open_renderer) as client:
-        converted, told = await client.get("/converted.md"), await client.get("/told.md")
-        asked = await client.get("/converted", headers={"accept": "text/markdown"})
+        converted, written = await client.get("/converted.md"), await client.get("/told.md")
+        negotiated = await client.get("/converted", headers={"accept": "text/markdown"})
     assert (converted.status, converted.text) == (410, "# Gone with v0.9.4\n")
-    assert (asked.status, asked.text) == (410, "# Gone with v0.9.4\n")
-    assert (told.status, told.text) == (410, "v0.9.4")
+    assert (negotiated.status, negotiated.text) == (410, "# Gone with v0.9.4\n")
+    assert (written.status, written.text) == (410, "v0.9.4")
 
 
 SLOW = """

@@ -106,10 +106,10 @@ async def test_without_conversion_nothing_may_be_left() -> None:
 
 
 async def test_whoever_declines_is_not_wrapped() -> None:
-    asked = []
-    wrap = hook(lambda ctx, text: asked.append(text))
+    calls = []
+    wrap = hook(lambda ctx, text: calls.append(text))
     assert await resolve(converter=None, wrap=wrap) is None
-    assert asked == []
+    assert calls == []
 
 
 @pytest.mark.parametrize("source", [{"text": "x"}, {"hooks": (says("x"),)}, {}])

@@ -171,7 +171,9 @@ async def test_the_official_client_lists_and_calls_actions(
         async with agent(server, RIGHT, mode=mode, h2=h2) as client:
             tools = {tool.name: tool for tool in (await client.list_tools()).tools}
             ordered = await client.call_tool("shop_id_order", arguments)
-            told = await client.call_tool("shop_id_tell", {"id": "5"}, progress_callback=progress)
+            streamed = await client.call_tool(
+                "shop_id_tell", {"id": "5"}, progress_callback=progress
+            )
             secret = await client.call_tool("shop_id_secret", {"id": "5"})
         async with agent(server, mode=mode, h2=h2) as client:
             open_tools = [tool.name for tool in (await client.list_tools()).tools]
@@ -185,7 +187,7 @@ async def test_the_official_client_lists_and_calls_actions(
     assert order.input_schema["properties"]["lines"]["items"] == {"$ref": "#/$defs/LineInput"}
     assert ordered.structured_content == {"ok": True, "count": 3, "shop": {"id": "a/b"}}
     assert json.loads(vars(ordered.content[0])["text"]) == ordered.structured_content
-    assert told.structured_content == {"ok": True, "values": ["Once", " upon", " a time"]}
+    assert streamed.structured_content == {"ok": True, "values": ["Once", " upon", " a time"]}
     assert heard == ["1Once", "2 upon", "3 a time"]
     assert secret.structured_content == {"ok": True, "for": "agent 7"}
     assert rejected.is_error
@@ -272,11 +274,11 @@ async def test_agents_without_a_token_learn_where_there_are_some(root: Path) -> 
     )
     metadata = "https://shop.example/app/.well-known/oauth-protected-resource/mcp"
     async with open_app(root, base_url="/app", **settings) as client:
-        given = {**HEADERS, "host": "shop.example"}
-        without = await client.post("/app/mcp", json=MESSAGE, headers=given)
-        wrong = {**given, "authorization": "Bearer wrong"}
+        headers = {**HEADERS, "host": "shop.example"}
+        without = await client.post("/app/mcp", json=MESSAGE, headers=headers)
+        wrong = {**headers, "authorization": "Bearer wrong"}
         rejected = await client.post("/app/mcp", json=MESSAGE, headers=wrong)
-        passed = await client.post("/app/mcp", json=MESSAGE, headers={**given, **RIGHT})
+        passed = await client.post("/app/mcp", json=MESSAGE, headers={**headers, **RIGHT})
         path = metadata.removeprefix("https://shop.example")
         said = await client.get(path, headers={"host": "evil.example"})
 

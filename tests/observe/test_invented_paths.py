@@ -67,16 +67,16 @@ async def test_invented_requests_leave_nothing_behind(
             await ask(client, WARM_UP, WARM_UP + COUNT)
             names = {span.name for span in spans.get_finished_spans()}
             spans.clear()
-            kept = len(gc.get_objects()) - objects
+            added = len(gc.get_objects()) - objects
         finally:
             gc.enable()
         text = (await client.get("/metrics")).text
-        shown = (await client.get("/_studio/requests")).text
+        html = (await client.get("/_studio/requests")).text
 
-    assert kept < COUNT // 4  # not even one object for each, before garbage is collected
+    assert added < COUNT // 4  # not even one object for each, before garbage is collected
     assert names == {"GET", "OTHER"}
     assert len(text.splitlines()) <= lines + 28  # those of the route /metrics itself
     for private in ("made-up", "MADE", ".example"):
         assert private not in text
-        assert private not in shown
-    assert shown.count("<details") < 300
+        assert private not in html
+    assert html.count("<details") < 300

@@ -66,7 +66,7 @@ SIGNS = ("secret-7d", "- Studio<", "fx_trio_tasks", "process ", '"root"', '"resu
 """Texts of what is guarded."""
 
 
-async def shown(client: Client, base_url: str) -> list[Any]:
+async def not_rejected(client: Client, base_url: str) -> list[Any]:
     """Return each request whose response is not a rejection, and what was shown."""
     found: list[Any] = []
     for path in PATHS:
@@ -99,4 +99,4 @@ async def test_nothing_passes_a_guard(tmp_path: Path, guard: str, base_url: str)
     async with open_app(
         tmp_path, plugins=plugins, observability=metrics, base_url=base_url, llms=True
     ) as client:
-        assert await shown(client, base_url) == []
+        assert await not_rejected(client, base_url) == []

@@ -77,17 +77,17 @@ async def test_one_that_does_not_read_the_tree_holds_up_no_shutdown(
 ) -> None:
     class Huge:
         def as_dict(self) -> dict[str, str]:
-            asked.set()
+            requested.set()
             return {"tree": "." * 10_000_000}
 
-    asked = threading.Event()
+    requested = threading.Event()
     monkeypatch.setattr(observer, "_PATIENCE", 3600.0)
     monkeypatch.setattr(observer, "_END", 3600.0)
     monkeypatch.setattr(observer, "take_tree", lambda *_: Huge())
     with socket.socket(socket.AF_UNIX) as idle:
         with observer.open_observer():
             idle.connect(observer._address(os.getpid()))
-            await trio.to_thread.run_sync(asked.wait)
+            await trio.to_thread.run_sync(requested.wait)
 
     assert "fx-observer" not in [thread.name for thread in threading.enumerate()]
 

@@ -43,7 +43,7 @@ GUARDS = """
         return None
     """
 LIST = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-SHOWN = [
+PATHS = [
     "/_tree",
     "/metrics",
     "/mcp",
@@ -57,7 +57,7 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_tree(root, {"pages/index.fxl": page(PAGE), "guards_of_secrets.py": GUARDS})
 
 
-@pytest.mark.parametrize("path", SHOWN)
+@pytest.mark.parametrize("path", PATHS)
 async def test_trees_have_no_secrets(root: Path, path: str) -> None:
     guard = "guards_of_secrets:everybody"
     plugins = [
@@ -78,9 +78,9 @@ async def test_trees_have_no_secrets(root: Path, path: str) -> None:
             body = {"password": CANARY}
             await client.post(f"/api/__actions/index/{name}", json=body, headers=headers)
         await client.get(f"/{CANARY}?{CANARY}={CANARY}", headers=headers)
-        asked = {"host": "shop.example", "accept": "application/json, text/event-stream"}
+        agent_headers = {"host": "shop.example", "accept": "application/json, text/event-stream"}
         if path == "/mcp":
-            answer = await client.post(path, json=LIST, headers=asked)
+            answer = await client.post(path, json=LIST, headers=agent_headers)
         else:
             answer = await client.get(path)
 

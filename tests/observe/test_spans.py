@@ -188,9 +188,9 @@ async def test_spans_hold_no_values_of_the_application(
         await client.action("/", "buy", {"word": CANARY})
         await trio.sleep(1)
 
-    kept = [(one.name, one.place, one.values, one.error, one.carried) for one in record.ended]
-    assert len(kept) > 15
-    assert CANARY.encode() not in pickle.dumps(kept)
+    spans = [(one.name, one.place, one.values, one.error, one.carried) for one in record.ended]
+    assert len(spans) > 15
+    assert CANARY.encode() not in pickle.dumps(spans)
 
 
 async def test_queries_name_the_line_of_the_page_and_their_rows(

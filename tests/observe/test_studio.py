@@ -126,17 +126,17 @@ async def test_no_page_shows_a_secret_and_each_is_small(root: Path) -> None:
         await client.post("/api/__actions/index/save", json={"p": CANARY}, headers=headers)
         async with client.read_stream("/", "ticks", headers=headers) as ticks:
             assert [event.data async for event in ticks if isinstance(event, Event)] == [CANARY]
-        shown = {name: (await client.get(f"/_studio/{name}", headers=RIGHT)).text for name in PATHS}
+        pages = {name: (await client.get(f"/_studio/{name}", headers=RIGHT)).text for name in PATHS}
         script = (await client.get("/_studio/page.js", headers=RIGHT)).body
 
-    assert "pages/index.fxl: load()" in shown["requests"]
-    assert "<th scope=row>stream</th><td>pages/index.fxl: ticks()" in shown["requests"]
-    assert "insert into secrets values ($1)" in shown["requests"]
-    assert "GET /_studio" not in shown["requests"]
-    assert "« GET /_studio" in shown["tree"]
-    assert "timeouts.loader</td>" in shown["settings"]
-    assert CANARY not in "".join(shown.values())
-    assert max(len(text) for text in shown.values()) + len(script) < 60_000
+    assert "pages/index.fxl: load()" in pages["requests"]
+    assert "<th scope=row>stream</th><td>pages/index.fxl: ticks()" in pages["requests"]
+    assert "insert into secrets values ($1)" in pages["requests"]
+    assert "GET /_studio" not in pages["requests"]
+    assert "« GET /_studio" in pages["tree"]
+    assert "timeouts.loader</td>" in pages["settings"]
+    assert CANARY not in "".join(pages.values())
+    assert max(len(text) for text in pages.values()) + len(script) < 60_000
 
 
 LIVE = """
@@ -213,16 +213,16 @@ async def test_developers_read_the_database_and_change_nothing(root: Path) -> No
     async with open_app(root, **settings(root)) as client:
         await client.get("/?token=one", headers={"cookie": "session=2"})
 
-        async def shown(**query: str) -> str:
+        async def database_page(**query: str) -> str:
             with open_observer() as loop:
                 context = PageContext(client.app, Timings(), loop, True, {"headers": []}, query)
                 return await render_page("database", context, "/__fx") or ""
 
-        first = await shown(sql="select text from secrets")
-        refused = await shown(sql="delete from secrets")
-        hidden = await shown(sql="with x as (select 1) delete from secrets")
-        broken = await shown(sql="select x from nowhere")
-        after = await shown(sql="select count(*) as count from secrets")
+        first = await database_page(sql="select text from secrets")
+        refused = await database_page(sql="delete from secrets")
+        hidden = await database_page(sql="with x as (select 1) delete from secrets")
+        broken = await database_page(sql="select x from nowhere")
+        after = await database_page(sql="select count(*) as count from secrets")
 
     assert '<td data-head="text">one</td>' in first
     assert "Only queries that read are run" in refused
@@ -256,8 +256,8 @@ async def test_browsers_learn_of_new_requests_and_of_the_end() -> None:
 
 
 async def test_without_a_guard_the_app_does_not_start(root: Path) -> None:
-    given = settings(root)
-    given["plugins"][0]["settings"]["guard"] = "json:dumps"
+    unguarded = settings(root)
+    unguarded["plugins"][0]["settings"]["guard"] = "json:dumps"
     with pytest.raises(PluginFailed, match="which is not async"):
-        async with open_app(root, **given):
+        async with open_app(root, **unguarded):
             pass

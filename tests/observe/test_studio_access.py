@@ -80,8 +80,8 @@ async def test_what_it_says_of_a_url_is_what_a_visitor_gets(tmp_path: Path, base
                 ("/robots.txt", "a file of the public folder"),
                 ("/_studio/tree", "the Starlette route /_studio/{name}"),
             ]:
-                for given in (root + url, f"https://shop.example{root}{url}"):
-                    assert expected in await said(reached, base_url, given), (prefix, given)
+                for address in (root + url, f"https://shop.example{root}{url}"):
+                    assert expected in await said(reached, base_url, address), (prefix, address)
             for url, expected in [("//[id]", MAY_NOT), ("http://[x", "/http://[x: no page")]:
                 assert expected in await said(reached, base_url, url), url
             assert (await reached.get(f"{base_url}/secret")).status == 403

@@ -418,8 +418,8 @@ def test_a_process_whose_loop_spins_answers_and_writes_its_tree(tmp_path: Path) 
         limit.start()
         try:
             assert process.stdout.readline() == "ready\n"
-            asked = [sys.executable, "-m", "fxtrio", "tree", "--pid", str(process.pid)]
-            shown = subprocess.run(asked, capture_output=True, text=True, timeout=50)
+            command = [sys.executable, "-m", "fxtrio", "tree", "--pid", str(process.pid)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=50)
             process.send_signal(signal.SIGUSR2)
             written = ""
             for text in process.stderr:
@@ -430,6 +430,6 @@ def test_a_process_whose_loop_spins_answers_and_writes_its_tree(tmp_path: Path) 
             limit.cancel()
             process.kill()
 
-    assert re.search(r"the event loop is blocked at busy_app.py:[78] spin\n", shown.stdout)
-    assert f"at {line(tmp_path, 'busy_app.py', 'waits')}wait" in shown.stdout
+    assert re.search(r"the event loop is blocked at busy_app.py:[78] spin\n", done.stdout)
+    assert f"at {line(tmp_path, 'busy_app.py', 'waits')}wait" in done.stdout
     assert "the event loop is blocked at busy_app.py" in written

@@ -20,11 +20,11 @@ async def test_the_deadline_of_another_task_is_what_trio_tells_that_task(
     mock_clock: MockClock,
 ) -> None:
     async def ask(*, task_status: trio.TaskStatus[trio.lowlevel.Task]) -> None:
-        told.append(trio.current_effective_deadline())
+        deadlines.append(trio.current_effective_deadline())
         task_status.started(trio.lowlevel.current_task())
         await trio.sleep_forever()
 
-    told: list[float] = []
+    deadlines: list[float] = []
     with trio.CancelScope(deadline=trio.current_time() + 50):
         async with trio.open_nursery() as nursery:
             plain = await nursery.start(ask)
@@ -32,7 +32,7 @@ async def test_the_deadline_of_another_task_is_what_trio_tells_that_task(
             far = await nursery.start(sleeping, 500)
             await wait_all_tasks_blocked()
 
-            assert deadline_of(plain) == told[0] == trio.current_time() + 50
+            assert deadline_of(plain) == deadlines[0] == trio.current_time() + 50
             assert deadline_of(near) == trio.current_time() + 5
             assert deadline_of(far) == trio.current_time() + 50
             nursery.cancel_scope.shield = True

@@ -310,13 +310,13 @@ def test_commands_say_what_keeps_a_project_from_a_document(
 def test_the_command_writes_a_file_or_the_standard_output(tmp_path: Path) -> None:
     odd_project(tmp_path)
     run = CliRunner().invoke
-    shown = run(main, ["openapi", "--root", str(tmp_path)])
+    printed = run(main, ["openapi", "--root", str(tmp_path)])
     file = tmp_path / "api.json"
-    told = run(main, ["openapi", "--root", str(tmp_path), "--output", str(file)])
-    assert (shown.exit_code, told.exit_code) == (0, 0)
-    assert shown.stdout == file.read_text("utf-8")
-    assert json.loads(shown.stdout)["openapi"] == "3.1.0"
-    assert "operations in " in told.stdout
+    to_file = run(main, ["openapi", "--root", str(tmp_path), "--output", str(file)])
+    assert (printed.exit_code, to_file.exit_code) == (0, 0)
+    assert printed.stdout == file.read_text("utf-8")
+    assert json.loads(printed.stdout)["openapi"] == "3.1.0"
+    assert "operations in " in to_file.stdout
 
 
 async def test_an_action_that_streams_answers_with_events(tmp_path: Path) -> None:
@@ -352,8 +352,8 @@ async def test_a_stream_is_read_with_its_query_and_the_last_id(tmp_path: Path) -
     found = await document_of(write_tree(tmp_path, {"pages/rooms/[id].fxl": page(stream)}))
     operation = found["paths"]["/api/__streams/rooms/{id}/feed"]["get"]
     assert operation["summary"] == "Read a room."
-    asked = [(one["in"], one["name"], one.get("required")) for one in operation["parameters"]]
-    assert asked == [
+    parameters = [(one["in"], one["name"], one.get("required")) for one in operation["parameters"]]
+    assert parameters == [
         ("path", "id", True),
         ("header", "Last-Event-ID", None),
         ("query", "room", True),

@@ -49,12 +49,12 @@ def test_a_generated_client_signs_the_guestbook(
     fx("openapi", "--output", str(document), cwd=project)
     generate(document, tmp_path / "guestbook_client")
     monkeypatch.syspath_prepend(str(tmp_path))
-    made: Any = importlib.import_module("guestbook_client")
+    generated: Any = importlib.import_module("guestbook_client")
     models: Any = importlib.import_module("guestbook_client.models")
     sign: Any = importlib.import_module("guestbook_client.api.index.sign")
     token: Any = importlib.import_module("guestbook_client.api.default.csrf_token")
     fx("build", cwd=project)
-    with served(project) as server, made.Client(base_url=server.url) as client:
+    with served(project) as server, generated.Client(base_url=server.url) as client:
         entry = models.NewEntryInput(name="Ada", message="Hello from a generated client")
         unproven = sign.sync(client=client, body=entry)
         proof = token.sync(client=client).token
@@ -63,7 +63,7 @@ def test_a_generated_client_signs_the_guestbook(
         refused = sign.sync(client=client, body=nameless, x_csrf_token=proof)
         form = models.SignDataBody(name="Grace", message="By a form")
         second = sign.sync(client=client, body=form, x_csrf_token=proof)
-        shown = client.get_httpx_client().get("/").text
+        html = client.get_httpx_client().get("/").text
         served_document = client.get_httpx_client().get("/openapi.json").json()
 
     assert served_document == json.loads(document.read_text("utf-8"))
@@ -71,4 +71,4 @@ def test_a_generated_client_signs_the_guestbook(
     assert (signed.ok, type(signed.number)) == (True, int)
     assert refused.fields.additional_properties.keys() == {"name"}
     assert second.number == signed.number + 1
-    assert "Hello from a generated client" in shown and "By a form" in shown
+    assert "Hello from a generated client" in html and "By a form" in html

@@ -56,8 +56,8 @@ async def test_nothing_is_generated_where_nothing_is_served(
 async def test_what_cannot_be_imported_is_reported(
     described: list[float], autojump_clock: MockClock
 ) -> None:
-    told: list[str] = []
-    await follow(told.append, (0, Config(openapi=True, name="broken")))
-    assert told == [
+    messages: list[str] = []
+    await follow(messages.append, (0, Config(openapi=True, name="broken")))
+    assert messages == [
         "/openapi.json is unchanged. pages/index.fxl: it cannot be imported. Correct it."
     ]

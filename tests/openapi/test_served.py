@@ -70,7 +70,7 @@ def project(root: Path) -> tuple[Path, str]:
 WISH, GRANT = "/api/__actions/index/wish", "/api/__actions/admin/{id}/grant"
 
 
-async def shown(client: Client, **headers: str) -> dict[str, Any]:
+async def document_for(client: Client, **headers: str) -> dict[str, Any]:
     answer = await client.get("/openapi.json", headers=headers)
     assert answer.status_code == 200, answer.text
     document: dict[str, Any] = answer.json()
@@ -81,7 +81,7 @@ async def shown(client: Client, **headers: str) -> dict[str, Any]:
 async def test_it_is_served_where_the_settings_say_so(tmp_path: Path) -> None:
     root, _ = project(tmp_path)
     async with open_app(root, openapi=True) as client:
-        document = await shown(client)
+        document = await document_for(client)
         posted = await client.post("/openapi.json")
     assert {WISH, GRANT, "/api/keys", "/api/news", "/api/__csrf"} == set(document["paths"])
     assert (posted.status_code, posted.headers["allow"]) == (405, "GET, HEAD")
@@ -97,7 +97,7 @@ async def test_what_the_hooks_keep_from_a_visitor_is_not_reported(
     hooks = {kind: [f"{guard}:admins_only"] for kind in kinds}
     async with open_app(root, openapi=True, route_middleware=hooks) as client:
         visitor = await client.get("/openapi.json")
-        everything = await shown(client, admin="yes")
+        everything = await document_for(client, admin="yes")
     assert "grant" not in visitor.text.lower() and "keys" not in visitor.text
     assert set(visitor.json()["paths"]) == {WISH, "/api/news", "/api/__csrf"}
     assert GRANT in everything["paths"] and "GrantInput" in everything["components"]["schemas"]
@@ -121,7 +121,7 @@ async def test_a_hook_that_fails_or_hangs_opens_nothing(
     root, guard = project(tmp_path)
     hooks = {kind: [f"{guard}:admins_only"] for kind in ("actions", "apis")}
     async with open_app(root, openapi=True, route_middleware=hooks) as client:
-        failing = await shown(client, bug="yes")
+        failing = await document_for(client, bug="yes")
         hanging = await client.get("/openapi.json", headers={"slow": "yes"})
     assert failing["paths"] == {}
     assert hanging.status_code == 504
@@ -133,11 +133,11 @@ async def test_an_anonymous_visitor_sees_the_public_operations(tmp_path: Path) -
     required = ["fxtrio.plugins.auth.require_user"]
     hooks = {"actions": required, "apis": required}
     async with open_app(root, openapi=True, plugins=plugins, route_middleware=hooks) as client:
-        before = await shown(client)
+        before = await document_for(client)
         account = {"email": "a@b.example", "password": "correct horse battery"}
         await client.post("/api/__auth/register", json=account)
         signed = await client.post("/api/__auth/login", json=account)
-        after = await shown(client)
+        after = await document_for(client)
     assert signed.status_code == 200, signed.text
     assert set(before["paths"]) == {WISH, "/api/news", "/api/__csrf"}
     assert after["paths"][GRANT]["post"]["security"] == [{"session": []}]

@@ -24,8 +24,8 @@ class Verdict:
     lost_silently: int
     """Messages that the store took, and that were neither delivered nor told as lost."""
 
-    lost_and_told: int
-    told: int
+    lost_and_reported: int
+    reports: int
     """Places at which a subscriber was told that messages may be lost."""
 
     doubled: int
@@ -46,7 +46,7 @@ def judge(accepted: set[tuple[int, int]], heard: Sequence[Heard]) -> Verdict:
     """
     messages = [one for one in heard if one is not None]
     places = {one: place for place, one in enumerate(heard) if one is not None}
-    told = [place for place, one in enumerate(heard) if one is None]
+    reports = [place for place, one in enumerate(heard) if one is None]
     silently = lost = disordered = 0
     for publisher in {publisher for publisher, _ in accepted | set(places)}:
         numbers = [number for by, number in messages if by == publisher]
@@ -57,9 +57,9 @@ def judge(accepted: set[tuple[int, int]], heard: Sequence[Heard]) -> Verdict:
             before = [places[publisher, one] for one in numbers if one < number]
             after = [places[publisher, one] for one in numbers if one > number]
             first, last = max(before, default=-1), min(after, default=len(heard))
-            if any(first < place < last for place in told):
+            if any(first < place < last for place in reports):
                 lost += 1
             else:
                 silently += 1
     doubled = len(messages) - len(places)
-    return Verdict(len(messages), silently, lost, len(told), doubled, disordered)
+    return Verdict(len(messages), silently, lost, len(reports), doubled, disordered)

@@ -14,7 +14,7 @@ ACCEPTED = {(0, 0), (0, 1), (0, 2), (1, 0)}
 
 
 @pytest.mark.parametrize(
-    ("heard", "lost", "told", "doubled", "disordered"),
+    ("heard", "lost", "reported", "doubled", "disordered"),
     [
         ([(0, 0), (1, 0), (0, 1), (0, 2)], 0, 0, 0, 0),
         ([(0, 0), (0, 1), (0, 2), (0, 3), (1, 0)], 0, 0, 0, 0),
@@ -29,10 +29,10 @@ ACCEPTED = {(0, 0), (0, 1), (0, 2), (1, 0)}
     ],
 )
 def test_losses_are_judged_by_their_place(
-    heard: list[Heard], lost: int, told: int, doubled: int, disordered: int
+    heard: list[Heard], lost: int, reported: int, doubled: int, disordered: int
 ) -> None:
     verdict = judge(ACCEPTED, heard)
-    assert (verdict.lost_silently, verdict.lost_and_told) == (lost, told)
+    assert (verdict.lost_silently, verdict.lost_and_reported) == (lost, reported)
     assert (verdict.doubled, verdict.disordered) == (doubled, disordered)
 
 
@@ -59,4 +59,4 @@ async def test_no_message_is_lost_silently(store: Store, outage: Outage) -> None
     report = await run_outage(store, outage, lead=0.5, tail=1)
     assert report.good, report
     if outage.kind != "kill":
-        assert report.verdict.lost_and_told == report.refused == 0, report
+        assert report.verdict.lost_and_reported == report.refused == 0, report

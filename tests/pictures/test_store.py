@@ -47,7 +47,7 @@ class Project:
         image.save(file, **options)
         return file
 
-    def made(self, file: Path, most: int | None = None) -> tuple[Picture, list[Image.Image]]:
+    def created(self, file: Path, most: int | None = None) -> tuple[Picture, list[Image.Image]]:
         """Return a picture with all of its files."""
         picture = self.store.find(file, most, "all")
         folder = self.store.folder_of(picture)
@@ -101,7 +101,7 @@ def test_each_file_has_its_format_and_width_and_nothing_about_the_camera(
 ) -> None:
     exif = Image.Exif()
     exif[0x010F] = "Secret camera"
-    picture, files = project.made(project.save("A lake.JPG", halves(400, 200), exif=exif))
+    picture, files = project.created(project.save("A lake.JPG", halves(400, 200), exif=exif))
 
     assert (picture.width, picture.height) == (400, 200)
     assert picture.placeholder.startswith("data:image/webp;base64,")
@@ -123,7 +123,7 @@ def test_each_file_has_its_format_and_width_and_nothing_about_the_camera(
 def test_a_picture_that_lies_on_its_side_is_put_upright(project: Project) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6  # the top of the scene is on the right of the file
-    picture, files = project.made(project.save("a.jpg", halves(40, 20), exif=exif))
+    picture, files = project.created(project.save("a.jpg", halves(40, 20), exif=exif))
 
     assert (picture.width, picture.height) == (20, 40)
     for one in files:
@@ -139,7 +139,7 @@ def test_every_kind_of_pixels_becomes_rgb(project: Project, mode: str) -> None:
         image.paste(65535, (20, 0, 40, 20))
     else:
         image = halves(40, 20, mode)
-    _, files = project.made(project.save("a.jpg" if mode == "CMYK" else "a.png", image))
+    _, files = project.created(project.save("a.jpg" if mode == "CMYK" else "a.png", image))
 
     assert {one.mode for one in files} == {"RGB"}
     left, right = (files[0].getpixel((x, 10)) for x in (5, 35))
@@ -160,7 +160,7 @@ def test_colours_of_a_profile_are_converted(project: Project) -> None:
         other = other.replace(tag, new)  # what it calls red is blue
 
     for name, profile, left in (("a", srgb, RED), ("b", other, BLUE), ("c", b"damaged", RED)):
-        _, files = project.made(project.save(f"{name}.png", halves(), icc_profile=profile))
+        _, files = project.created(project.save(f"{name}.png", halves(), icc_profile=profile))
         assert is_near(files[0].getpixel((5, 10)), left), name
         assert "icc_profile" not in files[0].info
 
@@ -168,8 +168,8 @@ def test_colours_of_a_profile_are_converted(project: Project) -> None:
 def test_a_transparent_picture_stays_so_and_has_no_placeholder(project: Project) -> None:
     image = Image.new("RGBA", (40, 20), (0, 0, 0, 0))
     image.paste((255, 0, 0, 255), (20, 0, 40, 20))
-    picture, files = project.made(project.save("a.png", image))
-    opaque, _ = project.made(project.save("b.png", halves(mode="RGBA")))
+    picture, files = project.created(project.save("a.png", image))
+    opaque, _ = project.created(project.save("b.png", halves(mode="RGBA")))
 
     assert picture.placeholder == ""
     assert opaque.placeholder != ""
@@ -181,7 +181,7 @@ def test_a_transparent_picture_stays_so_and_has_no_placeholder(project: Project)
 def test_an_animation_is_its_own_only_file(project: Project) -> None:
     file = project.store.root / "a.gif"
     halves().save(file, save_all=True, append_images=[Image.new("RGB", (40, 20), BLUE)])
-    picture, _ = project.made(file)
+    picture, _ = project.created(file)
 
     assert [(one.name, one.type, one.width) for one in picture.candidates] == [
         ("a.gif", "image/gif", 40)
@@ -237,16 +237,16 @@ def test_nothing_is_written_through_a_link(
 
 def test_only_changed_pictures_are_encoded_again(project: Project) -> None:
     file = project.save("a.png", halves())
-    picture, _ = project.made(file)
+    picture, _ = project.created(file)
     folder = project.store.folder_of(picture)
     before = {one.name: one.stat().st_ino for one in folder.iterdir()}
     os.utime(file)
 
-    project.made(file)
+    project.created(file)
     assert {one.name: one.stat().st_ino for one in folder.iterdir()} == before
 
     halves(60, 20).save(file)
-    other, _ = project.made(file)
+    other, _ = project.created(file)
     assert other.key != picture.key
 
 
@@ -256,7 +256,7 @@ def test_two_caches_have_the_same_bytes(project: Project, tmp_path: Path) -> Non
         root = tmp_path / name
         root.mkdir()
         one = Project(PictureStore(root.resolve()))
-        picture, _ = one.made(one.save("a.png", halves(400, 200)))
+        picture, _ = one.created(one.save("a.png", halves(400, 200)))
         folder = one.store.folder_of(picture)
         texts.append({file.name: file.read_bytes() for file in folder.iterdir()})
 
@@ -264,14 +264,14 @@ def test_two_caches_have_the_same_bytes(project: Project, tmp_path: Path) -> Non
 
 
 def test_what_nothing_asks_for_is_removed_after_a_month(project: Project) -> None:
-    kept, _ = project.made(project.save("a.png", halves()))
-    left, _ = project.made(project.save("b.png", halves()))
+    requested, _ = project.created(project.save("a.png", halves()))
+    left, _ = project.created(project.save("b.png", halves()))
     month_ago = time.time() - 31 * 24 * 3600
     os.utime(project.store.folder_of(left) / "picture.json", (month_ago, month_ago))
 
     project.store.forget_unused()
 
-    assert [one.name for one in (project.store.root / FOLDER).iterdir()] == [kept.key]
+    assert [one.name for one in (project.store.root / FOLDER).iterdir()] == [requested.key]
 
 
 def test_the_process_describes_and_encodes_the_requested_pictures(project: Project) -> None:
@@ -299,7 +299,7 @@ def test_a_picture_that_no_encoder_takes_is_an_error_when_it_is_described(
     tall = project.save("tall.png", Image.new("RGB", (100, 17_000)))
     with pytest.raises(PictureInvalid, match=r"a side may have 16,383\. Cut it"):
         project.store.find(tall, None)
-    thin, _ = project.made(project.save("thin.png", Image.new("RGB", (10, 16_000))))
+    thin, _ = project.created(project.save("thin.png", Image.new("RGB", (10, 16_000))))
     assert len(thin.placeholder) < 1000
 
 

@@ -32,8 +32,8 @@ async def test_a_wrong_setting_reads_as_the_page_says(tmp_path: Path) -> None:
         async with open_app(tmp_path, plugins=plugins):
             raise AssertionError("must not start")
     (problem,) = caught.value.problems
-    shown = str(problem).partition(": ")[2]
-    assert f"`{shown}`" in (DOCS / DOC).read_text(encoding="utf-8")
+    message = str(problem).partition(": ")[2]
+    assert f"`{message}`" in (DOCS / DOC).read_text(encoding="utf-8")
 
 
 def test_every_part_of_the_protocol_is_listed() -> None:

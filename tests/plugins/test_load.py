@@ -57,15 +57,15 @@ def test_plugins_of_pyxle_are_named_with_what_stands_for_them() -> None:
 
 
 def test_names_of_the_application_are_resolved_by_what_was_handed_in() -> None:
-    asked = []
+    names = []
 
     def resolving(name: str) -> object:
-        asked.append(name)
+        names.append(name)
         return Bare
 
     (plugin,) = load("app.plugins:Mine", resolve=resolving)
     assert type(plugin) is Bare
-    assert asked == ["app.plugins:Mine"]
+    assert names == ["app.plugins:Mine"]
 
 
 def test_a_short_name_is_a_plugin_of_the_framework() -> None:

@@ -483,7 +483,7 @@ def random_page(seed: int) -> RandomPage:
             lambda: page.harmless(lambda: page.filled(page.one(_STATEMENTS))),
             lambda: page.harmless(lambda: page.node(2)),
         )
-        body = islands.shown() + body if page.chance.random() < 0.5 else body + islands.shown()
+        body = islands.markup() + body if page.chance.random() < 0.5 else body + islands.markup()
         imports += f"import {{ Island }} from 'fx/client';\nimport Live from '@/parts/{live}';\n"
     text = _PAGE.format(
         imports=imports,

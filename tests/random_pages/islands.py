@@ -110,7 +110,7 @@ class RandomIslands:
         self._filled = filled
         self._opening, self._closing = EXPORTS[number % len(EXPORTS)]
 
-    def shown(self) -> str:
+    def markup(self) -> str:
         """Return how the page shows them."""
         while True:
             place = self._filled(self._one(_PLACES))

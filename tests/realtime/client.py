@@ -52,7 +52,7 @@ class Client:
         """Messages that reached the client."""
 
         self.writes = 0
-        self.gone = False
+        self.disconnected = False
         self._unfinished = b""
         self._answered = trio.Event()
         self._readable = trio.Event()
@@ -88,13 +88,13 @@ class Client:
         await self._to_app.send({"type": "websocket.receive", "text": text})
 
     async def disconnect(self, code: int = 1001) -> None:
-        self.gone = True
+        self.disconnected = True
         self._readable.set()
         await self._to_app.send({"type": "websocket.disconnect", "code": code, "reason": ""})
 
     def break_off(self) -> None:
         """Be gone without a word: only a write can tell."""
-        self.gone = True
+        self.disconnected = True
         self._readable.set()
 
     def stop_reading(self) -> None:
@@ -125,7 +125,7 @@ class Client:
         self._unfinished = b""
 
     def _write_raw(self, data: bytes) -> bool:
-        if self.gone:
+        if self.disconnected:
             raise OSError("the client is gone")
         if not self._readable.is_set():
             self._unfinished += data
@@ -147,5 +147,5 @@ class Client:
     async def _write(self) -> None:
         await self._readable.wait()
         self.writes += 1
-        if self.gone:
+        if self.disconnected:
             raise OSError("the client is gone")

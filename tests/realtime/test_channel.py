@@ -383,14 +383,14 @@ async def play(capacity: int, steps: list[str]) -> None:
         lambda: None,
         wants_missed=True,
     )
-    published = told = sent = counted = 0
+    published = missed = sent = counted = 0
     for step in steps:
         if step == "message":
             outbox.deliver(str(published))
             published += 1
         elif step == "missed":
             outbox.notice(Missed(1))
-            told += 1
+            missed += 1
         else:
             taken = outbox._take(1) if outbox._frames else []
             sent += len(taken) - len(marks(taken))
@@ -398,7 +398,7 @@ async def play(capacity: int, steps: list[str]) -> None:
         assert len(outbox._frames) <= 2 * capacity + 1
     marked = marks(outbox._frames)
     waiting = len(outbox._frames) - len(marked)
-    assert published + told == sent + waiting + counted + sum(marked)
+    assert published + missed == sent + waiting + counted + sum(marked)
     assert outbox.dropped == published - sent - waiting
     outbox.close()
     assert outbox.unsent == 0

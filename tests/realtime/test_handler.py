@@ -248,7 +248,7 @@ async def test_a_client_that_goes_before_it_is_accepted_is_quiet(caplog):
 
 
 async def test_each_send_to_a_disconnected_client_raises(caplog):
-    told: list[type[Exception]] = []
+    raised: list[type[Exception]] = []
 
     async def handler(ws: WebSocket) -> None:
         await ws.accept()
@@ -257,11 +257,11 @@ async def test_each_send_to_a_disconnected_client_raises(caplog):
             try:
                 await ws.send_text("hello")
             except (WebSocketDisconnect, RuntimeError) as error:
-                told.append(type(error))
+                raised.append(type(error))
 
     client = Client(make_app())
     await serve_to_end(handler, client)
-    assert told == [WebSocketDisconnect, WebSocketDisconnected, WebSocketDisconnected]
+    assert raised == [WebSocketDisconnect, WebSocketDisconnected, WebSocketDisconnected]
     assert caplog.records == []
 
 
@@ -273,9 +273,9 @@ async def test_a_handler_that_receives_gets_the_disconnect():
         outcome.append(await ws.receive_text())
         try:
             await ws.receive_text()
-        except WebSocketDisconnect as gone:
+        except WebSocketDisconnect as disconnect:
             await trio.lowlevel.checkpoint()
-            outcome.append(gone.code)
+            outcome.append(disconnect.code)
 
     client = Client(make_app())
     async with trio.open_nursery() as nursery:
@@ -337,8 +337,8 @@ async def test_a_handler_that_received_before_learns_of_it_by_sending(autojump_c
             while True:
                 await ws.send_text("tick")
                 await trio.sleep(1)
-        except WebSocketDisconnect as gone:
-            codes.append(gone.code)
+        except WebSocketDisconnect as disconnect:
+            codes.append(disconnect.code)
 
     client = Client(make_app())
     async with trio.open_nursery() as nursery:
@@ -387,7 +387,7 @@ async def test_a_handler_that_has_received_gets_some_grace(autojump_clock: MockC
 
 
 @pytest.mark.parametrize("cleanup", ["shielded", "receives", "swallows", "fails"])
-async def test_a_handler_that_was_cancelled_is_logged_whatever_it_made_of_it(
+async def test_a_handler_that_was_cancelled_is_logged_whatever_it_raises(
     autojump_clock: MockClock, caplog, cleanup: str
 ):
     async def save_forever(ws: WebSocket) -> None:
@@ -521,14 +521,14 @@ async def test_a_handler_that_receives_slowly_makes_its_client_wait_and_loses_no
 async def test_a_handler_that_begins_to_receive_later_loses_nothing(autojump_clock: MockClock):
     received: list[str] = []
 
-    async def late(ws: WebSocket) -> None:
+    async def slow(ws: WebSocket) -> None:
         await ws.accept()
         await trio.sleep(8)
         received.extend([text async for text in ws.iter_text()])
 
     client = Client(make_app())
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(serve, late, client)
+        nursery.start_soon(serve, slow, client)
         await client.connect()
         for number in range(3 * CAPACITY):
             await client.send(str(number))
@@ -559,7 +559,7 @@ async def test_a_handler_that_never_receives_is_not_held_up_by_a_client_that_sen
 async def test_a_first_receive_after_messages_were_dropped_is_an_error(autojump_clock: MockClock):
     errors = []
 
-    async def too_late(ws: WebSocket) -> None:
+    async def slow(ws: WebSocket) -> None:
         await ws.accept()
         await trio.sleep(60)
         try:
@@ -570,7 +570,7 @@ async def test_a_first_receive_after_messages_were_dropped_is_an_error(autojump_
 
     client = Client(make_app())
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(serve, too_late, client)
+        nursery.start_soon(serve, slow, client)
         await client.connect()
         for number in range(CAPACITY + 7):
             await client.send(str(number))

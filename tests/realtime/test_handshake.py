@@ -111,10 +111,10 @@ class Auth:
     """Knows one session, and counts how often it is asked."""
 
     def __init__(self) -> None:
-        self.asked = 0
+        self.calls = 0
 
     async def authenticate(self, connection: HTTPConnection) -> str | None:
-        self.asked += 1
+        self.calls += 1
         return {"s1": "ann"}.get(connection.cookies.get("session", ""))
 
 
@@ -137,7 +137,7 @@ async def test_a_plugin_that_merely_has_such_a_method_is_not_called():
     assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s1"))) == "ann"
     del plugins["auth"]
     assert await authenticate_websocket(signed_in(plugins, ("cookie", "session=s1"))) is None
-    assert other.asked == 0
+    assert other.calls == 0
 
 
 async def test_an_unknown_session_has_no_user():
@@ -148,7 +148,7 @@ async def test_an_unknown_session_has_no_user():
 async def test_without_a_cookie_the_plugin_is_not_called():
     auth = Auth()
     assert await authenticate_websocket(signed_in({"auth": auth})) is None
-    assert auth.asked == 0
+    assert auth.calls == 0
 
 
 @pytest.mark.parametrize("plugins", [{}, {"db": Unrelated()}, {"nothing": None}])

@@ -98,8 +98,8 @@ async def test_logs_are_bounded_in_count_and_cleared_when_nobody_needs_them(stor
     async with open_brokers(store, 1, history=10) as [broker]:
         for number in range(600):
             await broker.publish("nobody", str(number))
-        [(kept,)] = await rows(store, "select count(*) from fx_messages")
-        assert 10 <= kept < 600
+        [(stored,)] = await rows(store, "select count(*) from fx_messages")
+        assert 10 <= stored < 600
         async with joined(broker) as (_, room):
             await room.publish("hello")
             await rows(store, "update fx_messages set at = at - interval '1 day' returning 1")

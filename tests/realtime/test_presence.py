@@ -187,10 +187,10 @@ async def test_an_outbox_that_has_left_hears_of_no_member_any_more():
     async with channel(two, "room"):
         async with channel(one, "room") as first:
             outbox = first._outbox
-        late = outbox.watch(ChannelEvents(tuple))
+        events = outbox.watch(ChannelEvents(tuple))
         async with channel(await Client(app).open(), "room"):
             pass
-    assert [event async for event in late] == []
+    assert [event async for event in events] == []
 
 
 async def test_a_reader_that_is_cancelled_loses_nothing():
@@ -209,14 +209,14 @@ async def test_iterators_that_nobody_has_any_more_cost_nothing():
     app = make_app()
     one, two = await Client(app).open(), await Client(app).open()
     async with channel(one, "room") as first:
-        kept = first.events()
+        events = first.events()
         for _ in range(1000):
             first.presence()
             first.events()
         gc.collect()
         assert len(first._outbox._watchers) == 1
         async with channel(two, "room") as second:
-            assert await anext(kept) == Joined(second.member)
+            assert await anext(events) == Joined(second.member)
 
 
 async def test_events_tell_of_lost_messages_between_the_members_and_presence_does_not():

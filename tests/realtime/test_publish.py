@@ -64,8 +64,8 @@ async def test_every_code_of_an_app_reaches_the_subscribers(client: Client) -> N
         assert (await client.get("/api/tell")).json() is True
         assert await socket.receive_json() == {"from": "endpoint"}
         assert (await client.action("/room", "tell")).data == {"told": True}
-        told = [(await socket.receive_json())["from"] for _ in range(2)]
-        assert sorted(told) == ["action", "job"]
+        senders = [(await socket.receive_json())["from"] for _ in range(2)]
+        assert sorted(senders) == ["action", "job"]
         assert await publish("room", "the test's own code")
         assert await socket.receive() == "the test's own code"
 
