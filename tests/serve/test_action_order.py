@@ -60,12 +60,12 @@ async def post(
     client: Client, headers: dict[str, str], *, body: bytes = b"a=b", endless: bool = False
 ) -> tuple[int, int]:
     """Post a form; return the status, and how often the body was asked for."""
-    asked = 0
+    reads = 0
     statuses: list[int] = []
 
     async def receive() -> Message:
-        nonlocal asked
-        asked += 1
+        nonlocal reads
+        reads += 1
         if endless:
             await trio.sleep_forever()
         return {"type": "http.request", "body": body, "more_body": False}
@@ -76,7 +76,7 @@ async def post(
 
     scope = {**client.scope("http", URL, {**FORM, **headers}), "method": "POST"}
     await client.app(scope, receive, send)
-    return statuses[0], asked
+    return statuses[0], reads
 
 
 @pytest.mark.parametrize(
@@ -107,11 +107,11 @@ async def test_a_form_with_the_token_passes_the_guard_before_it_is_read(client: 
     assert client.app.state.ran is True
 
 
-@pytest.mark.parametrize(("slow", "status", "asked"), [("x-slow", 504, 0), ("x-key", 408, 1)])
+@pytest.mark.parametrize(("slow", "status", "reads"), [("x-slow", 504, 0), ("x-key", 408, 1)])
 async def test_hooks_and_body_have_a_deadline_each(
-    client: Client, autojump_clock: MockClock, slow: str, status: int, asked: int
+    client: Client, autojump_clock: MockClock, slow: str, status: int, reads: int
 ) -> None:
-    assert await post(client, {slow: "1"}, endless=True) == (status, asked)
+    assert await post(client, {slow: "1"}, endless=True) == (status, reads)
     assert client.app.state.ran is False
 
 

@@ -125,8 +125,8 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
 
 async def done(client: Client) -> list[str]:
     await wait_all_tasks_blocked()
-    told: list[str] = (await client.action("/", "told")).data["done"]
-    return told
+    values: list[str] = (await client.action("/", "told")).data["done"]
+    return values
 
 
 async def test_background_work_is_done_when_the_result_cannot_be_sent(client: Client) -> None:

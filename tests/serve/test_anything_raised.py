@@ -217,7 +217,7 @@ PLACES: tuple[tuple[str, str, str, dict[str, str], str], ...] = (
     ("middleware", "GET", "/api/it", {}, "json"),
 )
 STATUSES = {"error page": 418, "not found": 404}
-LATE = INDEX.split("@action", maxsplit=1)[0].replace("def HEAD", "def head")
+WITHOUT_ACTION = INDEX.split("@action", maxsplit=1)[0].replace("def HEAD", "def head")
 LOADED = """
     async def to_markdown(ctx):
         return str(await ctx.run_loader())
@@ -230,9 +230,9 @@ FILES = {
     "pages/error.fxl": page(ERROR),
     "pages/not-found.fxl": page(MISSING),
     "pages/broken.fxl": page(BROKEN),
-    "pages/loaded.fxl": page(LATE + LOADED),
+    "pages/loaded.fxl": page(WITHOUT_ACTION + LOADED),
     "pages/llms.py": LLMS,
-    "pages/late/index.fxl": page(LATE),
+    "pages/late/index.fxl": page(WITHOUT_ACTION),
     "pages/late/loading.fxl": page(""),
     "pages/api/it.py": ENDPOINT,
     "pages/api/class.py": CLASS,
@@ -256,7 +256,7 @@ def opened(root: Path) -> AbstractAsyncContextManager[Client]:
     )
 
 
-def assert_shown(body: str, how: str, status: int) -> None:
+def assert_form(body: str, how: str, status: int) -> None:
     if how == "json":
         assert json.loads(body)["error"] == "An unexpected error occurred."
     elif how == "text":
@@ -287,7 +287,7 @@ async def test_whatever_application_code_raises_is_a_logged_failure(
             raising = {**headers, "x-fail": f"{place}={kind}"}
             response = await client.request(method, path, headers=raising)
             assert response.status == expected, kind
-            assert_shown(response.text, how, expected)
+            assert_form(response.text, how, expected)
             assert "x-request-id" in response.headers or place == "middleware"
             assert [each for each in caplog.records if each.levelname == "ERROR"], kind
         assert (await client.get("/")).status == 200

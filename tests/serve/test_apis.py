@@ -81,8 +81,8 @@ async def test_endpoint_answers_every_method(client: Client) -> None:
 
 async def test_functions_named_after_methods_answer_these(client: Client) -> None:
     assert (await client.get("/api/items/7")).json() == {"id": "7"}
-    made = await client.post("/api/items/7", json={"a": 1})
-    assert (made.status, made.json()) == (201, {"body": {"a": 1}})
+    posted = await client.post("/api/items/7", json={"a": 1})
+    assert (posted.status, posted.json()) == (201, {"body": {"a": 1}})
     head = await client.request("HEAD", "/api/items/7")
     assert (head.status, head.body) == (200, b"")
 
@@ -120,12 +120,12 @@ async def test_an_endpoint_class_may_have_any_name(client: Client) -> None:
     assert (await client.request("HEAD", "/api/named")).status == 200
     refused = await client.post("/api/named", json={})
     assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
-    asked = await client.request("OPTIONS", "/api/named")
-    assert (asked.status, asked.headers["allow"]) == (204, "GET, HEAD, OPTIONS")
+    options = await client.request("OPTIONS", "/api/named")
+    assert (options.status, options.headers["allow"]) == (204, "GET, HEAD, OPTIONS")
 
 
 @pytest.mark.parametrize(
-    ("second", "shown"),
+    ("second", "names"),
     [
         ("class B(HTTPEndpoint): ...", "'A', 'B'"),
         ("async def get(request): ...", "'get', 'A'"),
@@ -133,11 +133,11 @@ async def test_an_endpoint_class_may_have_any_name(client: Client) -> None:
     ],
 )
 async def test_a_file_with_two_things_that_answer_is_rejected_by_name(
-    tmp_path: Path, second: str, shown: str
+    tmp_path: Path, second: str, names: str
 ) -> None:
     text = f"from starlette.endpoints import HTTPEndpoint\nclass A(HTTPEndpoint): ...\n{second}\n"
     write_tree(tmp_path, {"pages/api/two.py": text})
-    with pytest.raises(PageCodeInvalid, match=f"two.py: more than one .* {shown}. Keep one"):
+    with pytest.raises(PageCodeInvalid, match=f"two.py: more than one .* {names}. Keep one"):
         async with open_app(tmp_path):
             pass
 

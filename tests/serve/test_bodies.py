@@ -111,7 +111,7 @@ async def test_only_the_first_problems_of_a_body_are_looked_for(
 
 
 def test_a_list_stops_at_its_last_problem_that_is_reported() -> None:
-    asked: list[object] = []
+    validated: list[object] = []
 
     class Watched:
         """Counts how often it is looked at."""
@@ -120,7 +120,7 @@ def test_a_list_stops_at_its_last_problem_that_is_reported() -> None:
             raise AssertionError("a value of JSON is never converted")
 
     def count(instance: object, field: object, value: object) -> None:
-        asked.append(value)
+        validated.append(value)
         raise ValueError("never")
 
     line = attrs.make_class("Line", {"price": attrs.field(type=int, validator=count)})
@@ -129,7 +129,7 @@ def test_a_list_stops_at_its_last_problem_that_is_reported() -> None:
     assert model is not None
     with pytest.raises(ValidationActionError):
         model.build({"lines": [{"price": 1}] * 1000}, False)
-    assert len(asked) < 4 * MOST
+    assert len(validated) < 4 * MOST
 
 
 async def test_a_body_that_is_no_list_or_object_is_rejected_as_such(client: Client) -> None:
@@ -258,11 +258,11 @@ class Stay:
     any: Any = attrs.field(default="", validator=validators.instance_of(str))
     most: int = 30
     since: date = attrs.field(default=date(2026, 1, 1), validator=validators.ge(date(2026, 1, 1)))
-    late: int = attrs.field(default=0)
+    departure: int = attrs.field(default=0)
     rooms: list[Room] = attrs.field(factory=list)
 
-    @late.validator
-    def _not_too_late(self, attribute: Any, value: int) -> None:
+    @departure.validator
+    def _departs_in_time(self, attribute: Any, value: int) -> None:
         if value > self.nights + self.most:
             raise ValueError("You are gone by then.")
 
@@ -290,7 +290,7 @@ def fields_of(body: dict[str, Any]) -> dict[str, list[str]]:
         ("name", "Augusta", "Length must be <= 5"),
         ("any", 1, "Expected text"),
         ("since", "2025-12-31", "Must be >= 2026-01-01"),
-        ("late", 99, "You are gone by then."),
+        ("departure", 99, "You are gone by then."),
     ],
 )
 def test_what_validators_of_attrs_say_is_for_users(field: str, value: Any, message: str) -> None:
@@ -310,7 +310,7 @@ def test_wrong_types_and_rejected_values_are_reported_together() -> None:
 
 @pytest.mark.parametrize("nights", [{"nights": "x"}, {}])
 def test_a_validator_that_looks_at_a_wrong_field_waits_for_it(nights: dict[str, str]) -> None:
-    assert fields_of({"email": "a@b", "late": 99, **nights}).keys() == {"nights"}
+    assert fields_of({"email": "a@b", "departure": 99, **nights}).keys() == {"nights"}
 
 
 def test_a_converter_that_fails_is_reported_with_its_field() -> None:

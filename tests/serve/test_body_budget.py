@@ -54,18 +54,26 @@ ENDPOINT = """
 MB = 1024**2
 
 
-def receiving(chunks: Sequence[bytes], *, gone: bool = False) -> trio.abc.ReceiveChannel[Message]:
+def receiving(
+    chunks: Sequence[bytes], *, disconnected: bool = False
+) -> trio.abc.ReceiveChannel[Message]:
     send, receive = trio.open_memory_channel[Message](len(chunks) + 1)
     for chunk in chunks:
         send.send_nowait({"type": "http.request", "body": chunk, "more_body": True})
-    send.send_nowait({"type": "http.disconnect" if gone else "http.request"})
+    send.send_nowait({"type": "http.disconnect" if disconnected else "http.request"})
     return receive
 
 
 def body_of(
-    chunks: Sequence[bytes], bodies: Bodies | None, *, limit: int = 10 * MB, gone: bool = False
+    chunks: Sequence[bytes],
+    bodies: Bodies | None,
+    *,
+    limit: int = 10 * MB,
+    disconnected: bool = False,
 ) -> Body:
-    return Body(receiving(chunks, gone=gone).receive, {}, limit=limit, bodies=bodies)
+    return Body(
+        receiving(chunks, disconnected=disconnected).receive, {}, limit=limit, bodies=bodies
+    )
 
 
 async def test_a_large_body_is_spooled_to_disk_and_read_from_there() -> None:
@@ -156,13 +164,13 @@ async def test_one_public_address_has_a_quarter_of_the_budget(address: str, fits
         await body.read()
         return body
 
-    kept = [await read(address, MB + UNCOUNTED) for _ in range(fits)]
+    held = [await read(address, MB + UNCOUNTED) for _ in range(fits)]
     with pytest.raises(BodiesFull):
         await read(address, MB + UNCOUNTED)
     assert bodies.used == fits * MB
     if fits < 8:
-        kept.append(await read("1.1.1.1", 5 * MB))  # its only one, however large
-    for body in kept:
+        held.append(await read("1.1.1.1", 5 * MB))  # its only one, however large
+    for body in held:
         body.close()
     assert bodies.used == 0
     assert not bodies.shares
@@ -170,7 +178,7 @@ async def test_one_public_address_has_a_quarter_of_the_budget(address: str, fits
 
 async def test_a_client_that_leaves_gives_back_what_it_took() -> None:
     bodies = Bodies(100 * MB)
-    body = body_of([b"x" * MB] * 4, bodies, gone=True)
+    body = body_of([b"x" * MB] * 4, bodies, disconnected=True)
     with pytest.raises(ClientDisconnect):
         await body.read()
     assert bodies.used > 0

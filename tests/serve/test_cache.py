@@ -85,9 +85,9 @@ async def test_a_stale_response_is_sent_for_so_long_and_no_longer(
     async with opened(tmp_path, cache={"stale": 30}) as client:
         await client.get("/")
         await trio.sleep(91)
-        late = await client.get("/")
-    assert late.headers["x-fx-cache"] == "miss"
-    assert "<p>2</p>" in late.text
+        expired = await client.get("/")
+    assert expired.headers["x-fx-cache"] == "miss"
+    assert "<p>2</p>" in expired.text
 
 
 async def test_each_visitor_gets_a_nonce_and_a_token_of_their_own(tmp_path: Path) -> None:
@@ -223,9 +223,9 @@ async def test_queries_are_cached_apart_whatever_the_order_of_their_names(tmp_pa
         found = await states(
             client, "/?b=1&a=2", "/?a=2&b=1", "/?a=2&&b=1&", "/?a=1&a=2", "/?a=2&a=1"
         )
-        shown = await client.load_page("/?b=1&a=2")
+        loaded = await client.load_page("/?b=1&a=2")
     assert found == ["miss", "hit", "hit", "miss", "miss"]
-    assert shown.payload["requestedPath"] == "/?a=2&b=1"
+    assert loaded.payload["requestedPath"] == "/?a=2&b=1"
 
 
 async def test_hosts_are_cached_apart(tmp_path: Path) -> None:
@@ -247,8 +247,8 @@ async def test_nothing_of_the_first_visitor_s_request_reaches_the_loader(tmp_pat
         """
     sent = {"cookie": "a=1", "authorization": "x", "x-forwarded-host": "evil", "user-agent": "u"}
     async with opened(tmp_path, python) as client:
-        shown = await client.load_page("/", headers=sent)
-    assert shown.data == {"headers": ["host", "x-fx-navigation"], "client": None, "method": "GET"}
+        loaded = await client.load_page("/", headers=sent)
+    assert loaded.data == {"headers": ["host", "x-fx-navigation"], "client": None, "method": "GET"}
 
 
 @pytest.mark.parametrize(
@@ -281,13 +281,13 @@ async def test_what_depends_on_the_visitor_is_not_cached_and_the_log_says_why_on
             return {{"cookie": dict(request.scope["headers"]).get(b"cookie", b"").decode()}}
         """
     async with opened(tmp_path, python) as client:
-        shown = []
+        loaded = []
         for cookie in ("who=ann", "who=bob"):
             client.cookies.clear()
-            shown.append(await client.load_page("/", headers={"cookie": cookie}))
+            loaded.append(await client.load_page("/", headers={"cookie": cookie}))
         found = await states(client, "/", "/?other")
-    assert [each.data["cookie"] for each in shown] == ["who=ann", "who=bob"]
-    assert [each.payload["ttl"] for each in shown] == [0, 0]
+    assert [each.data["cookie"] for each in loaded] == ["who=ann", "who=bob"]
+    assert [each.payload["ttl"] for each in loaded] == [0, 0]
     assert found == ["pass", "pass"]
     warnings = [r.getMessage() for r in caplog.records if "CACHE" in r.getMessage()]
     assert len(warnings) == 1
@@ -391,8 +391,8 @@ async def test_a_layout_s_loader_counts_as_the_page_s(tmp_path: Path) -> None:
         """
     write_tree(tmp_path, {"pages/layout.fxl": page(layout, LAYOUT)})
     async with opened(tmp_path) as client:
-        shown = await client.load_page("/", headers={"cookie": "theme=dark"})
-        assert shown.layout_data == {"theme": "dark"}
+        loaded = await client.load_page("/", headers={"cookie": "theme=dark"})
+        assert loaded.layout_data == {"theme": "dark"}
         assert await states(client, "/") == ["pass"]
 
 

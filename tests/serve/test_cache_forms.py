@@ -9,7 +9,7 @@ import pytest
 from fx.testing import open_app
 from tests.trees import page, write_tree
 
-KEPT = """
+CACHED = """
     CACHE = {"revalidate": 60}
 
     def to_markdown(ctx):
@@ -22,12 +22,12 @@ PUBLIC = """
         request.state.response.headers["cdn-cache-control"] = "max-age=60"
         return {}
     """
-ASKED = ({"x-fx-navigation": "1"}, {"accept": "text/markdown"})
+OTHER_FORMS = ({"x-fx-navigation": "1"}, {"accept": "text/markdown"})
 """Headers that ask for another form of a page at the page's own URL."""
 
 
-@pytest.mark.parametrize("python", [KEPT, PUBLIC + KEPT, PUBLIC])
-@pytest.mark.parametrize("headers", ASKED)
+@pytest.mark.parametrize("python", [CACHED, PUBLIC + CACHED, PUBLIC])
+@pytest.mark.parametrize("headers", OTHER_FORMS)
 async def test_what_shares_the_url_of_a_page_is_for_the_browser_alone(
     tmp_path: Path, python: str, headers: dict[str, str]
 ) -> None:
@@ -47,9 +47,9 @@ async def test_what_shares_the_url_of_a_page_is_for_the_browser_alone(
 
 
 async def test_a_browser_that_has_a_form_already_gets_not_modified(tmp_path: Path) -> None:
-    write_tree(tmp_path, {"pages/index.fxl": page(KEPT)})
+    write_tree(tmp_path, {"pages/index.fxl": page(CACHED)})
     async with open_app(tmp_path, mode="production", csp="off", llms=True) as client:
-        for headers in ASKED:
+        for headers in OTHER_FORMS:
             first = await client.get("/", headers=headers)
             again = {**headers, "if-none-match": first.headers["etag"]}
             second = await client.get("/", headers=again)

@@ -164,12 +164,12 @@ async def test_who_waits_for_a_revalidation_has_a_deadline_of_their_own(
     async with opened(tmp_path, files, route_middleware=hooks, **settings) as client:
         names(client)["plan"]["seconds"] = 4
 
-        async def late() -> None:
+        async def waiting() -> None:
             answers.append(await client.get("/", headers={"x-late": "2"}))
             assert 3 <= trio.current_time() < 3.5
 
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(late)
+            nursery.start_soon(waiting)
             await trio.sleep(1.5)
             nursery.start_soon(visit, client, answers)
     assert [r.status for r in answers] == [504, 504]
@@ -211,8 +211,8 @@ async def test_a_refresh_that_fails_keeps_the_stale_response_and_is_tried_again_
         await wait_all_tasks_blocked()
         assert len(begun) == 3
         await trio.sleep(100)
-        late = await client.get("/")
-    assert late.status == failure
+        expired = await client.get("/")
+    assert expired.status == failure
 
 
 @pytest.mark.parametrize("status", [404, 410])
@@ -318,7 +318,7 @@ SHOP = """
 
 
 @pytest.mark.parametrize(
-    ("url", "gone"),
+    ("url", "evicted"),
     [
         ("/shop/1", ["/shop/1", "/shop/1?a=1", "/shop/1.md"]),
         ("/shop/1/?b=2#c", ["/shop/1", "/shop/1?a=1", "/shop/1.md"]),
@@ -332,22 +332,22 @@ SHOP = """
 @pytest.mark.parametrize("base_url", ["", "/app"])
 @pytest.mark.parametrize("by", ["action", "hand"])
 async def test_an_invalidated_page_is_rendered_again(
-    tmp_path: Path, url: str, gone: list[str], base_url: str, by: str
+    tmp_path: Path, url: str, evicted: list[str], base_url: str, by: str
 ) -> None:
     files = {"pages/index.fxl": page(SHOP), "pages/shop/[id].fxl": page(SHOP)}
     urls = ["/", "/shop/1", "/shop/1?a=1", "/shop/1.md", "/shop/2"]
     async with opened(tmp_path, files, base_url=base_url, llms=True) as client:
         for each in urls:
             assert (await client.get(base_url + each)).headers["x-fx-cache"] == "miss"
-        given = base_url + url if url else ""
+        invalidated = base_url + url if url else ""
         if by == "action":
-            result = await client.action("/", "sell", {"urls": [given]})
+            result = await client.action("/", "sell", {"urls": [invalidated]})
             assert (result.headers.get("x-fx-invalidate") is None) is (not url)
         else:
             cache = client.app.state.fx.cache
-            assert cache.drop(given) == len(gone)
+            assert cache.drop(invalidated) == len(evicted)
         found = {each: (await client.get(base_url + each)).headers["x-fx-cache"] for each in urls}
-    assert [each for each, state in found.items() if state == "miss"] == gone
+    assert [each for each, state in found.items() if state == "miss"] == evicted
 
 
 async def test_what_was_loaded_before_an_invalidation_is_not_cached_after_it(
@@ -362,9 +362,9 @@ async def test_what_was_loaded_before_an_invalidation_is_not_cached_after_it(
             nursery.start_soon(visit, client, answers)
         assert trio.current_time() == 3
         assert len(names(client)["begun"]) == 2
-        shown = await client.get("/")
-        assert shown.headers["x-fx-cache"] == "hit"
-        assert '"n":2' in shown.text
+        response = await client.get("/")
+        assert response.headers["x-fx-cache"] == "hit"
+        assert '"n":2' in response.text
     assert ['"n":1' in answer.text for answer in answers] == [True, False]
 
 
@@ -449,10 +449,10 @@ async def test_a_page_that_streams_is_cached_when_it_is_whole(
     }
     async with opened(tmp_path, files, open_renderer=open_streaming) as client:
         names(client)["plan"]["status"] = 410
-        gone = await client.get("/")
+        failed = await client.get("/")
         names(client)["plan"]["status"] = 200
         answers = [await client.get("/") for _ in range(2)]
-    assert gone.status == 410  # a stream would have begun with 200
+    assert failed.status == 410  # a stream would have begun with 200
     assert [r.headers["x-fx-cache"] for r in answers] == ["miss", "hit"]
     for answer in answers:
         nonce = answer.headers["content-security-policy-report-only"].partition("'nonce-")[2][:32]

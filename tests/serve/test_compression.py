@@ -166,9 +166,9 @@ async def test_head_has_the_headers_of_get(tmp_path: Path, form: dict[str, str])
     assert head.body == b""
 
 
-async def answer(client: Client, **made: Any) -> TestResponse:
-    made.setdefault("headers", {"content-type": "text/plain"})
-    return await client.post("/api/answer", json=made, headers=ALL)
+async def answer(client: Client, **response: Any) -> TestResponse:
+    response.setdefault("headers", {"content-type": "text/plain"})
+    return await client.post("/api/answer", json=response, headers=ALL)
 
 
 async def test_endpoints_are_compressed_and_their_strong_etags_weakened(tmp_path: Path) -> None:
@@ -324,7 +324,7 @@ class Louder:
         await self.app(scope, receive, changed if scope["type"] == "http" else send)
 
 
-KEPT = f"""
+CACHED = f"""
     CACHE = {{"revalidate": 60}}
 
     @server
@@ -351,7 +351,7 @@ async def open_renderer() -> AsyncIterator[Scripted]:
 async def test_cached_responses_are_compressed_once_for_all(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, csp: str, form: dict[str, str]
 ) -> None:
-    async with opened(tmp_path, KEPT, csp=csp, open_renderer=open_renderer) as client:
+    async with opened(tmp_path, CACHED, csp=csp, open_renderer=open_renderer) as client:
         await client.get("/", headers=form)
         monkeypatch.setattr(ENCODE, None)  # a hit has nothing to encode
         bodies = []
@@ -377,7 +377,7 @@ async def test_cached_responses_are_compressed_once_for_all(
 
 
 async def test_a_cached_response_is_encoded_again_without_gzip(tmp_path: Path) -> None:
-    async with opened(tmp_path, KEPT) as client:
+    async with opened(tmp_path, CACHED) as client:
         plain = await client.get("/", headers=NAVIGATION)
         found = await client.get("/", headers={**NAVIGATION, "accept-encoding": "br"})
         head = await client.request("HEAD", "/", headers={**NAVIGATION, **ALL})
@@ -387,7 +387,7 @@ async def test_a_cached_response_is_encoded_again_without_gzip(tmp_path: Path) -
 
 
 async def test_middleware_sees_bodies_as_they_are(tmp_path: Path) -> None:
-    async with opened(tmp_path, KEPT, middleware=[f"{__name__}.Louder"]) as client:
+    async with opened(tmp_path, CACHED, middleware=[f"{__name__}.Louder"]) as client:
         await client.get("/", headers=NAVIGATION)
         anonymous = await client.get("/", headers={**NAVIGATION, **ALL})
         personal = await client.get("/", headers={**NAVIGATION, **ALL, "cookie": "session=1"})

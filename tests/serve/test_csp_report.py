@@ -59,7 +59,7 @@ def test_both_forms_of_a_report_are_read_as_one_problem() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "shown"),
+    ("url", "origin"),
     [
         ("inline", "inline"),
         ("eval", "eval"),
@@ -70,8 +70,8 @@ def test_both_forms_of_a_report_are_read_as_one_problem() -> None:
         ("https://" + "x" * 5000, "https://" + "x" * 112),
     ],
 )
-def test_of_what_was_blocked_only_the_origin_is_reported(url: str, shown: str) -> None:
-    assert parse_reports(new_form(url))[0].blocked == shown
+def test_of_what_was_blocked_only_the_origin_is_reported(url: str, origin: str) -> None:
+    assert parse_reports(new_form(url))[0].blocked == origin
 
 
 def test_other_reports_are_left_alone_and_long_lists_cut() -> None:

@@ -43,8 +43,8 @@ async def client(project: Path) -> AsyncIterator[Client]:
 
 async def status_of(client: Client, headers: dict[str, str], **body: Any) -> int:
     """Post with exactly these of the headers that the check looks at."""
-    given = {"sec-fetch-site": "", **headers}
-    response = await client.post(URL, headers=given, **(body or {"json": {}}))
+    all_headers = {"sec-fetch-site": "", **headers}
+    response = await client.post(URL, headers=all_headers, **(body or {"json": {}}))
     if response.status == 403:
         assert response.json()["ok"] is False
         assert response.json()["error"].startswith("CSRF ")

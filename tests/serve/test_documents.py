@@ -48,7 +48,7 @@ def normal(response: TestResponse) -> tuple[object, ...]:
 
 async def test_repeated_requests_get_what_they_would_without_the_memo(tmp_path: Path) -> None:
     root = write_tree(tmp_path, {"pages/index.fxl": page(PAGE), "pages/[name].fxl": page(PAGE)})
-    asked: list[tuple[str, dict[str, str]]] = [
+    requests: list[tuple[str, dict[str, str]]] = [
         ("/", {}),
         ("/", {"x-who": "ann"}),
         ("/", {"x-who": "ann", "x-status": "203"}),
@@ -74,7 +74,7 @@ async def test_repeated_requests_get_what_they_would_without_the_memo(tmp_path: 
             answers[memo] = [
                 normal(await client.get(path, headers=headers))
                 for _ in range(4)
-                for path, headers in asked
+                for path, headers in requests
             ]
         renders[memo] = len(renderer.payloads)
     assert answers[True] == answers[False]

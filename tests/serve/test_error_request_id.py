@@ -35,7 +35,7 @@ async def test_the_id_is_there_from_status_500_on(tmp_path: Path) -> None:
     }
     async with open_app(write_tree(tmp_path, pages)) as client:
         down = await client.get("/down")
-        gone = await client.get("/gone")
+        client_error = await client.get("/gone")
     known = down.headers["x-request-id"]
     assert f'"requestId":"{known}"' in down.text
-    assert "requestId" not in gone.text
+    assert "requestId" not in client_error.text

@@ -84,9 +84,9 @@ async def test_passwords_tokens_and_files_do_not_come_back(client: Client) -> No
 
 @given(st.dictionaries(st.text(), st.text() | st.lists(st.text())))
 def test_fields_with_private_names_are_not_refilled(values: dict[str, str | list[str]]) -> None:
-    shown = refill_values({**values, "Password2": "x", "api_TOKEN": "x", "_pin": "x"})
-    assert not any(is_private(name) for name in shown)
-    assert shown.items() <= values.items()
+    refilled = refill_values({**values, "Password2": "x", "api_TOKEN": "x", "_pin": "x"})
+    assert not any(is_private(name) for name in refilled)
+    assert refilled.items() <= values.items()
 
 
 @pytest.mark.parametrize("name", PRIVATE.split())

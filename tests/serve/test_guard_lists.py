@@ -57,7 +57,7 @@ HOOKS = """
 
     def hook(name):
         async def refuse(connection):
-            connection.app.state.asked.append(name)
+            connection.app.state.called.append(name)
             if name in connection.app.state.refusing:
                 return PlainTextResponse("refused", 403)
         return refuse
@@ -157,12 +157,12 @@ async def test_the_kind_of_a_file_and_the_representation_decide_which_hooks_run(
         state = client.app.state
         for key, guards in GUARDS.items():
             for ask in ASK[key]:
-                state.ran, state.asked, state.refusing = [], [], frozenset[str]()
+                state.ran, state.called, state.refusing = [], [], frozenset[str]()
                 status = await ask(client)
-                assert state.asked == [name for name in guards if name in lists], key
+                assert state.called == [name for name in guards if name in lists], key
                 assert status == (404 if key[1] == "not-found" else 200), (key, status)
                 assert state.ran == ([] if key[1] == "not-found" else [key[0]])
-                for name in state.asked.copy():
+                for name in state.called.copy():
                     state.ran, state.refusing = [], frozenset({name})
                     assert await ask(client) in (403, 404), (key, name)
                     assert state.ran == [], (key, name)
@@ -171,21 +171,21 @@ async def test_the_kind_of_a_file_and_the_representation_decide_which_hooks_run(
 async def test_routes_of_the_application_are_guarded_by_none_of_the_lists(tmp_path: Path) -> None:
     root, module = project(tmp_path)
 
-    async def shown(request: object) -> PlainTextResponse:
+    async def respond(request: object) -> PlainTextResponse:
         return PlainTextResponse("shown")
 
     async def accepted(socket: WebSocket) -> None:
         await socket.accept()
 
-    routes = [Route("/raw", shown), WebSocketRoute("/raw", accepted)]
+    routes = [Route("/raw", respond), WebSocketRoute("/raw", accepted)]
     lists = {name: [f"{module}.{name}"] for name in LISTS}
     async with open_app(root, route_middleware=lists) as client:
         client.app.router.routes.extend(routes)
-        client.app.state.asked, client.app.state.refusing = [], frozenset(LISTS)
+        client.app.state.called, client.app.state.refusing = [], frozenset(LISTS)
         assert [await _request("GET", "/raw")(client), await _handshake("/raw")(client)] == [
             200
         ] * 2
-        assert client.app.state.asked == []
+        assert client.app.state.called == []
 
 
 def test_it_is_said_of_every_form_of_every_kind_of_file_who_guards_it() -> None:

@@ -330,7 +330,7 @@ async def open_guarded(
     }
 
 
-async def asked(client: Client, form: Ask, path: str) -> tuple[Response, list[str], list[Any]]:
+async def ask_page(client: Client, form: Ask, path: str) -> tuple[Response, list[str], list[Any]]:
     """Ask for a page; return the answer, the files whose code ran, and what hooks judged."""
     state = client.app.state
     state.ran, state.judged = [], []
@@ -342,7 +342,7 @@ async def misjudged(client: Client, case: Case, hook: str) -> list[object]:
     is_open = case.by_path if hook == "by_path" else case.is_open
     wrong: list[object] = []
     for name, form in FORMS.items():
-        answer, ran, judged = await asked(client, form, case.url)
+        answer, ran, judged = await ask_page(client, form, case.url)
         fits = {route.source for route in judged} == {case.source}
         passed = set(ran) == {case.source} and answer.status == 200
         passed = passed or (answer.status == 303 and bool(ran) and "scripts" in name)
@@ -352,7 +352,7 @@ async def misjudged(client: Client, case: Case, hook: str) -> list[object]:
             wrong.append((case.url, name, answer, ran, judged))
     open_sources = {each.source for each in CASES if each.is_open}
     for name, form in ODD_FORMS.items():
-        answer, ran, judged = await asked(client, form, case.url)
+        answer, ran, judged = await ask_page(client, form, case.url)
         seen = {route.source for route in judged}
         allowed = seen if hook == "by_path" else seen & open_sources
         if not set(ran) <= allowed or (not ran and "secret" in answer.text):
@@ -414,7 +414,7 @@ async def test_who_is_signed_in_sees_every_page_in_every_form(tmp_path: Path) ->
             if case.pages is not DYNAMIC:
                 continue
             for name, form in FORMS.items():
-                answer, ran, judged = await asked(client, form, case.url)
+                answer, ran, judged = await ask_page(client, form, case.url)
                 assert ran and set(ran) == {case.source}, (case, name, answer)
                 values = [dict(route.params) for route in judged]
                 assert values == values[:1] * len(values)
@@ -428,10 +428,10 @@ async def test_the_ways_in_are_open_where_they_are_pages_of_the_app(
     project, settings = await open_guarded(tmp_path, pages, "require_user", "")
     async with open_app(project, **settings) as client:
         for form in FORMS.values():
-            _, ran, _ = await asked(client, form, f"/{name}")
+            _, ran, _ = await ask_page(client, form, f"/{name}")
             assert set(ran) == {f"pages/(auth)/{name}.fxl"}
         for form in (_post(*JSON), _socket):
-            _, ran, judged = await asked(client, form, f"/{name}.md")
+            _, ran, judged = await ask_page(client, form, f"/{name}.md")
             assert (ran, judged[0].pattern) == ([], "/[team]")
 
 
@@ -448,10 +448,10 @@ async def test_a_stored_response_is_guarded_by_its_route_as_well(tmp_path: Path)
         assert (await client.post("/api/__auth/login", json=body)).status == 200
         for form in forms:
             for visitor in (client, stranger, client, stranger):
-                answer, _, judged = await asked(visitor, form, "/login")
+                answer, _, judged = await ask_page(visitor, form, "/login")
                 assert ("secret" in answer.text) is (visitor is client)
                 assert {route.pattern for route in judged} == {"/[team]"}
-                assert "secret" in (await asked(visitor, form, "/public"))[0].text
+                assert "secret" in (await ask_page(visitor, form, "/public"))[0].text
 
 
 def test_cases_are_what_they_are_called() -> None:

@@ -85,7 +85,7 @@ def written(files: list[str], root: Path) -> None:
     write_tree(root, {"watch_hook.py": HOOK, **pages})
 
 
-async def asked_everything(root: Path, paths: list[str], base: str) -> list[tuple[Any, Any, str]]:
+async def ask_everything(root: Path, paths: list[str], base: str) -> list[tuple[Any, Any, str]]:
     """Return what hooks were told and what ran, for each form of each URL."""
     hooks = {"pages": ["watch_hook.watch"], "apis": ["watch_hook.watch"]}
     found: list[tuple[Any, Any, str]] = []
@@ -124,6 +124,6 @@ def test_hooks_get_the_route_whose_code_runs(
         root = Path(folder)
         files = sound(tree)
         written(files, root)
-        for judged, ran, what in trio.run(asked_everything, root, paths, base):
+        for judged, ran, what in trio.run(ask_everything, root, paths, base):
             assert ran == judged, (files, what)
             assert len(judged) <= 1, (files, what)

@@ -87,11 +87,11 @@ async def test_a_public_loader_of_a_layout_runs_for_whom_a_guard_refuses_and_non
     project = write_tree(tmp_path, {**pages, **boundaries, **guarded, **guard})
     headers = {"x-fx-navigation": navigation}
     async with open_app(project, **settings_of(project)) as client:
-        shown = {
+        answers = {
             url: await client.get(url, headers=headers) for url in ("/", "/shown", "/no/where")
         }
-    assert [answer.status for answer in shown.values()] == [403, 403, 404]
-    for answer in shown.values():
+    assert [answer.status for answer in answers.values()] == [403, 403, 404]
+    for answer in answers.values():
         assert "Corner Books" in answer.text
         assert "hunter2" not in answer.text
 
@@ -116,10 +116,10 @@ async def test_a_guard_that_takes_too_long_shows_nothing(
 ) -> None:
     async with open_app(project, **settings_of(project)) as client:
         begin = trio.current_time()
-        late = await client.get("/admin", headers={"slow": "1"})
+        timed_out = await client.get("/admin", headers={"slow": "1"})
         assert trio.current_time() - begin == 30
-    assert late.status == 504
-    assert "hunter2" not in late.text
+    assert timed_out.status == 504
+    assert "hunter2" not in timed_out.text
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ REFUSING = """
 
 
 @pytest.mark.parametrize(
-    ("files", "shown"),
+    ("files", "boundary"),
     [
         ({"not-found": "", "layout": ""}, "pages/not-found.fxl"),
         ({"not-found": "", "layout": "", "error": ""}, "pages/not-found.fxl"),
@@ -239,7 +239,7 @@ REFUSING = """
     ],
 )
 async def test_whom_a_guard_refuses_gets_the_nearest_page_for_a_404_without_loaders(
-    tmp_path: Path, files: dict[str, str], shown: str | None
+    tmp_path: Path, files: dict[str, str], boundary: str | None
 ) -> None:
     name = f"refusing_{abs(hash(tmp_path))}"
     pages = {
@@ -253,7 +253,7 @@ async def test_whom_a_guard_refuses_gets_the_nearest_page_for_a_404_without_load
     assert (payload.status, html.status) == (404, 404)
     assert (payload.error, payload.payload["boundary"]) == (
         "This page could not be found.",
-        shown,
+        boundary,
     )
     assert "hunter2" not in html.text + str(payload)
 

@@ -182,16 +182,16 @@ async def test_the_next_one_evaluates_when_the_first_has_disconnected(
         await trio.sleep(5)
         return Evaluation(frozenset({"page"}), reusable=True)
 
-    gone = trio.CancelScope()
+    disconnecting = trio.CancelScope()
 
     async def first() -> None:
-        with gone:
+        with disconnecting:
             await evaluations.ask("/", scope(), evaluate)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(first)
         await wait_all_tasks_blocked()
-        gone.cancel()
+        disconnecting.cancel()
         assert await evaluations.ask("/", scope(), evaluate) == {"page"}
     assert len(begun) == 2
     assert evaluations._visitors == {} and evaluations._waiting == 0

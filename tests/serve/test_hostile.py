@@ -53,8 +53,8 @@ class CountingRenderer:
     async def render(self, page: int, payload: bytes) -> Rendered:
         self.renders += 1
         state = json.loads(payload)
-        shown = json.dumps([state["props"], state["layouts"]]).replace("<", "&lt;")
-        return Rendered(b"", shown.encode())
+        rendered = json.dumps([state["props"], state["layouts"]]).replace("<", "&lt;")
+        return Rendered(b"", rendered.encode())
 
 
 @pytest.fixture

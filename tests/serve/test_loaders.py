@@ -174,15 +174,15 @@ async def test_a_loader_error_shows_the_nearest_boundary_with_its_layout_s_data(
         },
     )
     async with open_app(tmp_path) as client:
-        shown = await client.load_page("/shop/7")
+        loaded = await client.load_page("/shop/7")
         document = await client.get("/shop/7")
-    assert shown.status == 409
-    assert shown.payload["ok"] is False
-    assert shown.payload["boundary"] == "pages/shop/error.fxl"
-    assert shown.payload["type"] == "LoaderError"
-    assert shown.payload["data"] == {"sku": "7"}
-    assert shown.error == "sold out"
-    assert shown.layout_data == {"user": "Ann"}
+    assert loaded.status == 409
+    assert loaded.payload["ok"] is False
+    assert loaded.payload["boundary"] == "pages/shop/error.fxl"
+    assert loaded.payload["type"] == "LoaderError"
+    assert loaded.payload["data"] == {"sku": "7"}
+    assert loaded.error == "sold out"
+    assert loaded.layout_data == {"user": "Ann"}
     assert document.status == 409
     assert '"error":"sold out"' in document.text
 
@@ -205,8 +205,8 @@ async def test_a_boundary_outside_a_layout_shows_its_failure(tmp_path: Path) -> 
         },
     )
     async with open_app(tmp_path) as client:
-        shown = await client.load_page("/shop")
-    assert (shown.status, shown.payload["boundary"]) == (503, "pages/error.fxl")
+        loaded = await client.load_page("/shop")
+    assert (loaded.status, loaded.payload["boundary"]) == (503, "pages/error.fxl")
 
 
 async def test_a_failing_root_layout_leaves_the_root_error_page_without_layout(
@@ -228,9 +228,9 @@ async def test_a_failing_root_layout_leaves_the_root_error_page_without_layout(
         },
     )
     async with open_app(tmp_path) as client:
-        shown = await client.load_page("/")
-    assert shown.payload["boundary"] == "pages/error.fxl"
-    assert shown.payload["layouts"] == []
+        loaded = await client.load_page("/")
+    assert loaded.payload["boundary"] == "pages/error.fxl"
+    assert loaded.payload["layouts"] == []
 
 
 async def test_a_404_of_a_loader_shows_the_nearest_error_page_and_without_one_not_found(
@@ -255,9 +255,9 @@ async def test_a_404_of_a_loader_shows_the_nearest_error_page_and_without_one_no
     async with open_app(tmp_path) as client:
         assert (await client.load_page("/a")).payload["boundary"] == "pages/not-found.fxl"
         for path in ("/shop/b", "/shop/deep/c"):
-            shown = await client.load_page(path)
-            assert (shown.status, shown.payload["boundary"]) == (404, "pages/shop/error.fxl")
-            assert shown.payload["error"] == "no such thing"
+            loaded = await client.load_page(path)
+            assert (loaded.status, loaded.payload["boundary"]) == (404, "pages/shop/error.fxl")
+            assert loaded.payload["error"] == "no such thing"
         unmatched = await client.load_page("/nowhere")
     assert unmatched.status == 404
     assert unmatched.payload["boundary"] == "pages/not-found.fxl"
@@ -291,10 +291,10 @@ async def test_not_found_renders_the_nearest_not_found_page_and_without_one_an_e
     expected["/shop/deep/further/d"] = nearest
     async with open_app(tmp_path) as client:
         for path, boundary in expected.items():
-            shown = await client.load_page(path)
-            assert (shown.status, shown.payload["boundary"]) == (404, boundary)
-            assert shown.payload["error"] == "no such thing"
-            assert (shown.payload["type"], shown.payload["data"]) == ("NotFound", {"id": 5})
+            loaded = await client.load_page(path)
+            assert (loaded.status, loaded.payload["boundary"]) == (404, boundary)
+            assert loaded.payload["error"] == "no such thing"
+            assert (loaded.payload["type"], loaded.payload["data"]) == ("NotFound", {"id": 5})
 
 
 async def test_an_error_page_that_fails_gives_way_to_the_next_and_the_built_in_one(
@@ -339,14 +339,14 @@ async def test_another_exception_is_a_500_that_says_nothing_in_production(tmp_pa
         },
     )
     async with open_app(tmp_path) as client:
-        shown = await client.load_page("/")
-        assert shown.status == 500
-        assert shown.payload["type"] == "ZeroDivisionError"
+        loaded = await client.load_page("/")
+        assert loaded.status == 500
+        assert loaded.payload["type"] == "ZeroDivisionError"
     async with open_app(tmp_path, mode="production") as client:
-        shown = await client.load_page("/")
-    assert shown.status == 500
-    assert shown.error == "An unexpected error occurred."
-    assert shown.payload["type"] == "ServerError"
+        loaded = await client.load_page("/")
+    assert loaded.status == 500
+    assert loaded.error == "An unexpected error occurred."
+    assert loaded.payload["type"] == "ServerError"
 
 
 async def test_visitors_who_meet_the_same_failure_write_one_traceback(
@@ -604,8 +604,8 @@ async def test_a_loader_error_inside_a_nursery_is_the_loader_error(tmp_path: Pat
         },
     )
     async with open_app(tmp_path) as client:
-        shown = await client.load_page("/")
-    assert (shown.status, shown.error) == (418, "deep")
+        loaded = await client.load_page("/")
+    assert (loaded.status, loaded.error) == (418, "deep")
 
 
 async def test_what_a_loader_may_ask_of_the_request(tmp_path: Path) -> None:

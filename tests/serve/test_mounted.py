@@ -106,8 +106,8 @@ class Mounted(Client):
     carries: bool = True
 
     def scope(self, kind: str, url: str, headers: Any) -> Scope:
-        asked = self.root_path + url if self.carries else url
-        return {**super().scope(kind, asked, headers), "root_path": self.root_path}
+        requested = self.root_path + url if self.carries else url
+        return {**super().scope(kind, requested, headers), "root_path": self.root_path}
 
 
 BASES = [("", True), ("", False), ("/base", True), ("/base", False)]
@@ -253,23 +253,23 @@ async def test_every_name_of_a_mount_is_one_path_for_all_of_an_app(tmp_path: Pat
     async with opened(tmp_path, "", carries=True) as inner:
         client = Client(Starlette(routes=[Mount("/t/{tenant}", inner.app)]))  # type: ignore[arg-type]
         for tenant in TENANTS:
-            mount, asked = f"/t/{quote(tenant, safe=SAFE_IN_PATHS)}", f"/t/{quote(tenant)}"
-            page = await client.get(f"{asked}/")
+            mount, requested = f"/t/{quote(tenant, safe=SAFE_IN_PATHS)}", f"/t/{quote(tenant)}"
+            page = await client.get(f"{requested}/")
             assert page.status_code == 200, tenant
             assert state_of(page.text)["page"]["base"] == mount
             report = page.headers["content-security-policy"].rpartition("; ")[2]
-            told = mount.replace(";", "%3B").replace(",", "%2C")
-            assert report == f"report-uri {told}/api/__csp-report"
+            reported = mount.replace(";", "%3B").replace(",", "%2C")
+            assert report == f"report-uri {reported}/api/__csp-report"
             for url in ("/members", "/away", "/basket/"):
-                location = (await client.get(asked + url)).headers["location"]
+                location = (await client.get(requested + url)).headers["location"]
                 assert location.partition("?")[0] == f"{mount}/basket"
-            assert (await client.get(f"{asked}/robots.txt")).text == "hello\n"
-            listed = (await client.get(f"{asked}/llms.txt")).text
+            assert (await client.get(f"{requested}/robots.txt")).text == "hello\n"
+            listed = (await client.get(f"{requested}/llms.txt")).text
             assert f"(http://{client.host}/t/{quote(tenant)}/basket.md)" in listed
             assert len(listed.splitlines()) == len(listed.split("\n")) - 1 == 8, listed
-            openapi = (await client.get(f"{asked}/openapi.json")).json()
+            openapi = (await client.get(f"{requested}/openapi.json")).json()
             assert openapi["servers"] == [{"url": mount}]
-            async with client.websocket(f"{asked}/basket") as ws:
+            async with client.websocket(f"{requested}/basket") as ws:
                 assert "path" in await ws.receive_json()
 
 
@@ -277,20 +277,20 @@ async def test_cached_pages_are_evicted_below_each_path(tmp_path: Path) -> None:
     async with opened(tmp_path, "", carries=True) as client:
         plain = Client(client.app)
 
-        async def made(client: Client) -> str:
+        async def render_number(client: Client) -> str:
             found = re.search(r'"made":(\d+)', (await client.get("/kept")).text)
             assert found is not None
             return found[1]
 
-        assert await made(client) == await made(client)
-        assert await made(plain) != await made(client)
-        before = await made(client)
+        assert await render_number(client) == await render_number(client)
+        assert await render_number(plain) != await render_number(client)
+        before = await render_number(client)
         headers = {"content-type": "application/json", "origin": f"http://{client.host}"}
         response = await client.request(
             "POST", "/api/__actions/index/forget", headers=headers, content=b"{}"
         )
         assert response.json() == {"ok": True}, response.text
-        assert await made(client) != before
+        assert await render_number(client) != before
 
 
 async def test_more_paths_than_are_cached_are_served(tmp_path: Path) -> None:

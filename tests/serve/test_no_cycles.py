@@ -94,7 +94,7 @@ async def test_nothing_of_a_page_waits_for_the_garbage_collector(
     for number, loader in enumerate(LOADERS.values()):
         files[f"pages/plain/n{number}.fxl"] = files[f"pages/shown/n{number}.fxl"] = page(loader)
     write_tree(tmp_path, files)
-    kept = set()
+    retained = set()
     async with open_app(tmp_path) as client:
         for number, what in enumerate(LOADERS):
             full = process_unsent.capacity + 1 if "no room" in what else 0
@@ -105,8 +105,8 @@ async def test_nothing_of_a_page_waits_for_the_garbage_collector(
                         await client.get(url, headers=navigation)
                         assert len(LOADED) == 1
                         if LOADED[0]() is not None:
-                            kept.add((what, url, *navigation))
-    assert kept == set()
+                            retained.add((what, url, *navigation))
+    assert retained == set()
 
 
 async def test_nothing_of_a_page_whose_client_leaves_waits_for_the_garbage_collector(
@@ -117,7 +117,7 @@ async def test_nothing_of_a_page_whose_client_leaves_waits_for_the_garbage_colle
     files = {"pages/index.fxl": text, "pages/waits/index.fxl": page("await trio.sleep_forever()")}
     files["pages/waits/loading.fxl"] = BOUNDARY
     write_tree(tmp_path, files)
-    kept = set()
+    retained = set()
     async with open_app(tmp_path, open_renderer=open_renderer) as client:
         for url in ("/", "/waits"):
             for headers in ({}, {"x-fx-navigation": "1"}):
@@ -130,8 +130,8 @@ async def test_nothing_of_a_page_whose_client_leaves_waits_for_the_garbage_colle
                     await trio.testing.wait_all_tasks_blocked()
                     assert len(LOADED) == 1
                     if LOADED[0]() is not None:
-                        kept.add((url, *headers))
-    assert kept == set()
+                        retained.add((url, *headers))
+    assert retained == set()
 
 
 HANDLERS = {
@@ -159,7 +159,7 @@ async def test_nothing_of_a_websocket_waits_for_the_garbage_collector(tmp_path: 
         body = f'loaded = Loaded(text="a text")\nawait ws.accept()\n{dedent(handler)}'
         text = f"{imports}async def websocket(ws):\n{indent(body, '    ')}{UI}"
         write_tree(tmp_path, {f"pages/n{number}.fxl": text})
-    kept = set()
+    retained = set()
     async with open_app(tmp_path) as client:
         for number, what in enumerate(HANDLERS):
             with no_garbage_collection():
@@ -169,8 +169,8 @@ async def test_nothing_of_a_websocket_waits_for_the_garbage_collector(tmp_path: 
                 await trio.testing.wait_all_tasks_blocked()
                 assert len(LOADED) == 1
                 if LOADED[0]() is not None:
-                    kept.add(what)
-    assert kept == set()
+                    retained.add(what)
+    assert retained == set()
 
 
 ACTIONS = {
@@ -204,7 +204,7 @@ async def test_nothing_of_a_stream_waits_for_the_garbage_collector(
     text = "\n\n".join(f"@{kind}\nasync def {one}(request):\n{functions[one]}" for one in functions)
     write_tree(tmp_path, {"pages/index.fxl": f"{imports}{text}{UI}"})
     left = [name for name in functions if "forever" in functions[name]]
-    kept = set()
+    retained = set()
     async with open_app(tmp_path) as client:
         for name in functions:
             method, url = ("POST" if kind == "action" else "GET"), f"/api/__{kind}s/index/{name}"
@@ -217,5 +217,5 @@ async def test_nothing_of_a_stream_waits_for_the_garbage_collector(
                 await trio.testing.wait_all_tasks_blocked()
                 assert len(LOADED) == 1
                 if LOADED[0]() is not None:
-                    kept.add(list(ACTIONS)[int(name.removeprefix("n"))])
-    assert kept == set()
+                    retained.add(list(ACTIONS)[int(name.removeprefix("n"))])
+    assert retained == set()

@@ -160,10 +160,10 @@ def test_decimals_are_read_from_text_and_numbers(model: type) -> None:
 )
 def test_whatever_a_form_field_is_read_as_can_be_sent(model: type, field: str, text: str) -> None:
     try:
-        made = build(model, {field: text}, form=True)
+        built = build(model, {field: text}, form=True)
     except ValidationActionError:
         return
-    json.loads(encode(made, place="here"))
+    json.loads(encode(built, place="here"))
 
 
 @given(st.text(alphabet='0123456789eE+-.[]{}":,nulINf', max_size=30))

@@ -211,8 +211,8 @@ async def test_a_body_that_comes_too_slowly_is_reported_on_an_error_page(
 
 async def test_the_query_of_a_page_survives_its_form(built: Path) -> None:
     async with open_built(built, **settings(built)) as client:
-        shown = await client.get("/notes/5?q=a%26b&p=2")
-        assert 'action="/api/__actions/notes/5/save?q=a%26b&amp;p=2"' in shown.text
+        form_page = await client.get("/notes/5?q=a%26b&p=2")
+        assert 'action="/api/__actions/notes/5/save?q=a%26b&amp;p=2"' in form_page.text
         url = f"{URL}?q=a%26b&p=2"
         done = await client.post(url, content=b"name=A", headers=FORM)
         failed = await client.post(url, content=b"x=A", headers=FORM)

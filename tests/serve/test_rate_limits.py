@@ -102,10 +102,10 @@ async def test_each_form_of_a_route_tells_it_in_its_own_shape(tmp_path: Path) ->
         head = await client.request("HEAD", "/")
         payload = await client.get("/", headers=NAVIGATION)
         markdown = await client.get("/index.md")
-        asked = await client.get("/", headers={"accept": "text/markdown"})
+        negotiated = await client.get("/", headers={"accept": "text/markdown"})
         called = await client.action("/", "save")
     assert allowed.status == 200
-    for each in (html, head, payload, markdown, asked, called):
+    for each in (html, head, payload, markdown, negotiated, called):
         assert each.status == 429
         assert int(each.headers["retry-after"]) > 3000
         assert "ratelimit" in each.headers
@@ -266,11 +266,11 @@ async def test_a_refusal_can_be_read_by_another_origin(tmp_path: Path) -> None:
     origin = {"origin": "https://other.example"}
     async with opened(tmp_path, rate, cors={"origins": ["*"]}) as client:
         await client.get("/api/items")
-        asked = await client.request(
+        preflight = await client.request(
             "OPTIONS", "/api/items", headers={**origin, "access-control-request-method": "GET"}
         )
         refused = await client.get("/api/items", headers=origin)
-    assert (asked.status, refused.status) == (200, 429)
+    assert (preflight.status, refused.status) == (200, 429)
     assert refused.headers["access-control-allow-origin"] == "*"
 
 

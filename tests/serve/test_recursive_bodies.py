@@ -59,7 +59,7 @@ def build(model: type, value: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("model", "value", "made"),
+    ("model", "value", "built"),
     [
         (
             Comment,
@@ -71,8 +71,8 @@ def build(model: type, value: Any) -> Any:
         (Left, {"rights": [{"lefts": [None, {}]}]}, Left((Right([None, Left()]),))),
     ],
 )
-def test_a_class_that_contains_itself_is_built(model: type, value: Any, made: Any) -> None:
-    assert build(model, value) == made
+def test_a_class_that_contains_itself_is_built(model: type, value: Any, built: Any) -> None:
+    assert build(model, value) == built
 
 
 def test_an_error_far_inside_has_its_path() -> None:

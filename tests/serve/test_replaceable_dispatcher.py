@@ -15,7 +15,7 @@ from fxtrio.serve.replaceable_dispatcher import Replaceable
 
 
 @attrs.define
-class Told:
+class Sent:
     """What clients have been sent, by path."""
 
     messages: list[tuple[str, Message]] = attrs.field(factory=list)
@@ -35,7 +35,7 @@ async def wait_for_ever(scope: Scope, receive: Receive, send: Send) -> None:
 
 async def closed(replaced: Collection[str]) -> list[tuple[str, Message]]:
     """Return what clients of /a and /b are sent when code of ``replaced`` is another."""
-    told, app = Told(), Replaceable(wait_for_ever)
+    sent, app = Sent(), Replaceable(wait_for_ever)
 
     async def receive() -> Message:
         await trio.sleep_forever()
@@ -44,13 +44,13 @@ async def closed(replaced: Collection[str]) -> list[tuple[str, Message]]:
     async with trio.open_nursery() as nursery:
         for path in ("/a", "/b"):
             scope = {"type": "websocket", "path": path}
-            nursery.start_soon(app, scope, receive, partial(told.send, path))
+            nursery.start_soon(app, scope, receive, partial(sent.send, path))
         await wait_all_tasks_blocked()
-        told.messages.clear()
+        sent.messages.clear()
         app.replace(wait_for_ever, replaced)
         await wait_all_tasks_blocked()
         nursery.cancel_scope.cancel()
-    return told.messages
+    return sent.messages
 
 
 async def test_sockets_of_a_page_that_is_replaced_are_closed_so_that_clients_come_again() -> None:

@@ -53,16 +53,16 @@ async def test_request_ids_differ_and_an_incoming_one_is_not_trusted(client: Cli
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"), [("mine-1.2_3", True), ("a" * 129, False), ("a b", False), ("a,b", False)]
+    ("incoming", "used"), [("mine-1.2_3", True), ("a" * 129, False), ("a b", False), ("a,b", False)]
 )
 async def test_an_incoming_id_is_used_where_it_is_trusted_and_well_formed(
-    tmp_path: Path, given: str, kept: bool
+    tmp_path: Path, incoming: str, used: bool
 ) -> None:
     write_tree(tmp_path, FILES)
     trusting = {"trust_incoming_request_id": True}
     async with open_app(tmp_path, observability=trusting) as client:
-        response = await client.get("/", headers={"x-request-id": given})
-    assert (response.headers["x-request-id"] == given) is kept
+        response = await client.get("/", headers={"x-request-id": incoming})
+    assert (response.headers["x-request-id"] == incoming) is used
 
 
 async def test_without_observability_there_is_no_id(tmp_path: Path) -> None:
@@ -215,13 +215,13 @@ async def test_hidden_files_of_public_are_served_below_well_known_alone(
     tmp_path: Path, mode: Any
 ) -> None:
     hidden = (".env", ".git/config", "a/.htpasswd", ".hidden/x.txt", ".well-known/.x")
-    shown = (".well-known/security.txt", "a/b.c.txt", "..x.txt")
-    names = [f"public/{name}" for name in (*hidden, *shown)]
+    served = (".well-known/security.txt", "a/b.c.txt", "..x.txt")
+    names = [f"public/{name}" for name in (*hidden, *served)]
     write_tree(tmp_path, {**FILES, **dict.fromkeys(names, "text")})
     async with open_app(tmp_path, mode=mode, secret_keys=("k" * 32,)) as client:
-        found = {name: (await client.get(f"/{name}")).status for name in (*hidden, *shown[:2])}
+        found = {name: (await client.get(f"/{name}")).status for name in (*hidden, *served[:2])}
         found |= {f"/{name}": (await client.get(f"/%2e{name[1:]}")).status for name in hidden[:2]}
-    assert {name for name, status in found.items() if status == 200} == set(shown[:2])
+    assert {name for name, status in found.items() if status == 200} == set(served[:2])
 
 
 async def test_development_serves_files_that_appear_later(tmp_path: Path) -> None:
@@ -295,6 +295,6 @@ async def test_a_built_in_error_page_leads_to_the_home_page(tmp_path: Path) -> N
 
 def test_the_request_of_a_page_has_all_that_starlette_sets() -> None:
     scope = {"type": "http"}
-    made = BodilessRequest(scope)
-    for name, value in vars(PageRequest(scope, made.receive)).items():
-        assert getattr(made, name) is value, name
+    request = BodilessRequest(scope)
+    for name, value in vars(PageRequest(scope, request.receive)).items():
+        assert getattr(request, name) is value, name

@@ -25,59 +25,59 @@ def entry(number: int, size: int = 1000) -> HitForPass:
     return HitForPass(page, b'"/[id]"', 0.0, size - besides)
 
 
-def held(kept: ResponseStore, numbers: range) -> list[int]:
-    return [number for number in numbers if kept.peek(key(number)) is not None]
+def held(store: ResponseStore, numbers: range) -> list[int]:
+    return [number for number in numbers if store.peek(key(number)) is not None]
 
 
 def test_what_was_not_used_for_longest_goes_first() -> None:
-    kept = ResponseStore(10_000)
+    store = ResponseStore(10_000)
     for number in range(12):
-        kept.put(key(number), entry(number))
-    assert held(kept, range(12)) == list(range(2, 12))
-    assert (kept.statistics().size, kept.statistics().dropped) == (10_000, 2)
+        store.put(key(number), entry(number))
+    assert held(store, range(12)) == list(range(2, 12))
+    assert (store.statistics().size, store.statistics().dropped) == (10_000, 2)
 
 
 def test_a_flood_of_urls_that_come_once_leaves_what_has_visitors() -> None:
-    kept = ResponseStore(100_000)
+    store = ResponseStore(100_000)
     for number in range(50):
-        kept.put(key(number), entry(number))
-        assert kept.get(key(number)) is not None
+        store.put(key(number), entry(number))
+        assert store.get(key(number)) is not None
     for number in range(1000, 6000):
-        kept.put(key(number), entry(number))
-    assert held(kept, range(50)) == list(range(50))
-    assert kept.statistics().size <= 100_000
+        store.put(key(number), entry(number))
+    assert held(store, range(50)) == list(range(50))
+    assert store.statistics().size <= 100_000
 
 
 def test_what_has_visitors_no_more_makes_room_for_others_that_have() -> None:
-    kept = ResponseStore(10_000)
+    store = ResponseStore(10_000)
     for number in range(30):
-        kept.put(key(number), entry(number))
-        assert kept.get(key(number)) is not None
-    assert held(kept, range(30)) == list(range(20, 30))
+        store.put(key(number), entry(number))
+        assert store.get(key(number)) is not None
+    assert held(store, range(30)) == list(range(20, 30))
 
 
 def test_a_long_url_counts_as_much_as_what_it_leads_to() -> None:
-    kept = ResponseStore(100_000)
+    store = ResponseStore(100_000)
     for number in range(100):
-        kept.put((b"%d" % number, b"q" * 8000), entry(number, size=1500))
-    assert kept.statistics().entries <= 100_000 // 8000
+        store.put((b"%d" % number, b"q" * 8000), entry(number, size=1500))
+    assert store.statistics().entries <= 100_000 // 8000
 
 
 def test_one_huge_response_does_not_push_out_all_others() -> None:
-    kept = ResponseStore(10_000)
-    kept.put(key(1), entry(1))
-    kept.put(key(2), entry(2, size=5000))
-    assert held(kept, range(3)) == [1]
+    store = ResponseStore(10_000)
+    store.put(key(1), entry(1))
+    store.put(key(2), entry(2, size=5000))
+    assert held(store, range(3)) == [1]
 
 
 def test_a_response_in_place_of_another_stays_proven() -> None:
-    kept = ResponseStore(10_000)
-    kept.put(key(0), entry(0))
-    kept.get(key(0))
-    kept.put(key(0), entry(0, size=500))
+    store = ResponseStore(10_000)
+    store.put(key(0), entry(0))
+    store.get(key(0))
+    store.put(key(0), entry(0, size=500))
     for number in range(1, 100):
-        kept.put(key(number), entry(number))
-    assert kept.peek(key(0)) is not None
+        store.put(key(number), entry(number))
+    assert store.peek(key(0)) is not None
 
 
 @given(
@@ -91,33 +91,33 @@ def test_a_response_in_place_of_another_stays_proven() -> None:
 def test_its_size_is_that_of_what_it_holds_and_never_above_the_capacity(
     steps: list[tuple[str, int, int]],
 ) -> None:
-    kept = ResponseStore(8000)
+    store = ResponseStore(8000)
     sizes: dict[int, int] = {}
     for step, number, size in steps:
         match step:
             case "keep":
                 sizes[number] = size
-                kept.put(key(number), entry(number, size))
+                store.put(key(number), entry(number, size))
             case "find":
-                kept.get(key(number))
+                store.get(key(number))
             case "drop":
-                kept.drop(key(number))
+                store.drop(key(number))
             case _:
-                kept.drop_page(f"/{number}")
-        found = held(kept, range(13))
-        statistics = kept.statistics()
+                store.drop_page(f"/{number}")
+        found = held(store, range(13))
+        statistics = store.statistics()
         assert statistics.entries == len(found)
         assert statistics.size == sum(sizes[n] for n in found) <= 8000
-    kept.drop_route(b'"/[id]"')
-    assert kept.statistics().entries == kept.statistics().size == 0
+    store.drop_route(b'"/[id]"')
+    assert store.statistics().entries == store.statistics().size == 0
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.text("xy%26", max_size=3))))
 def test_a_canonical_query_has_the_same_values_by_name(pairs: list[tuple[str, str]]) -> None:
     query = "&".join(f"{name}={value}" for name, value in pairs).encode()
-    made = canonical_query(query)
-    assert canonical_query(made) == made
-    assert made == b"&".join(
+    canonical = canonical_query(query)
+    assert canonical_query(canonical) == canonical
+    assert canonical == b"&".join(
         f"{name}={value}".encode() for name, value in sorted(pairs, key=lambda pair: pair[0])
     )
 
@@ -137,7 +137,7 @@ def test_names_that_are_read_alike_keep_their_order(query: bytes, canonical: byt
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("headers", "policy"),
     [
         ([(b"cache-control", b"public, max-age=5, s-maxage=60")], b"private, max-age=5"),
         ([(b"Cache-Control", b"s-maxage=60")], b"private, no-cache"),
@@ -147,6 +147,6 @@ def test_names_that_are_read_alike_keep_their_order(query: bytes, canonical: byt
         ([(b"cdn-cache-control", b"max-age=9"), (b"cache-control", b"no-store")], b"no-store"),
     ],
 )
-def test_what_no_shared_cache_may_keep_says_so(given: list[Header], kept: bytes) -> None:
-    keep_private(given)
-    assert [value for _, value in given] == [kept]
+def test_what_no_shared_cache_may_keep_says_so(headers: list[Header], policy: bytes) -> None:
+    keep_private(headers)
+    assert [value for _, value in headers] == [policy]

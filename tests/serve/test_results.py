@@ -41,7 +41,7 @@ async def deep(request):
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "message"),
     [
         ("whole", "pages/index.fxl: load(): returned the coroutine find(). Was 'await' forgotten?"),
         (
@@ -62,7 +62,7 @@ async def deep(request):
     ],
 )
 async def test_what_a_page_cannot_use_is_one_line_in_the_log_and_on_the_page(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str, told: str
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, kind: str, message: str
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
     async with open_app(tmp_path) as client:
@@ -70,11 +70,11 @@ async def test_what_a_page_cannot_use_is_one_line_in_the_log_and_on_the_page(
 
     assert response.status == 500
     assert "Traceback" not in response.text
-    assert [_shown(record) for record in caplog.records] == [told]
+    assert [_formatted(record) for record in caplog.records] == [message]
 
 
 @pytest.mark.parametrize(
-    ("action", "told"),
+    ("action", "message"),
     [
         ("nothing", "nothing(): returned None (NoneType). Return a dict."),
         ("forgetful", "forgetful(): returned the coroutine find(). Was 'await' forgotten?"),
@@ -85,16 +85,16 @@ async def test_what_a_page_cannot_use_is_one_line_in_the_log_and_on_the_page(
     ],
 )
 async def test_what_an_action_must_not_return_is_one_line_in_the_log(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, action: str, told: str
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, action: str, message: str
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page(PAGE)})
     async with open_app(tmp_path) as client:
         called = await client.action("/", action, {})
 
     assert called.status == 500
-    assert [_shown(record) for record in caplog.records] == [f"pages/index.fxl: {told}"]
+    assert [_formatted(record) for record in caplog.records] == [f"pages/index.fxl: {message}"]
 
 
-def _shown(record: logging.LogRecord) -> str:
+def _formatted(record: logging.LogRecord) -> str:
     """Return all that a handler writes of a record."""
     return logging.Formatter("%(message)s").format(record)

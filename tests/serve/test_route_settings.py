@@ -122,8 +122,8 @@ async def test_nobody_keeps_what_went_wrong_or_leads_elsewhere(tmp_path: Path) -
 
 
 async def test_a_cached_page_has_the_cache_control_of_its_settings(tmp_path: Path) -> None:
-    kept = {**FILES, "pages/index.fxl": page('CACHE = {"revalidate": 60}')}
-    write_tree(tmp_path, kept)
+    cached = {**FILES, "pages/index.fxl": page('CACHE = {"revalidate": 60}')}
+    write_tree(tmp_path, cached)
     async with open_app(
         tmp_path, mode="production", cache_control={"/": "public, max-age=7"}
     ) as client:
@@ -158,9 +158,9 @@ async def test_others_may_not(tmp_path: Path) -> None:
     async with opened(tmp_path, cors={"origins": ["https://friend.example"]}) as client:
         got = await client.get("/api/items", headers=OTHER)
         posted = await client.post("/api/items", json={}, headers=OTHER)
-        asked = await client.request("OPTIONS", "/api/items", headers=PREFLIGHT)
-    assert (got.status, posted.status, asked.status) == (200, 403, 400)
-    for each in (got, posted, asked):
+        preflight = await client.request("OPTIONS", "/api/items", headers=PREFLIGHT)
+    assert (got.status, posted.status, preflight.status) == (200, 403, 400)
+    for each in (got, posted, preflight):
         assert "access-control-allow-origin" not in each.headers
         assert "Origin" in each.headers["vary"]
 
@@ -188,11 +188,11 @@ async def test_a_preflight_is_answered_before_hooks(tmp_path: Path) -> None:
     }
     async with opened(tmp_path, cors=cors, route_middleware=names) as client:
         for url in ("/api/items", "/api/__actions/index/save"):
-            asked = await client.request("OPTIONS", url, headers=PREFLIGHT)
-            assert asked.status == 200
-            assert asked.headers["access-control-allow-methods"] == "POST"
-            assert "x-mine" in asked.headers["access-control-allow-headers"]
-            assert asked.headers["access-control-max-age"] == "33"
+            preflight = await client.request("OPTIONS", url, headers=PREFLIGHT)
+            assert preflight.status == 200
+            assert preflight.headers["access-control-allow-methods"] == "POST"
+            assert "x-mine" in preflight.headers["access-control-allow-headers"]
+            assert preflight.headers["access-control-max-age"] == "33"
             for name, value in (("method", "PUT"), ("headers", "x-other")):
                 wrong = {**PREFLIGHT, f"access-control-request-{name}": value}
                 assert (await client.request("OPTIONS", url, headers=wrong)).status == 400
@@ -212,10 +212,10 @@ async def test_cors_is_for_the_routes_that_are_named(tmp_path: Path) -> None:
             for url in ("/", "/api/items", "/blog/1")
         }
         client.cookies.clear()  # which no browser sends without credentials
-        asked = await client.request("OPTIONS", "/mine", headers=PREFLIGHT)
+        preflight = await client.request("OPTIONS", "/mine", headers=PREFLIGHT)
         posted = await client.post("/mine", json={}, headers=OTHER)
     assert found == {"/": None, "/api/items": None, "/blog/1": "*"}
-    assert (asked.status, posted.status, posted.text) == (200, 200, "mine")
+    assert (preflight.status, posted.status, posted.text) == (200, 200, "mine")
     assert posted.headers["access-control-allow-origin"] == "*"
 
 

@@ -133,9 +133,9 @@ async def test_a_form_without_javascript_leads_back_to_the_page_that_it_stands_i
         assert (failed.status, "It has been paid." in failed.text) == (409, True)
 
 
-@pytest.mark.parametrize(("page", "shown"), [("/invoices", True), ("/", False)])
+@pytest.mark.parametrize(("page", "has_page"), [("/invoices", True), ("/", False)])
 async def test_a_form_that_fails_shows_no_page_that_its_visitor_may_not_see(
-    tmp_path: Path, page: str, shown: bool
+    tmp_path: Path, page: str, has_page: bool
 ) -> None:
     module = f"shared_hooks_{abs(hash(tmp_path))}"
     guard = """
@@ -152,8 +152,8 @@ async def test_a_form_that_fails_shows_no_page_that_its_visitor_may_not_see(
         headers = {"accept": "text/html", "referer": f"http://testserver{page}"}
         answer = await client.post(f"{URL}.delete", data={"id": "9"}, headers=headers)
         assert answer.status == 409
-        assert ('"message":"list"' in answer.text) is shown
-        assert ('"action":"billing.invoices.delete"' in answer.text) is shown
+        assert ('"message":"list"' in answer.text) is has_page
+        assert ('"action":"billing.invoices.delete"' in answer.text) is has_page
 
 
 async def test_whoever_is_not_signed_in_calls_none_unless_it_is_public(tmp_path: Path) -> None:

@@ -227,8 +227,8 @@ async def test_a_status_redirect_or_cookie_after_the_shell_is_logged(
     async with open_app(quick, open_renderer=open_renderer) as client:
         response = await client.get(f"/?after=3&end={end}")
     assert response.status == 200
-    told = [record.message for record in caplog.records if "so it is lost" in record.message]
-    assert told == [
+    messages = [record.message for record in caplog.records if "so it is lost" in record.message]
+    assert messages == [
         f"pages/index.fxl: load(): set {what} after the page was sent with status 200 "
         f"(request {response.headers['x-request-id']}), so it is lost. "
         "Let it end within timeouts.shell, or remove the loading.fxl."

@@ -421,5 +421,5 @@ async def test_a_shutdown_ends_streams_with_an_error_after_a_grace(
     assert found == ["a0", "a1", "a2"]
     error = "The server is restarting. Try again in a moment."
     assert values.end == {"ok": False, "error": error}
-    late = await client.action("/", "ask", {"every": 4})
-    assert (late.status, late.error) == (503, error)
+    rejected = await client.action("/", "ask", {"every": 4})
+    assert (rejected.status, rejected.error) == (503, error)

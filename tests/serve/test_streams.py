@@ -266,8 +266,8 @@ async def test_at_a_shutdown_clients_are_sent_elsewhere_at_once(
     assert trio.current_time() < 1
     pause = int(last[-1].removeprefix(b"retry: "))
     assert 500 <= pause <= 3000
-    late = await client.get("/api/__streams/index/ticks")
-    assert late.text.count("retry: ") == 2
+    reconnected = await client.get("/api/__streams/index/ticks")
+    assert reconnected.text.count("retry: ") == 2
 
 
 async def test_new_code_ends_the_streams_of_its_file(

@@ -232,8 +232,8 @@ async def test_errors_of_middleware_and_guards_are_translated(
     async with open_app(root) as client:
         answer = await client.get(url, headers={**GERMAN, **headers})
 
-    shown = answer.text if url == "/?fail" and not headers else answer.json()["error"]
-    assert (answer.status, error in shown) == (status, True)
+    message = answer.text if url == "/?fail" and not headers else answer.json()["error"]
+    assert (answer.status, error in message) == (status, True)
 
 
 async def test_a_rejected_websocket_is_translated(client: Client) -> None:

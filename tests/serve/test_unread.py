@@ -94,12 +94,12 @@ async def test_no_loader_of_a_view_with_large_pages_runs_before_there_is_room(
 async def test_few_large_pages_wait_for_room_with_their_data_in_hand(
     room: bool, autojump_clock: MockClock
 ) -> None:
-    large, made = LargePages(), []
+    large, rendered = LargePages(), []
 
     async def make(size: int) -> None:
         with suppress(UnsentFull):
             async with large.rendering(bytes(size), "page", footprint=1):
-                made.append((size, trio.current_time()))
+                rendered.append((size, trio.current_time()))
 
     with process_unsent.reserving(process_unsent.capacity + 1):
         async with trio.open_nursery() as nursery:
@@ -111,7 +111,7 @@ async def test_few_large_pages_wait_for_room_with_their_data_in_hand(
                 process_unsent.remove(1)
                 await trio.sleep(1)
                 process_unsent.add(1)
-    assert sorted(made) == ([(900, 3), (IN_HAND - 1000, 3)] if room else [])
+    assert sorted(rendered) == ([(900, 3), (IN_HAND - 1000, 3)] if room else [])
     assert trio.current_time() == (4 if room else WAIT)
     async with large.rendering(bytes(IN_HAND), "page", footprint=1):
         assert process_unsent.used == 1

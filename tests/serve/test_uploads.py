@@ -196,8 +196,8 @@ async def test_nobody_sees_the_token_of_the_form(client: Client, multipart: bool
     else:
         data = {"_csrf_token": "x", "a": "1"}
         response = await client.post("/api/__actions/index/seen", data=data)
-        told = await client.post("/api/form", data=data)
-        assert told.json() == {"form": {"a": "1"}}
+        answer = await client.post("/api/form", data=data)
+        assert answer.json() == {"form": {"a": "1"}}
     assert response.json() == {"ok": True, "json": {"a": "1"}, "form": [["a", "1"]]}
 
 
@@ -237,7 +237,7 @@ async def test_a_limit_above_the_memory_of_all_bodies_is_rejected_when_the_app_s
 
 
 @pytest.mark.parametrize(
-    ("mistake", "told"),
+    ("mistake", "message"),
     [
         ({"types": "png"}, "'png' is not a content type"),
         ({"types": ("image/*", "Image/PNG")}, "'Image/PNG' is not a content type"),
@@ -245,8 +245,8 @@ async def test_a_limit_above_the_memory_of_all_bodies_is_rejected_when_the_app_s
         ({"max_size": "5 apples"}, "must be a number of bytes or text"),
     ],
 )
-def test_a_demand_that_no_file_can_meet_is_rejected(mistake: Any, told: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(told)):
+def test_a_demand_that_no_file_can_meet_is_rejected(mistake: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(message)):
         Upload(**mistake)
 
 
@@ -296,7 +296,7 @@ IMPOSSIBLE = """
 
 
 @pytest.mark.parametrize(
-    ("model", "told"),
+    ("model", "message"),
     [
         ("Profile", "Profile: 'inner.link' (Link), 'one.link' (Link)"),
         ("Profile", "'one.link' (Link)"),
@@ -306,9 +306,9 @@ IMPOSSIBLE = """
     ],
 )
 async def test_a_field_that_no_body_can_have_is_reported_when_the_app_starts(
-    tmp_path: Path, model: str, told: str
+    tmp_path: Path, model: str, message: str
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page(IMPOSSIBLE.format(model=model))})
-    with pytest.raises(PageCodeInvalid, match=rf"index.fxl:\d+: save\(\).*{re.escape(told)}"):
+    with pytest.raises(PageCodeInvalid, match=rf"index.fxl:\d+: save\(\).*{re.escape(message)}"):
         async with open_app(tmp_path):
             pass
