@@ -32,7 +32,7 @@ class Import:
         return f"{self.file}:{self.line} imports {self.module}"
 
 
-MADE = {"node_modules", "__pycache__", ".cache"}
+GENERATED = {"node_modules", "__pycache__", ".cache"}
 """Folders of what was installed or compiled."""
 
 
@@ -40,7 +40,7 @@ def own_files(folder: str) -> list[Path]:
     return [
         file
         for file in sorted((ROOT / folder).rglob("*"))
-        if file.is_file() and not MADE.intersection(file.relative_to(ROOT).parts)
+        if file.is_file() and not GENERATED.intersection(file.relative_to(ROOT).parts)
     ]
 
 

@@ -252,7 +252,7 @@ def test_only_the_adapters_ask_objects_of_hypercorn_what_they_are() -> None:
             continue
         text = file.read_text(encoding="utf-8")
         if "hypercorn" in text:
-            wrong += [f"{inside}:{line}: {asked}" for line, asked in questions(ast.parse(text))]
+            wrong += [f"{inside}:{line}: {subject}" for line, subject in questions(ast.parse(text))]
 
     assert wrong == []
 
@@ -262,10 +262,10 @@ def questions(tree: ast.Module) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
             continue
-        asked = ast.unparse(node.args[0]) if node.args else ""
+        subject = ast.unparse(node.args[0]) if node.args else ""
         of_hypercorn = {"context", "config", "log", "worker_context", "tcp_server"}
         if node.func.id in {"getattr", "hasattr", "setattr"} and of_hypercorn & set(
-            asked.replace("self._", "").replace("self.", "").split(".")
+            subject.replace("self._", "").replace("self.", "").split(".")
         ):
             yield node.lineno, ast.unparse(node)
 
@@ -309,7 +309,7 @@ def test_the_map_has_a_line_for_every_part_and_room(
     number: int, expected: tuple[frozenset[str], ...]
 ) -> None:
     """A new one gets its line in the pictures of `docs/architecture.md`."""
-    shown = pictures_of_the_map()[number]
+    floors = pictures_of_the_map()[number]
 
-    assert [{name for name, _ in floor} for floor in shown] == [set(floor) for floor in expected]
-    assert [file for floor in shown for _, file in floor if not file.is_file()] == []
+    assert [{name for name, _ in floor} for floor in floors] == [set(floor) for floor in expected]
+    assert [file for floor in floors for _, file in floor if not file.is_file()] == []

@@ -286,15 +286,15 @@ def test_messages_name_files_as_the_current_folder_sees_them(
 ) -> None:
     (tmp_path / "shop").mkdir()
     write(tmp_path / "shop", {"lang": ""})
-    shown = []
+    places = []
     for folder in (tmp_path, tmp_path / "shop", Path("/")):
         monkeypatch.chdir(folder)
         with pytest.raises(ConfigInvalid) as caught:
             load_config(tmp_path / "shop", environ={})
-        shown.append(str(caught.value).partition(":")[0])
+        places.append(str(caught.value).partition(":")[0])
 
     inside = (tmp_path / "shop/fx.config.json").relative_to("/").as_posix()
-    assert shown == ["shop/fx.config.json", "fx.config.json", inside]
+    assert places == ["shop/fx.config.json", "fx.config.json", inside]
 
 
 @given(

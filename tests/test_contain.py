@@ -48,14 +48,14 @@ async def exit_in_a_child() -> None:
 
 async def keep_a_cancellation() -> trio.Cancelled:
     """Return the `Cancelled` of a scope that has ended."""
-    kept: list[trio.Cancelled] = []
+    caught: list[trio.Cancelled] = []
     with trio.CancelScope() as scope:
         scope.cancel()
         try:
             await trio.sleep_forever()
         except trio.Cancelled as error:
-            kept.append(error)
-    return kept[0]
+            caught.append(error)
+    return caught[0]
 
 
 async def raise_a_cancellation_of_elsewhere() -> None:

@@ -51,11 +51,11 @@ def test_only_the_app_imports_application_code() -> None:
             continue
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             called = node.func if isinstance(node, ast.Call) else None
-            shown = ast.unparse(called) if called else ""
-            if shown in ("exec", "eval", "__import__") or shown.endswith(
+            function = ast.unparse(called) if called else ""
+            if function in ("exec", "eval", "__import__") or function.endswith(
                 ("import_module", "exec_module", "spec_from_file_location", "run_path")
             ):
-                wrong.append(f"{name}:{called.lineno if called else 0} calls {shown}")
+                wrong.append(f"{name}:{called.lineno if called else 0} calls {function}")
 
     assert wrong == []
 
@@ -77,12 +77,13 @@ def test_no_work_of_a_server_takes_the_threads_of_the_application() -> None:
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if not isinstance(node, ast.Call):
                 continue
-            shown = ast.unparse(node.func)
+            function = ast.unparse(node.func)
             bounded = any(word.arg == "limiter" for word in node.keywords)
-            if (shown in ("trio.to_thread.run_sync", "to_thread.run_sync") and not bounded) or (
-                shown.startswith(("trio.", "anyio.")) and shown.rpartition(".")[2] in takes_default
+            if (function in ("trio.to_thread.run_sync", "to_thread.run_sync") and not bounded) or (
+                function.startswith(("trio.", "anyio."))
+                and function.rpartition(".")[2] in takes_default
             ):
-                wrong.append(f"{name}:{node.lineno} calls {shown} without a limiter of its own")
+                wrong.append(f"{name}:{node.lineno} calls {function} without a limiter of its own")
 
     assert wrong == []
 

@@ -23,9 +23,9 @@ def record(message: str, *, error: BaseException | None = None, request: str = "
 
 def _form(form: logging.Formatter, message: str, error: BaseException | None, request: str) -> str:
     info = None if error is None else (type(error), error, error.__traceback__)
-    made = logging.LogRecord("shop", logging.ERROR, __file__, 1, message, (), info)
-    made.request_id = request
-    return form.format(made)
+    log_record = logging.LogRecord("shop", logging.ERROR, __file__, 1, message, (), info)
+    log_record.request_id = request
+    return form.format(log_record)
 
 
 def test_a_record_has_its_time_process_level_and_request() -> None:
@@ -141,8 +141,8 @@ def test_the_level_that_an_application_has_chosen_stays(capsys: pytest.CaptureFi
 
 def test_what_a_terminal_would_obey_is_written_out_and_text_stays_as_it_is() -> None:
     hostile = "a\x1b]0;owned\x07b\x9b31mc\r\x00d\u202ee"
-    shown = record(hostile)
-    assert "a\\x1b]0;owned\\x07b\\x9b31mc\\r\\x00d\\u202ee" in shown
+    written = record(hostile)
+    assert "a\\x1b]0;owned\\x07b\\x9b31mc\\r\\x00d\\u202ee" in written
     text = "Zürich\t漢字 😀 \u200d\nsecond line"
     assert "Zürich\t漢字 😀 \u200d\n    second line" in record(text)
     try:

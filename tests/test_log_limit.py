@@ -43,10 +43,10 @@ def clock() -> Clock:
 
 @pytest.fixture
 def limit(clock: Clock) -> Iterator[LogLimit]:
-    made = LogLimit(clock)
-    log.addFilter(made)
-    yield made
-    log.removeFilter(made)
+    log_limit = LogLimit(clock)
+    log.addFilter(log_limit)
+    yield log_limit
+    log.removeFilter(log_limit)
 
 
 def fail(text: str = "secret 1") -> None:
@@ -91,8 +91,8 @@ def test_the_first_failures_of_a_job_are_all_whole(
         limit.log_repeats(early=True)
     finally:
         jobs.removeFilter(limit)
-    told = [record.message for record in caplog.records]
-    assert told == ["Job send failed"] * JOBS_LOGGED + [
+    messages = [record.message for record in caplog.records]
+    assert messages == ["Job send failed"] * JOBS_LOGGED + [
         "30 more within 60 s like this: Job send failed"
     ]
 
@@ -142,8 +142,8 @@ def test_what_the_server_tells_of_its_clients_is_limited_too(
             limit.log_repeats()
     finally:
         server.removeFilter(limit)
-    told = "900 more within 60 s like this: other messages of fx.server"
-    assert caplog.messages[FROM_ONE_PLACE:] == ["Stopping", told]
+    message = "900 more within 60 s like this: other messages of fx.server"
+    assert caplog.messages[FROM_ONE_PLACE:] == ["Stopping", message]
 
 
 def test_texts_that_always_differ_are_limited_by_where_they_are_written(
@@ -187,16 +187,16 @@ async def test_suppressed_records_are_counted_each_minute_and_at_the_end(
 def test_a_line_of_clients_comes_once_a_minute_and_then_says_how_many_were_held_back() -> None:
     repeats = lines_of_clients()
 
-    told = [repeats.again("handshake", now) for now in (0, 1, 59, 60, 119, 180, 400)]
+    counts = [repeats.again("handshake", now) for now in (0, 1, 59, 60, 119, 180, 400)]
 
-    assert told == [0, None, None, 2, None, 1, 0]
+    assert counts == [0, None, None, 2, None, 1, 0]
     assert more_like_it(2) == " (and 2 more in the last minute)"
     assert more_like_it(0) == ""
 
 
 def test_lines_of_clients_hold_each_other_back_only_when_there_are_too_many() -> None:
     repeats = lines_of_clients()
-    told = [repeats.again(str(number), 0) for number in range(CAPACITY + 1)]
+    counts = [repeats.again(str(number), 0) for number in range(CAPACITY + 1)]
 
-    assert told == [0] * CAPACITY + [None]
+    assert counts == [0] * CAPACITY + [None]
     assert repeats.again("another", PERIOD) == 0

@@ -53,14 +53,14 @@ def hold(tmp_path: Path) -> Iterator[Hold]:
         yield start
 
 
-def told(process: subprocess.Popen[str]) -> int:
+def port_of(process: subprocess.Popen[str]) -> int:
     assert process.stdout is not None
     return int(process.stdout.readline())
 
 
 def test_each_process_gets_another_until_one_ends(hold: Hold, three: range, tmp_path: Path) -> None:
     holders = [hold(three) for _ in three]
-    assert {told(process) for process in holders} == {*three}
+    assert {port_of(process) for process in holders} == {*three}
     mine = Ports(tmp_path / "ports", three)
     with pytest.raises(RuntimeError, match="no 1 free ports in a row"):
         mine.reserve()
@@ -85,7 +85,7 @@ def test_what_somebody_listens_on_is_left_out(host: str, three: range, tmp_path:
 
 def test_ports_in_a_row_are_all_reserved(hold: Hold, three: range, tmp_path: Path) -> None:
     two = Ports(tmp_path / "ports", three).reserve(2)
-    assert {two, two + 1, told(hold(three))} == {*three}
+    assert {two, two + 1, port_of(hold(three))} == {*three}
     with pytest.raises(RuntimeError, match="no 4 free"):
         Ports(tmp_path / "ports", three).reserve(4)
 

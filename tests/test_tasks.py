@@ -121,19 +121,19 @@ async def test_a_coroutine_function_behind_a_plain_decorator_is_awaited():
 
 
 async def test_a_class_is_a_plain_callable():
-    made: list[threading.Thread | None] = []
+    threads: list[threading.Thread | None] = []
 
     class Report:
         def __init__(self) -> None:
-            made.append(threading.current_thread())
+            threads.append(threading.current_thread())
 
         async def __call__(self) -> None:
-            made.append(None)
+            threads.append(None)
 
     async with open_queue() as queue:
         queue.enqueue(Report)
-    assert len(made) == 1
-    assert made[0] is not threading.current_thread()
+    assert len(threads) == 1
+    assert threads[0] is not threading.current_thread()
 
 
 async def test_an_asynchronous_generator_is_an_error_and_not_silently_nothing(caplog):
@@ -564,7 +564,7 @@ async def test_jobs_that_never_got_a_worker_are_named_in_the_log(autojump_clock:
 async def test_no_job_is_taken_during_the_drain(autojump_clock: MockClock):
     outcomes = []
 
-    async def late() -> None:
+    async def enqueue_another() -> None:
         await trio.sleep(1)
         try:
             enqueue(fail, ValueError())
@@ -573,7 +573,7 @@ async def test_no_job_is_taken_during_the_drain(autojump_clock: MockClock):
 
     async with open_queue() as queue:
         with entered(make_app(queue)):
-            enqueue(late)
+            enqueue(enqueue_another)
         await wait_all_tasks_blocked()
     assert len(outcomes) == 1
 

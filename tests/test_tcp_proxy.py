@@ -46,7 +46,7 @@ async def says(stream: trio.SocketStream, text: bytes = b"hello") -> bytes:
     return b"(silence)"
 
 
-async def says_anew(proxy: Proxy) -> bytes:
+async def says_on_a_new_connection(proxy: Proxy) -> bytes:
     async with await connect(proxy) as stream:
         return await says(stream)
 
@@ -63,23 +63,23 @@ async def test_a_frozen_connection_stays_silent_and_new_ones_work() -> None:
         assert await says(stream) == b"hello"
         proxy.freeze()
         assert await says(stream) == b"(silence)"
-        assert await says_anew(proxy) == b"hello"
+        assert await says_on_a_new_connection(proxy) == b"hello"
         assert await says(stream) == b"(silence)"
 
 
 async def test_new_connections_are_frozen_until_it_is_restored() -> None:
     async with open_echo() as proxy:
         proxy.freeze(new=True)
-        assert await says_anew(proxy) == b"(silence)"
+        assert await says_on_a_new_connection(proxy) == b"(silence)"
         proxy.restore()
-        assert await says_anew(proxy) == b"hello"
+        assert await says_on_a_new_connection(proxy) == b"hello"
 
 
 async def test_a_dropped_connection_times_out_in_the_kernel() -> None:
     async with open_echo() as proxy, await connect(proxy) as stream:
         assert await says(stream) == b"hello"
         proxy.drop()
-        assert await says_anew(proxy) == b"hello"
+        assert await says_on_a_new_connection(proxy) == b"hello"
         with pytest.raises(trio.BrokenResourceError) as caught:
             await stream.send_all(b"hello")
             await stream.receive_some()
@@ -90,10 +90,10 @@ async def test_dropped_attempts_to_connect_are_not_answered() -> None:
     async with open_echo() as proxy:
         proxy.drop(new=True)
         with trio.move_on_after(0.2) as scope:
-            await says_anew(proxy)
+            await says_on_a_new_connection(proxy)
         assert scope.cancelled_caught
         proxy.restore()
-        assert await says_anew(proxy) == b"hello"
+        assert await says_on_a_new_connection(proxy) == b"hello"
 
 
 async def test_resets_open_and_new_connections() -> None:
@@ -103,7 +103,7 @@ async def test_resets_open_and_new_connections() -> None:
         with pytest.raises(trio.BrokenResourceError):
             await stream.receive_some()
         with pytest.raises((trio.BrokenResourceError, OSError)):
-            await says_anew(proxy)
+            await says_on_a_new_connection(proxy)
 
 
 async def test_half_closed_the_client_sees_an_end_and_may_go_on_sending() -> None:
@@ -139,4 +139,4 @@ async def test_delayed_data_comes_later() -> None:
 async def test_a_server_that_does_not_run_resets() -> None:
     async with open_tcp_proxy("/nonexistent") as proxy:
         with pytest.raises((trio.BrokenResourceError, OSError)):
-            await says_anew(proxy)
+            await says_on_a_new_connection(proxy)

@@ -34,9 +34,9 @@ def test_the_end_of_a_process_gives_up_its_folder(folder: Path) -> None:
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:  # it ends without its blocks being left, as one that is killed
-        with open_temporary_folder("fx-test-") as made:
-            (made / "file").touch()
-            os.write(writing, made.name.encode())
+        with open_temporary_folder("fx-test-") as temporary:
+            (temporary / "file").touch()
+            os.write(writing, temporary.name.encode())
             os._exit(0)
     os.waitpid(child, 0)
     left = folder / os.read(reading, 100).decode()
@@ -50,14 +50,14 @@ def test_the_end_of_a_process_gives_up_its_folder(folder: Path) -> None:
 def test_a_folder_that_another_process_removes_as_abandoned_is_created_again(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain, made = tempfile.mkdtemp, []
+    plain, created = tempfile.mkdtemp, []
 
     def make(prefix: str, dir: Path) -> str:
-        made.append(plain(prefix=prefix, dir=dir))
-        if len(made) == 1:
-            Path(made[0]).rmdir()
-        return made[-1]
+        created.append(plain(prefix=prefix, dir=dir))
+        if len(created) == 1:
+            Path(created[0]).rmdir()
+        return created[-1]
 
     monkeypatch.setattr(tempfile, "mkdtemp", make)
     with open_temporary_folder("fx-test-") as second:
-        assert [str(second)] == made[1:] and second.is_dir()
+        assert [str(second)] == created[1:] and second.is_dir()

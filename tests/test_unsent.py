@@ -22,7 +22,7 @@ class Clients:
 
     budget: Unsent
     cut: list[str] = attrs.field(factory=list)
-    made: dict[str, tuple[Unread, bool]] = attrs.field(factory=dict)
+    responses: dict[str, tuple[Unread, bool]] = attrs.field(factory=dict)
     """To whom a response is made, or refused."""
 
     def new(self, name: str, size: int = MEGABYTE, *, address: str = "") -> Unread:
@@ -252,7 +252,7 @@ async def ask(
     async def respond() -> None:
         client = Unread(address, lambda: found.cut.append(name), budget=found.budget)
         async with found.budget.turn(client, path) as admitted:
-            found.made[name] = (client, admitted)
+            found.responses[name] = (client, admitted)
             await end.wait()
 
     nursery.start_soon(respond)
@@ -267,13 +267,13 @@ async def test_small_responses_pass_a_full_budget_a_few_at_a_time(
     found.budget.add(4 * MEGABYTE)
     async with trio.open_nursery() as nursery:
         ends = [await ask(found, nursery, str(number)) for number in range(PLACES + 2)]
-        assert list(found.made) == [str(number) for number in range(PLACES)]
+        assert list(found.responses) == [str(number) for number in range(PLACES)]
         ends[3].set()
         await wait_all_tasks_blocked()
-        assert list(found.made)[PLACES:] == [str(PLACES + 1)]  # the newest
+        assert list(found.responses)[PLACES:] == [str(PLACES + 1)]  # the newest
         assert trio.current_time() == 0
         await trio.sleep(2 * SOON)  # what takes so long and has sent nothing large is no danger
-        assert len(found.made) == PLACES + 2
+        assert len(found.responses) == PLACES + 2
         nursery.cancel_scope.cancel()
     assert found.cut == []
 
@@ -286,13 +286,13 @@ async def test_large_and_slow_ones_among_those_that_pass_make_place_for_others(
     async with trio.open_nursery() as nursery:
         for number in range(PLACES):
             await ask(found, nursery, str(number))
-            client, _ = found.made[str(number)]
+            client, _ = found.responses[str(number)]
             client.hold(bytes(LIGHT + number + 1))
             client.taken = 10 * MEGABYTE  # in ten seconds it would have all
         await ask(found, nursery, "small")
-        assert "small" not in found.made
+        assert "small" not in found.responses
         await trio.sleep(2 * GRACE)
-        assert found.made["small"][1]
+        assert found.responses["small"][1]
         nursery.cancel_scope.cancel()
     assert found.cut == [str(PLACES - 1)]  # which holds the most
 
@@ -305,17 +305,17 @@ async def test_no_public_address_has_all_places_of_those_that_pass(
     async with trio.open_nursery() as nursery:
         for number in range(50 * PLACES):  # none of which ends
             await ask(found, nursery, f"many {number}", address="192.0.2.1")
-        assert len(found.made) == PLACES / 2
+        assert len(found.responses) == PLACES / 2
         for number in range(PLACES // 2 - 1):
             end = await ask(found, nursery, f"one {number}", address="192.0.2.2")
-            assert found.made[f"one {number}"][1]
+            assert found.responses[f"one {number}"][1]
         await ask(found, nursery, "last", address="192.0.2.3")
         await ask(found, nursery, "next", address="192.0.2.3")
-        assert "last" in found.made
-        assert "next" not in found.made
+        assert "last" in found.responses
+        assert "next" not in found.responses
         end.set()  # is for who may have a place, though others have waited for longer
         await wait_all_tasks_blocked()
-        assert found.made["next"][1]
+        assert found.responses["next"][1]
         assert trio.current_time() == 0
         nursery.cancel_scope.cancel()
 
@@ -328,7 +328,7 @@ async def test_whoever_watches_over_the_process_needs_no_turn(path: bytes) -> No
         for number in range(2 * PLACES):
             await ask(found, nursery, str(number))
         await ask(found, nursery, "probe", path)
-        assert found.made["probe"][1]
+        assert found.responses["probe"][1]
         nursery.cancel_scope.cancel()
 
 
@@ -378,13 +378,13 @@ async def test_what_was_large_before_waits_for_room(autojump_clock: MockClock) -
         for number in range(6):
             await ask(found, nursery, str(number), b"/report?year=2")
         await ask(found, nursery, "other", b"/reports")
-        assert list(found.made) == ["other"]
+        assert list(found.responses) == ["other"]
         found.budget.remove(2 * MEGABYTE)
         await wait_all_tasks_blocked()
         # As many as may be made at once: what they add is not known yet.
-        assert set(found.made) == {"other", "5", "4", "3", "2"}  # the newest first
+        assert set(found.responses) == {"other", "5", "4", "3", "2"}  # the newest first
         await trio.sleep(2 * SOON)
-        assert len(found.made) == 7
+        assert len(found.responses) == 7
         nursery.cancel_scope.cancel()
 
 
@@ -401,7 +401,7 @@ async def test_who_waits_for_room_leaves_its_place_to_others(autojump_clock: Moc
             nursery.start_soon(large)
         await wait_all_tasks_blocked()
         await ask(found, nursery, "small")
-        assert found.made["small"][1]
+        assert found.responses["small"][1]
         nursery.cancel_scope.cancel()
 
 
@@ -411,13 +411,13 @@ async def test_a_small_response_is_rejected_when_it_gets_no_turn(autojump_clock:
     async with trio.open_nursery() as nursery:
         for number in range(PLACES):
             await ask(found, nursery, str(number))
-            client, _ = found.made[str(number)]
+            client, _ = found.responses[str(number)]
             client.hold(bytes(LIGHT + 1))
             client._cut = lambda: None
             nursery.start_soon(hold_again, client)
         await ask(found, nursery, "small")
         await trio.sleep(WAIT + 1)
-        assert found.made["small"][1] is False
+        assert found.responses["small"][1] is False
         nursery.cancel_scope.cancel()
 
 

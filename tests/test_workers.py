@@ -112,8 +112,8 @@ def test_every_outcome_is_that_of_one_process(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    shown = dict(re.findall(r"^(FAILED|ERROR|SKIPPED) (.*)$", done.stdout, re.MULTILINE))
-    assert set(shown) == {"FAILED", "ERROR", "SKIPPED"}, done.stdout + done.stderr
+    summary = dict(re.findall(r"^(FAILED|ERROR|SKIPPED) (.*)$", done.stdout, re.MULTILINE))
+    assert set(summary) == {"FAILED", "ERROR", "SKIPPED"}, done.stdout + done.stderr
     lines = set(re.findall(r"(PASSED|FAILED|SKIPPED|ERROR) test_\w+\.py::(\w+)", done.stdout))
     assert lines >= {
         ("FAILED", "test_of_the_lost"),
@@ -132,9 +132,9 @@ def test_every_outcome_is_that_of_one_process(tmp_path: Path) -> None:
     assert "The process of this test ended during it, with status -9." in done.stdout
     assert "The process of this test ended before it, with status -9." in done.stdout
     assert "ended with status 3 after all of its tests" in done.stdout
-    kept = {file.name: file.parts[-3] for file in tmp_path.glob("temporary/*/test_*0/*")}
-    assert kept.keys() == {"before", "after"}
-    assert kept["before"] != kept["after"]  # a folder of each process
+    folders = {file.name: file.parts[-3] for file in tmp_path.glob("temporary/*/test_*0/*")}
+    assert folders.keys() == {"before", "after"}
+    assert folders["before"] != folders["after"]  # a folder of each process
     outcomes = json.loads((tmp_path / ".pytest_cache/v" / OUTCOMES).read_text())
     assert outcomes == {"status": 1, "missing": []}
     assert done.returncode == 1

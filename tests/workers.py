@@ -139,7 +139,7 @@ class Workers:
             self._send_file(worker)
         elif kind == "report":
             report = hook.pytest_report_from_serializable(config=session.config, data=value)
-            report.node = _shown(worker.name)
+            report.node = _label(worker.name)
             hook.pytest_runtest_logreport(report=report)
         elif kind == "warning":
             hook.pytest_warning_recorded.call_historic(kwargs=value)
@@ -185,7 +185,7 @@ def _temporary(config: pytest.Config) -> pytest.TempPathFactory:
     return factory
 
 
-def _shown(name: str) -> SimpleNamespace:
+def _label(name: str) -> SimpleNamespace:
     """Return what pytest prints beside a test, as it does for pytest-xdist."""
     return SimpleNamespace(gateway=SimpleNamespace(id=name), _workerinfocache=f"[{name}]")
 

@@ -231,9 +231,9 @@ def test_a_thread_runs_in_turn_with_the_event_loop_and_calls_into_it() -> None:
     assert run(main, Shuffled(Random(5)))[0] == ([(8, 16, name)] * 3, 120.0)
 
 
-@pytest.mark.parametrize(("late", "found"), [(False, ["changed"]), (True, ["before"])])
+@pytest.mark.parametrize(("delayed", "found"), [(False, ["changed"]), (True, ["before"])])
 def test_reads_of_the_framework_are_delayed_or_were_done_before(
-    late: bool, found: list[str]
+    delayed: bool, found: list[str]
 ) -> None:
     values = ["before"]
 
@@ -242,7 +242,7 @@ def test_reads_of_the_framework_are_delayed_or_were_done_before(
 
     read.__module__ = "fxtrio.db.reading"
     scheduler = Scheduler(InOrder())
-    threads = Threads(lambda: (2, 5.0, late), scheduler.delay_start)
+    threads = Threads(lambda: (2, 5.0, delayed), scheduler.delay_start)
 
     async def main() -> tuple[list[str], float]:
         async with trio.open_nursery() as nursery:
@@ -259,8 +259,8 @@ def test_reads_of_the_framework_are_delayed_or_were_done_before(
         assert trio.run(main, clock=virtual_clock()) == (found, 5.0)
 
 
-@pytest.mark.parametrize("late", [False, True])
-def test_a_call_of_the_framework_ends_also_when_its_task_is_cancelled(late: bool) -> None:
+@pytest.mark.parametrize("delayed", [False, True])
+def test_a_call_of_the_framework_ends_also_when_its_task_is_cancelled(delayed: bool) -> None:
     found: list[object] = []
     name: ContextVar[str] = ContextVar("name")
 
@@ -274,7 +274,7 @@ def test_a_call_of_the_framework_ends_also_when_its_task_is_cancelled(late: bool
 
     read.__module__ = "fxtrio.db.reading"
     scheduler, limiters = Scheduler(InOrder()), list[trio.CapacityLimiter]()
-    threads = Threads(lambda: (2, 5.0, late), scheduler.delay_start)
+    threads = Threads(lambda: (2, 5.0, delayed), scheduler.delay_start)
 
     async def main() -> None:
         limiters.append(trio.CapacityLimiter(1))
@@ -287,7 +287,7 @@ def test_a_call_of_the_framework_ends_also_when_its_task_is_cancelled(late: bool
 
     with ordered_by(scheduler), threads.in_turn():
         trio.run(main, clock=virtual_clock())
-    assert found == [*([] if late else ["cancelled"]), "one", 5.0, "one", 0]
+    assert found == [*([] if delayed else ["cancelled"]), "one", 5.0, "one", 0]
 
 
 def test_what_a_thread_does_while_it_is_being_started_is_refused() -> None:

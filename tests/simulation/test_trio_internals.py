@@ -54,17 +54,17 @@ def test_a_run_knows_its_deadlines_and_those_who_wait_for_idleness() -> None:
 
 def test_the_kernel_is_polled_only_while_events_may_come() -> None:
     manager = run.TheIOManager
-    get_events, asked = manager.get_events, list[float]()
+    get_events, timeouts = manager.get_events, list[float]()
 
     def get_counted(self: Any, timeout: float) -> Any:
-        asked.append(timeout)
+        timeouts.append(timeout)
         return get_events(self, timeout)
 
     async def spin() -> int:
-        before = len(asked)
+        before = len(timeouts)
         for _ in range(10):
             await trio.lowlevel.checkpoint()
-        return len(asked) - before
+        return len(timeouts) - before
 
     async def main() -> tuple[int, bytes, list[str]]:
         idle = await spin()

@@ -259,8 +259,8 @@ async def test_page_code_sees_the_mode_and_not_the_secret(
     monkeypatch.setenv("NODE_ENV", "whatever")
     async with open_pool() as pool:
         names = ("FX_SECRET_KEY", "FX_PUBLIC_SITE", "NODE_ENV")
-        shown = [(await pool.render(0, state("environment", name=name))).html for name in names]
-    assert shown == [b"undefined", b"tell", b"production"]
+        modes = [(await pool.render(0, state("environment", name=name))).html for name in names]
+    assert modes == [b"undefined", b"tell", b"production"]
 
 
 async def test_what_pages_print_is_logged_with_its_level(caplog: pytest.LogCaptureFixture) -> None:

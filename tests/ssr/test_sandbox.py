@@ -21,7 +21,7 @@ REFUSED = b"refused: ERR_ACCESS_DENIED"
 def test_a_worker_gets_the_variables_that_it_needs_and_those_that_are_public(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    given = {
+    passed = {
         "PATH": "/bin",
         "LANG": "C.UTF-8",
         "LC_TIME": "de_DE.UTF-8",
@@ -32,10 +32,10 @@ def test_a_worker_gets_the_variables_that_it_needs_and_those_that_are_public(
     secrets = ("FX_SECRET_KEY", "FX_PUBLIC", "DATABASE_URL", "AWS_SECRET_ACCESS_KEY", "LD_PRELOAD")
     for name in tuple(os.environ):
         monkeypatch.delenv(name)
-    for name, value in {**given, **dict.fromkeys(secrets, "tr0ub4dor")}.items():
+    for name, value in {**passed, **dict.fromkeys(secrets, "tr0ub4dor")}.items():
         monkeypatch.setenv(name, value)
 
-    assert worker_environment("production") == {**given, "NODE_ENV": "production"}
+    assert worker_environment("production") == {**passed, "NODE_ENV": "production"}
 
 
 @pytest.mark.node
@@ -45,9 +45,9 @@ async def test_page_code_finds_no_secret_in_its_environment(
     monkeypatch.setenv("DATABASE_URL", "postgres://tr0ub4dor@db")
     monkeypatch.setenv("FX_PUBLIC_SITE", "https://example.org")
     async with open_pool(bundle=SNOOPING) as pool:
-        shown = json.loads((await pool.render(0, state("environment"))).html)
-    assert "DATABASE_URL" not in shown
-    assert shown["FX_PUBLIC_SITE"] == "https://example.org"
+        variables = json.loads((await pool.render(0, state("environment"))).html)
+    assert "DATABASE_URL" not in variables
+    assert variables["FX_PUBLIC_SITE"] == "https://example.org"
 
 
 @pytest.mark.node

@@ -197,9 +197,9 @@ def test_collections_include_no_file_from_outside(tmp_path: Path, name: str) -> 
     (tmp_path / "secret.py").write_text("SECRET = 1\n")
     (tmp_path / "app/examples").mkdir(parents=True)
     (tmp_path / "app/examples/link.py").symlink_to(tmp_path / "secret.py")
-    shown = f'```python file="{name}"\n```\n'
+    including = f'```python file="{name}"\n```\n'
 
-    write(tmp_path / "app", {**FILES, "shop/prices.py": reading, "posts/one.md": shown})
+    write(tmp_path / "app", {**FILES, "shop/prices.py": reading, "posts/one.md": including})
 
     out = tmp_path / "out"
     assert (out / "app/posts/one.md").is_file()
@@ -219,13 +219,13 @@ def test_a_block_that_documents_blocks_includes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_missing_is_found_and_the_folder_stays(tmp_path: Path) -> None:
-    late = f"import importlib\nimportlib.import_module('shop.unused')\n\n{PAGE}"
+    importing = f"import importlib\nimportlib.import_module('shop.unused')\n\n{PAGE}"
     folder = tmp_path / "out"
     folder.mkdir()
     (folder / ".fx-standalone").touch()
 
     with pytest.raises(StandaloneFailed, match=r"pages/index\.fxl.*No module named 'shop\.unused'"):
-        write(tmp_path / "app", {**FILES, "pages/index.fxl": late})
+        write(tmp_path / "app", {**FILES, "pages/index.fxl": importing})
 
     assert [path.name for path in folder.iterdir()] == [".fx-standalone"]
 

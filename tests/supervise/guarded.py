@@ -17,7 +17,7 @@ if os.environ["GUARDED"]:
 
     install_guard()
 
-told: dict[str, Any] = {"asked": False, "closed": ""}
+state: dict[str, Any] = {"disconnected": False, "closed": ""}
 
 
 async def fine(request: Request) -> PlainTextResponse:
@@ -32,14 +32,14 @@ async def ask(request: Request) -> PlainTextResponse:
     await request.body()
     for _ in range(40):
         if await request.is_disconnected():
-            told["asked"] = True
+            state["disconnected"] = True
             break
         await trio.sleep(0.01)
     return PlainTextResponse("")
 
 
-async def asked(request: Request) -> PlainTextResponse:
-    return PlainTextResponse(str(told["asked"]).lower())
+async def has_disconnected(request: Request) -> PlainTextResponse:
+    return PlainTextResponse(str(state["disconnected"]).lower())
 
 
 async def connections(request: Request) -> PlainTextResponse:
@@ -55,20 +55,20 @@ async def connections(request: Request) -> PlainTextResponse:
 
 
 async def closed(request: Request) -> PlainTextResponse:
-    return PlainTextResponse(told["closed"])
+    return PlainTextResponse(state["closed"])
 
 
 async def wait(websocket: WebSocket) -> None:
     await websocket.accept()
     message = await websocket.receive()
-    told["closed"] = f"{message['code']} {message.get('reason') or ''}"
+    state["closed"] = f"{message['code']} {message.get('reason') or ''}"
 
 
 async def refuse(websocket: WebSocket) -> None:
     await websocket.send_denial_response(PlainTextResponse("no", 403))
 
 
-async def late(websocket: WebSocket) -> None:
+async def accept_slowly(websocket: WebSocket) -> None:
     """Accept what the client may have spoiled by then."""
     for _ in range(20):
         await trio.lowlevel.checkpoint()
@@ -97,12 +97,12 @@ app = Starlette(
         Route("/", fine),
         Route("/big", big),
         Route("/ask", ask),
-        Route("/asked", asked),
+        Route("/has-disconnected", has_disconnected),
         Route("/closed", closed),
         Route("/connections", connections),
         WebSocketRoute("/wait", wait),
         WebSocketRoute("/refuse", refuse),
-        WebSocketRoute("/late", late),
+        WebSocketRoute("/late", accept_slowly),
         WebSocketRoute("/loop", loop),
         WebSocketRoute("/echo", echo),
     ]

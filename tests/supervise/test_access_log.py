@@ -106,7 +106,7 @@ async def test_what_a_proxy_tells_stays_inside_its_line(log: Lines) -> None:
 
 
 @pytest.mark.parametrize(
-    ("client", "shown"),
+    ("client", "address"),
     [
         (("1.2.3.4", 99), "1.2.3.4:99"),
         (("1.2.3.4", 0), "1.2.3.4"),
@@ -116,7 +116,7 @@ async def test_what_a_proxy_tells_stays_inside_its_line(log: Lines) -> None:
     ],
 )
 def test_the_console_log_has_the_client_address(
-    client: tuple[str, int] | None, shown: str, capfd: pytest.CaptureFixture[str]
+    client: tuple[str, int] | None, address: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
     scope = {"client": client, "raw_path": b"/", "query_string": b"", "http_version": "1.1"}
     log = AccessLog("console", 1)
@@ -124,7 +124,7 @@ def test_the_console_log_has_the_client_address(
     log.note({**scope, "method": "GET", "headers": []}, 200, 5, 0.0021)
     log.flush()
 
-    assert capfd.readouterr().out.endswith(f'] {shown} "GET / HTTP/1.1" 200 5 2.1ms\n')
+    assert capfd.readouterr().out.endswith(f'] {address} "GET / HTTP/1.1" 200 5 2.1ms\n')
 
 
 def test_the_console_prints_a_dash_for_unknown_values(capfd: pytest.CaptureFixture[str]) -> None:
@@ -152,8 +152,8 @@ async def test_who_is_rejected_is_reported_as_an_address() -> None:
         port = client.stream.socket.getsockname()[1]
         await client.send(b"nonsense\r\n\r\n")
         assert (await client.reply()).status == 400
-        told = [record.getMessage() for record in server.log.take(20)]
-    assert any(line.startswith(f"127.0.0.1:{port} rejected with 400: ") for line in told)
+        messages = [record.getMessage() for record in server.log.take(20)]
+    assert any(line.startswith(f"127.0.0.1:{port} rejected with 400: ") for line in messages)
 
 
 async def test_refusals_are_reported_as_those_of_the_code_that_refuses() -> None:
@@ -162,9 +162,9 @@ async def test_refusals_are_reported_as_those_of_the_code_that_refuses() -> None
             async with await server.connect() as client:
                 await client.send(b"nonsense\r\n\r\n")
                 assert (await client.reply()).status == 400
-        told = [record for record in server.log.take(20) if "rejected" in record.getMessage()]
-    assert len(told) == 3
-    assert {record.pathname.rpartition("fxtrio/")[2] for record in told} == {
+        records = [record for record in server.log.take(20) if "rejected" in record.getMessage()]
+    assert len(records) == 3
+    assert {record.pathname.rpartition("fxtrio/")[2] for record in records} == {
         "server/http1/connection_context.py"
     }
 
@@ -212,7 +212,7 @@ def test_a_line_that_is_cut_by_a_full_disk_has_its_own_line(
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"),
+    ("query", "logged"),
     [
         (b"token=abc", b"token=[hidden]"),
         (b"a=1&token=abc&b=2", b"a=1&token=[hidden]&b=2"),
@@ -226,7 +226,7 @@ def test_a_line_that_is_cut_by_a_full_disk_has_its_own_line(
 )
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_secrets_of_links_are_not_in_the_log(
-    query: bytes, shown: bytes | None, form: Any, capfd: pytest.CaptureFixture[str]
+    query: bytes, logged: bytes | None, form: Any, capfd: pytest.CaptureFixture[str]
 ) -> None:
     log = AccessLog(form, 1)
     referer = (b"referer", b"https://a.example/verify?" + query)
@@ -234,11 +234,11 @@ def test_secrets_of_links_are_not_in_the_log(
     log.note({**scope, "method": "GET", "headers": [referer]}, 200, 1, 0.1)
     log.flush()
     line = capfd.readouterr().out
-    if shown is None:
+    if logged is None:
         assert line.count("[hidden]") == (6 if form == "json" else 3)
         assert not any(secret in line for secret in ("=x", "=y", "=z", "b&", "=1", "=2"))
     else:
-        assert line.count("?" + shown.decode()) == (2 if form == "json" else 1)
+        assert line.count("?" + logged.decode()) == (2 if form == "json" else 1)
 
 
 _hide = hiding(HIDDEN_PARAMETERS)
@@ -279,7 +279,7 @@ def test_parameters_that_are_no_secrets_are_not_redacted(query: bytes) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "shown"),
+    ("query", "logged"),
     [
         (b"to=https%3A%2F%2Fa.b%2F%3Fx%3D1%26token%3Dabc&c=d", b"to=[hidden]&c=d"),
         (b"to=%2Fa%3Furl%3D%252Fb%253FaccessToken%253Dabc", b"to=[hidden]"),
@@ -288,8 +288,8 @@ def test_parameters_that_are_no_secrets_are_not_redacted(query: bytes) -> None:
         (b"=" * 30 + b"abc", b"=" * 20 + b"[hidden]"),
     ],
 )
-def test_secrets_of_urls_in_parameters_are_hidden(query: bytes, shown: bytes) -> None:
-    assert _hide(query) == shown
+def test_secrets_of_urls_in_parameters_are_hidden(query: bytes, logged: bytes) -> None:
+    assert _hide(query) == logged
 
 
 def test_a_name_of_several_words_is_meant_in_any_writing() -> None:

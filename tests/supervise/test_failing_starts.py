@@ -128,11 +128,11 @@ async def test_what_still_works_at_the_end_is_named(workers: int) -> None:
     async with serve("refuses_to_end", workers=workers, shutdown=1.0, graceful=0.5) as running:
         running.kill()
         assert await running.exit_code() == 1
-        told = await running.wait_for(
+        found = await running.wait_for(
             r"\[CRITICAL\] The process is killed while it is still working: (.*)", workers
         )
     assert re.search(
-        r"thread 'sleep from .*', task '.*' at .*/tests/supervise/apps.py:\d+$", told[0]
+        r"thread 'sleep from .*', task '.*' at .*/tests/supervise/apps.py:\d+$", found[0]
     )
 
 

@@ -28,11 +28,11 @@ def granted(files: int) -> tuple[str, ...]:
 @pytest.mark.parametrize(("files", "most"), [(64, 48), (128, 96), (1024, 896)])
 async def test_the_granted_limit_is_used_and_a_shortage_reported(files: int, most: int) -> None:
     async with serve(wrap=granted(files)) as running, AsyncExitStack() as stack:
-        (told,) = await running.wait_for(
+        (limit,) = await running.wait_for(
             rf"\[WARNING\] The system allows this process {files} open files, so (\d+) "
             r"connections fit, not 10000. Raise the hard limit .* or lower limits.connections"
         )
-        room = int(told)
+        room = int(limit)
         assert most - 24 < room < most  # the process has files open already
         for _ in range(min(room, 60)):
             client = await stack.enter_async_context(await running.connect())

@@ -173,9 +173,9 @@ async def test_is_disconnected_turns_true(guarded: bool) -> None:
             await client.send(b"GET /ask HTTP/1.1\r\nHost: a\r\n\r\n")
             await trio.sleep(0.2)
         with trio.move_on_after(30 if guarded else 0.5):
-            while await server.get("/asked") != b"true":  # noqa: ASYNC110  # no event tells
+            while await server.get("/has-disconnected") != b"true":  # noqa: ASYNC110  # no event tells
                 await trio.sleep(0.05)
-        assert await server.get("/asked") == (b"true" if guarded else b"false")
+        assert await server.get("/has-disconnected") == (b"true" if guarded else b"false")
 
 
 # Without the guard, connections of `/big` are left only where the client is slower than the server.
@@ -332,12 +332,14 @@ async def test_the_stock_command_announces_the_end_and_logs_as_fx_serve_does(pro
             await client.send(b"GET /api/slow HTTP/1.1\r\nHost: a\r\n\r\n")
             reply = await client.reply()
             assert (reply.status, reply.get(b"connection")) == (500, None)
-            given = reply.get(b"x-request-id")
-        assert given is not None
+            request_id = reply.get(b"x-request-id")
+        assert request_id is not None
         with trio.fail_after(30):
             while "KeyError" not in server.log:  # noqa: ASYNC110  # no event tells
                 await trio.sleep(0.05)
-    assert re.search(rf"^{line}/api/slow.*\[request {given.decode()}\]$", server.log, re.MULTILINE)
+    assert re.search(
+        rf"^{line}/api/slow.*\[request {request_id.decode()}\]$", server.log, re.MULTILINE
+    )
     assert re.search(r"^    KeyError", server.log, re.MULTILINE)
 
 

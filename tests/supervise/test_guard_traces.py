@@ -27,7 +27,7 @@ async def _answer_without_an_end(client: Client) -> None:
     await client.more()
 
 
-async def _connection_kept_for_later(client: Client) -> None:
+async def _idle_connection(client: Client) -> None:
     await client.send(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
     assert (await client.reply()).body == b"fine"
     await trio.sleep(0.1)  # for the server to have come to rest
@@ -39,7 +39,7 @@ async def _connection_kept_for_later(client: Client) -> None:
     [
         _body_that_nobody_reads,
         _answer_without_an_end,
-        _connection_kept_for_later,
+        _idle_connection,
     ],
 )
 async def test_nothing_is_left_of_a_client(

@@ -81,8 +81,8 @@ async def _fill_queues(running: Running) -> dict[int, tuple[int, int]]:
     full: dict[int, tuple[int, int]] = {}
     with trio.fail_after(30):
         while len(full) < 2:
-            told = json.loads((await running.get("/api/fill")).body)
-            full[told["pid"]] = (told["waiting"], told["running"])
+            counts = json.loads((await running.get("/api/fill")).body)
+            full[counts["pid"]] = (counts["waiting"], counts["running"])
     return full
 
 

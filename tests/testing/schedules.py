@@ -72,7 +72,7 @@ async def work(request):
 
 export default function Page() { return <p>Loaders</p>; }
 """
-KEPT = """
+CACHED = """
 import trio
 CACHE = {"revalidate": 5}
 
@@ -94,7 +94,7 @@ FILES = {
     "room.fxl": ROOM,
     "loaders/layout.fxl": LAYOUT,
     "loaders/index.fxl": LOADERS,
-    "kept.fxl": KEPT,
+    "kept.fxl": CACHED,
     "rated.fxl": RATED,
 }
 SETTINGS: dict[str, Any] = {

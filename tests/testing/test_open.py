@@ -123,11 +123,11 @@ async def test_a_mistake_in_the_project_is_one_error_without_frames_of_the_frame
     with pytest.raises(FxtrioError, match=message) as caught:
         async with open_app(project):
             pass
-    shown = "".join(traceback.format_exception(caught.value))
-    frames = [line for line in shown.splitlines() if line.startswith("  File ")]
+    text = "".join(traceback.format_exception(caught.value))
+    frames = [line for line in text.splitlines() if line.startswith("  File ")]
     own = [line for line in frames if "/fxtrio/" in line and "unwrap_groups" not in line]
-    assert own == [] and cause in shown
-    assert shown.count("Traceback (most recent") == (2 if cause else 1)
+    assert own == [] and cause in text
+    assert text.count("Traceback (most recent") == (2 if cause else 1)
 
 
 @pytest.mark.parametrize("absolute", [False, True])
@@ -143,14 +143,14 @@ async def test_tests_leave_the_project_s_database_alone(project: Path, absolute:
 
 
 async def test_a_test_may_name_the_folder_of_the_data(project: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
+    data_folder = tmp_path / "kept"
     added = []
     for _ in range(2):
-        async with open_app(project, data=kept, **with_auth()):
+        async with open_app(project, data=data_folder, **with_auth()):
             added.append(await get_auth().add_user(EMAIL, PASSWORD) is not None)
     assert added == [True, False]
     assert [path.name for path in databases(tmp_path)] == ["auth.sqlite3"]
-    assert databases(kept) == databases(tmp_path)
+    assert databases(data_folder) == databases(tmp_path)
 
 
 BLOCKS = """
@@ -201,8 +201,8 @@ class Plugin(Base[None]):
     )
     cheap = {"argon2": {"memoryKib": 8, "parallelism": 1}}
     entry: dict[str, Any] = {"name": "auth", "settings": cheap}
-    for given in (entry, PluginConfig(**entry)):
-        settings = with_plugins(tmp_path, {"plugins": [given]})
+    for configured in (entry, PluginConfig(**entry)):
+        settings = with_plugins(tmp_path, {"plugins": [configured]})
         [auth, other] = load_config(tmp_path, **settings).plugins
         assert auth.settings == {
             "minPasswordLength": 4,

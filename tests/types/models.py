@@ -150,8 +150,8 @@ def _named_tuple(name: str, fields: Mapping[str, Model]) -> Model:
 
 
 def _struct(name: str, fields: Mapping[str, Model]) -> Model:
-    shown = [(key, one.annotation) for key, one in fields.items()]
-    kind = msgspec.defstruct(name, shown, rename="camel", tag=len(fields) % 2 == 0)
+    annotated = [(key, one.annotation) for key, one in fields.items()]
+    kind = msgspec.defstruct(name, annotated, rename="camel", tag=len(fields) % 2 == 0)
     return Model(kind, st.builds(kind, **{key: one.values for key, one in fields.items()}))
 
 
@@ -159,13 +159,13 @@ def _struct(name: str, fields: Mapping[str, Model]) -> Model:
 def _pydantic(draw: st.DrawFn) -> Model:
     found = draw(st.lists(st.one_of(LEAVES, _optional(LEAVES), _lists(LEAVES)), max_size=4))
     fields = {f"f{index}": one for index, one in enumerate(found)}
-    made: dict[str, Any] = {
+    definitions: dict[str, Any] = {
         key: (one.annotation, Field(serialization_alias=f"{key}Sent"))
         if index % 2
         else (one.annotation, ...)
         for index, (key, one) in enumerate(fields.items())
     }
-    kind = create_model(f"Class{next(_numbers)}", **made)
+    kind = create_model(f"Class{next(_numbers)}", **definitions)
     return Model(kind, st.builds(kind, **{key: one.values for key, one in fields.items()}))
 
 

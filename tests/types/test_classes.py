@@ -58,7 +58,7 @@ class Counted:
         self.size = len(self.name)
 
 
-class Told(pydantic.BaseModel):
+class Serialized(pydantic.BaseModel):
     number: int = 1
     said: int = 1
     secret: SecretStr = SecretStr("x")
@@ -107,17 +107,17 @@ CASES: list[tuple[Any, Any, str]] = [
     (SloppyModel, SloppyModel(), "{ name: string | null; size: number | null }"),
     (SloppyTuple, SloppyTuple(), "[string | null]"),
     (SloppyStruct, SloppyStruct(), "{ name: string | null }"),
-    (Told, Told(), "{ number: any; said: string; secret: string; upper: any }"),
+    (Serialized, Serialized(), "{ number: any; said: string; secret: string; upper: any }"),
 ]
 
 
-@pytest.mark.parametrize(("kind", "value", "shown"), CASES)
-def test_a_class_is_known_as_it_is_sent(kind: Any, value: Any, shown: str) -> None:
+@pytest.mark.parametrize(("kind", "value", "type_text"), CASES)
+def test_a_class_is_known_as_it_is_sent(kind: Any, value: Any, type_text: str) -> None:
     definitions = Definitions()
     shape = Shaper(Sources(Path("/"), {}), definitions).shape(kind)
     named: dict[str, Shape] = {one.name: one.shape for one in definitions.all()}
 
-    assert Printer().type(definitions.resolve(shape)) == shown
+    assert Printer().type(definitions.resolve(shape)) == type_text
     assert fits(json.loads(encode(value, place="test")), shape, named)
 
 

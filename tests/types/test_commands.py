@@ -79,7 +79,7 @@ def test_what_check_finds_in_client_halves_weighs_the_same_where_types_are_check
     write_tree(tmp_path, files)
     places = {"pages/action.fxl:17:23", "pages/exported.fxl:1:10", "pages/twice.fxl:1:7"}
 
-    def told(*command: str) -> dict[str, tuple[str, str]]:
+    def reported(*command: str) -> dict[str, tuple[str, str]]:
         problems = json.loads(run(*command, "--root", str(tmp_path), "--json")[1])["problems"]
         found = {
             f"{Path(one['path']).relative_to(tmp_path)}:{one['line']}:{one['column']}": one
@@ -88,7 +88,7 @@ def test_what_check_finds_in_client_halves_weighs_the_same_where_types_are_check
         assert len(found) == len(problems)
         return {place: (one["severity"], one["message"]) for place, one in found.items()}
 
-    checked, typed, both = told("check"), told("typecheck"), told("check", "--types")
+    checked, typed, both = reported("check"), reported("typecheck"), reported("check", "--types")
 
     assert set(checked) == places
     assert {severity for severity, _ in checked.values()} == {"error"}
@@ -262,15 +262,15 @@ def test_results_with_other_declarations_of_fxtrio_are_not_reused(
         monkeypatch.setattr(compiler_settings, "JS", place)
         compiler_settings.build_info.cache_clear()
         _, output = run("typecheck", "--root", str(tmp_path / "app"), "--json")
-        kept = sorted((tmp_path / "app" / virtual_project.FOLDER / "loose").glob("build*.json"))
-        return [one["line"] for one in json.loads(output)["problems"]], kept
+        results = sorted((tmp_path / "app" / virtual_project.FOLDER / "loose").glob("build*.json"))
+        return [one["line"] for one in json.loads(output)["problems"]], results
 
-    tolerant, [kept_first] = found_with(older)
+    tolerant, [first_results] = found_with(older)
     lenient.write_text(text, "utf-8")
-    exact, [kept_last] = found_with(older)
+    exact, [last_results] = found_with(older)
 
     assert (tolerant, exact) == ([], [11])
-    assert kept_first != kept_last
+    assert first_results != last_results
 
 
 @pytest.mark.node
@@ -412,7 +412,7 @@ def test_a_half_that_leaves_its_tier_changes_nothing_that_others_see(
     assert all((f'"{half.source}": ' in declared) == (word == "DataOf") for half in (stays, leaves))
 
 
-def test_the_app_is_declared_anew_only_where_its_types_or_what_halves_use_have_changed(
+def test_the_app_is_declared_again_only_where_its_types_or_what_halves_use_have_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     declared: list[str] = []
@@ -532,7 +532,7 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> Checked:
     monkeypatch.setattr(
         gatherer_process.GathererProcess,
         "types",
-        lambda kept, project: stand_in.project_types(kept.root, project),
+        lambda stored, project: stand_in.project_types(stored.root, project),
     )
     monkeypatch.setattr(checking.TypeCheck, "run", lambda _, *args: stand_in.run(*args))
     return stand_in
@@ -561,11 +561,11 @@ async def test_fx_dev_checks_one_version_after_the_other(
     monkeypatch.setattr(trio.to_thread, "run_sync", at_once)  # so that it is known what waits
     monkeypatch.setattr(checking.TypeCheck, "run", lambda _, *args: write(*args))
     async with trio.open_nursery() as nursery:
-        late = BackgroundTypecheck(tmp_path, nursery, print, NewProblems(print), _show_nothing)
+        typecheck = BackgroundTypecheck(tmp_path, nursery, print, NewProblems(print), _show_nothing)
         for text in (LOADER + VIEW % "title", LOADER + VIEW % "titel"):
             write_tree(tmp_path, {"pages/index.fxl": text})
             looked_at = CheckInput(check_project(tmp_path, Config()), Config(), {})
-            late.look_later(looked_at, after=0)
+            typecheck.look_later(looked_at, after=0)
             await wait_all_tasks_blocked()
         written.set()
 
@@ -584,10 +584,10 @@ async def test_a_file_of_the_types_that_cannot_be_written_does_not_end_fx_dev(
     write_tree(tmp_path, {"pages/index.fxl": LOADER + VIEW % "title"})
     looked_at = CheckInput(check_project(tmp_path, Config()), Config(), {})
     async with trio.open_nursery() as nursery:
-        late = BackgroundTypecheck(
+        typecheck = BackgroundTypecheck(
             tmp_path, nursery, said.append, NewProblems(print), _show_nothing
         )
-        late.look_later(looked_at, after=0)
+        typecheck.look_later(looked_at, after=0)
 
     [line] = said
     assert line.startswith("The types are not checked.")
@@ -601,22 +601,22 @@ async def _show_nothing(problems: list[OverlayProblem]) -> None:
 async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is_new(
     tmp_path: Path, stand_in: Checked
 ) -> None:
-    told: list[str] = []
-    shown: list[list[OverlayProblem]] = []
+    reported: list[str] = []
+    displayed: list[list[OverlayProblem]] = []
 
     async def show(problems: list[OverlayProblem]) -> None:
-        shown.append(problems)
+        displayed.append(problems)
 
     async with trio.open_nursery() as nursery:
-        late = BackgroundTypecheck(
-            tmp_path, nursery, print, NewProblems(lambda one: told.append(str(one))), show
+        typecheck = BackgroundTypecheck(
+            tmp_path, nursery, print, NewProblems(lambda one: reported.append(str(one))), show
         )
 
         def save(text: str, *files: str, outline: str = "") -> None:
             write_tree(tmp_path, {"pages/index.fxl": text})
             outlines = {"pages/index.fxl": outline} if outline else {}
             looked_at = CheckInput(check_project(tmp_path, Config()), Config(), outlines)
-            late.look_later(looked_at, files)
+            typecheck.look_later(looked_at, files)
 
         async def counted(text: str, *files: str, outline: str = "") -> tuple[int, int]:
             stand_in.done = trio.Event()
@@ -646,5 +646,5 @@ async def test_fx_dev_checks_the_newest_version_and_reads_python_only_when_it_is
         assert await counted(WHO + LOADER + VIEW % "titel" + "//", outline="b") == (3, 8)
         assert await counted(WHO + LOADER + VIEW % "title", outline="a") == (3, 9)
 
-    assert len(told) == 2
-    assert [len(problems) for problems in shown] == [1, 0, 1, 0]
+    assert len(reported) == 2
+    assert [len(problems) for problems in displayed] == [1, 0, 1, 0]

@@ -32,9 +32,9 @@ _SAYS_NOTHING = re.compile(
 
 
 async def problems_of(root: Path) -> dict[str, list[str]]:
-    told: list[str] = []
+    messages: list[str] = []
     with trio.fail_after(500):
-        checked = await check_types(root, python=False, report=told.append)
+        checked = await check_types(root, python=False, report=messages.append)
     found: dict[str, list[str]] = {}
     for problem in checked.problems:
         path = Path(problem.path).as_posix().removeprefix(f"{root.as_posix()}/")
@@ -48,17 +48,17 @@ async def test_mistakes_are_found_in_their_places_and_right_programs_are_left_al
 ) -> None:
     project = write_corpus(tmp_path)
     found = await problems_of(tmp_path)
-    places = {source: [one.partition(": ")[0] for one in told] for source, told in found.items()}
+    places = {source: [one.partition(": ")[0] for one in heads] for source, heads in found.items()}
     marks = {source: f"{line}:{column}" for source, (line, column) in project.marks.items()}
     missed = {source for source, mark in marks.items() if mark not in places.get(source, ())}
     lines = {source: str(line) for source, (line, _) in project.marks.items()}
     false = {
-        source: told
-        for source, told in found.items()
-        if {one.partition(":")[0] for one in told} != {lines.get(source)}
+        source: heads
+        for source, heads in found.items()
+        if {one.partition(":")[0] for one in heads} != {lines.get(source)}
     }
 
-    messages = [one for told in found.values() for one in told]
+    messages = [one for of_page in found.values() for one in of_page]
 
     assert [one for one in messages if _SAYS_NOTHING.search(one)] == []
     assert len(marks) >= 360
@@ -91,5 +91,5 @@ def _assert_remedies(found: dict[str, list[str]]) -> None:
         "text05/index": "A Decimal is text here: Number(line.price)",
         "text19/index": "A timedelta is text here, such as PT90S: send its total_seconds()",
     }
-    told = {page: " ".join(found[f"pages/{page}.fxl"]) for page in remedies}
-    assert {page: one for page, one in told.items() if remedies[page] not in one} == {}
+    texts = {page: " ".join(found[f"pages/{page}.fxl"]) for page in remedies}
+    assert {page: one for page, one in texts.items() if remedies[page] not in one} == {}

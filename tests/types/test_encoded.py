@@ -47,16 +47,16 @@ def collected() -> list[str]:
         named = {one.name: one.shape for one in definitions.all()}
         assert fits(value, shape, named), (model.annotation, value, shape)
         printer = Printer()
-        shown = printer.type(shape)
-        made = printer.definitions(definitions.all()).replace("\n", " ")
-        text = f"const good: {shown} = {json.dumps(value)};"
+        type_text = printer.type(shape)
+        declarations = printer.definitions(definitions.all()).replace("\n", " ")
+        text = f"const good: {type_text} = {json.dumps(value)};"
         wrong = [one for one in changed(value) if not fits(one, shape, named)]
-        lines.append(f"namespace M{len(lines)} {{ {made} {text} }}")
+        lines.append(f"namespace M{len(lines)} {{ {declarations} {text} }}")
         if wrong:
             bad = wrong[chosen % len(wrong)]
             lines.append("// @ts-expect-error")
-            text = f"const bad: {shown} = {json.dumps(bad)};"
-            lines.append(f"namespace M{len(lines)} {{ {made} {text} }}")
+            text = f"const bad: {type_text} = {json.dumps(bad)};"
+            lines.append(f"namespace M{len(lines)} {{ {declarations} {text} }}")
 
     collect()
     return lines
@@ -73,8 +73,8 @@ async def test_models_match_the_sent_json_and_nothing_else(tmp_path: Path) -> No
     with trio.fail_after(240):
         compiler = await ensure_compiler(partial(print))
         found = await compile_types(tmp_path, compiler)
-    shown = [(one.whole, lines[one.line - 2 : one.line]) for one in found[:3]]
+    failures = [(one.whole, lines[one.line - 2 : one.line]) for one in found[:3]]
 
-    assert shown == []
+    assert failures == []
     assert sum("const good" in line for line in lines) >= MODELS
     assert sum("const bad" in line for line in lines) >= MODELS * 0.9

@@ -126,9 +126,9 @@ async def load(request) -> {name}:
             "pages/index.fxl": "",
         },
     )
-    shown = {page.source: Printer().type(page.layout_data) for page in types.pages}
+    type_texts = {page.source: Printer().type(page.layout_data) for page in types.pages}
 
-    assert shown == {
+    assert type_texts == {
         "pages/blog/index.fxl": "{ user: number; outer: number; inner: number }",
         "pages/blog/layout.fxl": "{ user: number; outer: number; inner: number }",
         "pages/index.fxl": "{ user: string | null; outer: number }",
@@ -161,9 +161,9 @@ async def load(request){annotation}:
             "pages/annotated.fxl": deferred.format(annotation=" -> Data"),
         },
     )
-    shown = {page.source: Printer().type(page.data) for page in types.pages}
+    type_texts = {page.source: Printer().type(page.data) for page in types.pages}
 
-    assert shown == {
+    assert type_texts == {
         "pages/index.fxl": "{ reviews: Promise<string[]>; count: Promise<number> }",
         "pages/annotated.fxl": "Data",
     }
@@ -259,15 +259,15 @@ class FrontMatter:
     }
     types = await types_of(tmp_path, files)
 
-    def shown(source: str) -> str:
+    def line_of(source: str) -> str:
         found = types.page(source)
         assert found is not None
         declared = page_module(found, 0, None, "strict").splitlines()
         return next((line for line in declared if "useContent" in line), "")
 
-    assert shown("pages/layout.fxl") == shown("pages/any/layout.fxl") == ""
-    assert shown("pages/index.fxl") == ""
-    line = shown("pages/docs/layout.fxl")
+    assert line_of("pages/layout.fxl") == line_of("pages/any/layout.fxl") == ""
+    assert line_of("pages/index.fxl") == ""
+    line = line_of("pages/docs/layout.fxl")
     assert line.startswith("export function useContent<T = FrontMatter")
     assert line.endswith(">(): base.Content<T> | null;")
     assert " | " in line.partition(">()")[0]

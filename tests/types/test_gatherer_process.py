@@ -48,25 +48,25 @@ def own_processes(root: Path) -> list[psutil.Process]:
     return found
 
 
-async def wait_gone(processes: list[psutil.Process]) -> None:
+async def wait_ended(processes: list[psutil.Process]) -> None:
     with trio.fail_after(30):
         while any(one.is_running() and one.status() != psutil.STATUS_ZOMBIE for one in processes):
             await trio.to_thread.run_sync(psutil.wait_procs, processes, 0.1)
 
 
 async def test_each_question_imports_the_project_again(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as kept:
+    async with keeping(tmp_path) as gatherer:
         seen = set()
         for own, store in (("1", "KEY = 'a'"), ("'x'", "KEY = 'a'"), ("'x'", "KEY = 5")):
             project = written(tmp_path, own, store)
-            found = await kept.types(project)
+            found = await gatherer.types(project)
             assert found == await project_types(tmp_path, project)
             seen.add(repr(found.pages[0].data))
         assert len(seen) == 3
         assert len(own_processes(tmp_path)) == int(CAN_FORK)
-        kept.stop()
-        await wait_gone(own_processes(tmp_path))
-        assert await kept.types(project) == found
+        gatherer.stop()
+        await wait_ended(own_processes(tmp_path))
+        assert await gatherer.types(project) == found
 
 
 LAYOUT = (
@@ -83,21 +83,21 @@ async def test_newer_types_are_those_of_a_whole_import_and_what_stays_is_the_sam
         write_tree(tmp_path, layout)
         return written(tmp_path, own)
 
-    async with keeping(tmp_path) as kept:
+    async with keeping(tmp_path) as gatherer:
         project = changed("1")
-        types = await kept.types(project)
+        types = await gatherer.types(project)
         for own, menu in (("'x'", "1"), ("[1.5]", "1"), ("[1.5]", "'home'"), ("KEY", "'home'")):
             before, known = project, types
             project = changed(own, menu)
-            types = await kept.newer_types(project, before, known)
+            types = await gatherer.newer_types(project, before, known)
             assert types == await project_types(tmp_path, project)
             if menu == "1":  # a layout is part of the types of all pages below it
                 assert types.by_source()["pages/other.fxl"] is known.by_source()["pages/other.fxl"]
         other_words = changed("KEY + 'a'", "'home'")
-        assert await kept.newer_types(other_words, project, types) is types
+        assert await gatherer.newer_types(other_words, project, types) is types
         write_tree(tmp_path, {"pages/new.fxl": PAGE % "3"})
         more = check_project(tmp_path, Config())
-        newest = await kept.newer_types(more, project, types)
+        newest = await gatherer.newer_types(more, project, types)
         assert newest == await project_types(tmp_path, more)
 
 
@@ -105,45 +105,45 @@ async def test_a_project_that_ends_its_process_is_reported_and_the_next_is_read(
     tmp_path: Path,
 ) -> None:
     ends = "import os, sys\nprint('on its way', flush=True)\nos._exit(3)\nKEY = 'a'"
-    async with keeping(tmp_path) as kept:
+    async with keeping(tmp_path) as gatherer:
         with pytest.raises(TypesUnknown, match=r"ended with 3(?s:.*)on its way"):
-            await kept.types(written(tmp_path, store=ends))
+            await gatherer.types(written(tmp_path, store=ends))
         project = written(tmp_path)
-        assert await kept.types(project) == await project_types(tmp_path, project)
+        assert await gatherer.types(project) == await project_types(tmp_path, project)
 
 
 async def test_nothing_runs_on_for_a_question_that_is_abandoned(tmp_path: Path) -> None:
     endless = "from pathlib import Path\nPath('begun').touch()\nwhile True:\n    pass\nKEY = 'a'"
-    async with keeping(tmp_path) as kept:
+    async with keeping(tmp_path) as gatherer:
         with trio.CancelScope() as scope:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(kept.types, written(tmp_path, store=endless))
+                nursery.start_soon(gatherer.types, written(tmp_path, store=endless))
                 while not (tmp_path / "begun").exists():
                     await trio.lowlevel.checkpoint()
                 processes = own_processes(tmp_path)
                 assert processes
                 scope.cancel()
-        await wait_gone(processes)
+        await wait_ended(processes)
         project = written(tmp_path)
-        assert await kept.types(project) == await project_types(tmp_path, project)
+        assert await gatherer.types(project) == await project_types(tmp_path, project)
 
 
 async def test_a_question_that_takes_too_long_is_reported(tmp_path: Path) -> None:
     if CAN_FORK:
         endless = "while True:\n    pass\nKEY = 'a'"
-        async with keeping(tmp_path) as kept:
-            kept.limit = 2.0
+        async with keeping(tmp_path) as gatherer:
+            gatherer.limit = 2.0
             with pytest.raises(TypesUnknown, match="took longer than"):
-                await kept.types(written(tmp_path, store=endless))
-            await wait_gone(own_processes(tmp_path))
+                await gatherer.types(written(tmp_path, store=endless))
+            await wait_ended(own_processes(tmp_path))
 
 
 async def test_a_process_that_was_killed_is_replaced(tmp_path: Path) -> None:
-    async with keeping(tmp_path) as kept:
+    async with keeping(tmp_path) as gatherer:
         project = written(tmp_path)
-        found = await kept.types(project)
+        found = await gatherer.types(project)
         processes = own_processes(tmp_path)
         for process in processes:
             os.kill(process.pid, 9)
-        await wait_gone(processes)
-        assert await kept.types(project) == found
+        await wait_ended(processes)
+        assert await gatherer.types(project) == found

@@ -176,9 +176,9 @@ async def test_texts_with_one_outline_have_the_same_findings(tmp_path: Path, see
 
     for number, group in enumerate(alike):
         sources = [f"pages/g{number}x{member}.fxl" for member in range(len(group))]
-        told = {source: sum(one.path == source for one in problems) for source in sources}
+        counts = {source: sum(one.path == source for one in problems) for source in sources}
         quiet = [source for source in sources if source not in check.findings_in]
         for source, text in zip(sources, group, strict=True):
             assert sorted(said[source]) == sorted(said[sources[0]]), (group[0], text)
         assert len(quiet) in (0, len(sources)), group
-        assert not any(told[source] for source in quiet), group
+        assert not any(counts[source] for source in quiet), group

@@ -44,7 +44,7 @@ follow_imports = skip
 """Settings without what fxtrio is and imports, which mypy would check as well, for ten seconds."""
 
 
-async def told(root: Path) -> tuple[list[str], list[str]]:
+async def problems_of(root: Path) -> tuple[list[str], list[str]]:
     lines: list[str] = []
     project = check_project(root, Config())
     assert project.problems == ()
@@ -94,7 +94,7 @@ async def test_mistakes_have_the_lines_of_the_page(
     pages = {"pages/index.fxl": PAGE, "pages/a/b.fxl": PAGE, "pages/a_b.fxl": PAGE}
     write_tree(tmp_path, {**pages, file: settings})
     write_tree(tmp_path, {"lib/store.py" if "lib" in settings else "store.py": STORE})
-    problems, lines = await told(tmp_path)
+    problems, lines = await problems_of(tmp_path)
 
     found = sorted(one.partition(": ")[0] for one in problems)
     assert found == [f"{page}:8:19" for page in sorted(pages)], lines
@@ -104,7 +104,7 @@ async def test_mistakes_have_the_lines_of_the_page(
 async def test_without_settings_nothing_is_checked(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE})
 
-    assert await told(tmp_path) == ([], [])
+    assert await problems_of(tmp_path) == ([], [])
 
 
 async def test_a_checker_that_is_not_installed_is_named(
@@ -113,7 +113,7 @@ async def test_a_checker_that_is_not_installed_is_named(
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE, "pyrefly.toml": ""})
-    problems, lines = await told(tmp_path)
+    problems, lines = await problems_of(tmp_path)
 
     assert problems == []
     assert lines == ["The server halves have not been checked: pyrefly is not installed."]
@@ -123,4 +123,4 @@ async def test_settings_that_the_checker_refuses_are_an_error(tmp_path: Path) ->
     write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE})
     write_tree(tmp_path, {"mypy.ini": "[mypy]\npython_version = 1.0\nplugins = nowhere\n"})
     with pytest.raises(CheckerFailed, match="mypy: ended with 2"):
-        await told(tmp_path)
+        await problems_of(tmp_path)

@@ -162,7 +162,7 @@ class Read:
     load: Any
 
     @property
-    def shown(self) -> str:
+    def text(self) -> str:
         return Printer().type(self.shape)
 
 
@@ -431,7 +431,7 @@ VAGUE = {
 
 @pytest.mark.parametrize("body", EXACT)
 def test_returned_values_are_inferred(body: str) -> None:
-    assert read(body).shown == EXACT[body]
+    assert read(body).text == EXACT[body]
 
 
 def request() -> Request:
@@ -453,7 +453,7 @@ async def test_inferred_types_match_the_sent_json() -> None:
             continue
         sent += 1
         if not fits(data, found.shape, found.named):
-            wrong.append((body, data, found.shown))
+            wrong.append((body, data, found.text))
 
     assert wrong == []
     assert sent >= 50
@@ -461,12 +461,12 @@ async def test_inferred_types_match_the_sent_json() -> None:
 
 @pytest.mark.parametrize("body", VAGUE)
 def test_what_cannot_be_inferred_is_unknown(body: str) -> None:
-    assert read(body).shown == VAGUE[body]
+    assert read(body).text == VAGUE[body]
 
 
 @pytest.mark.parametrize("body", CYCLIC)
 def test_what_contains_itself_ends(body: str) -> None:
-    assert read(body).shown == CYCLIC[body]
+    assert read(body).text == CYCLIC[body]
 
 
 def test_a_constant_that_differs_under_unknown_keys_is_none() -> None:

@@ -40,28 +40,28 @@ class Both:
     """One project, checked by a compiler that is kept and by one that starts anew."""
 
     root: Path
-    kept: TscServer
+    server: TscServer
     home: Path
     compiled: list[str] = attrs.field(factory=list)
     _check: TypeCheck = attrs.field(init=False)
 
     def __attrs_post_init__(self) -> None:
         folder = TypesFolder(self.root, self.home)
-        self._check = TypeCheck(folder, compile=self.kept.compile)
+        self._check = TypeCheck(folder, compile=self.server.compile)
 
     async def problems(self) -> tuple[Problem, ...]:
         """Return what both find, which is the same."""
         project = check_project(self.root, Config())
         types = await project_types(self.root, project)
         found = await self._check.run(project, types)
-        anew = TypeCheck(TypesFolder(self.root, self.home, Path(".fx/anew")))
-        assert found == await anew.run(project, types)
+        fresh = TypeCheck(TypesFolder(self.root, self.home, Path(".fx/anew")))
+        assert found == await fresh.run(project, types)
         return found
 
     def changed(self, *files: str) -> None:
         """Say that these have changed."""
         self._check.forget()
-        self.kept.forget(self.root / file for file in files)
+        self.server.forget(self.root / file for file in files)
 
 
 @asynccontextmanager
@@ -78,13 +78,13 @@ async def never(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
 
 
 @pytest.fixture
-def kept_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def without_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let a kept compiler that does not answer be a failure."""
     monkeypatch.setattr(tsc_server, "compile_types", never)
 
 
 @pytest.mark.node
-@pytest.mark.usefixtures("kept_alone")
+@pytest.mark.usefixtures("without_fallback")
 @pytest.mark.parametrize("name", ["mistakes.txt"])
 async def test_a_corpus_of_mistakes_has_the_same_findings(tmp_path: Path, name: str) -> None:
     write_project(name, tmp_path)
@@ -95,7 +95,7 @@ async def test_a_corpus_of_mistakes_has_the_same_findings(tmp_path: Path, name: 
 
 
 @pytest.mark.node
-@pytest.mark.usefixtures("kept_alone")
+@pytest.mark.usefixtures("without_fallback")
 async def test_each_change_is_seen_in_what_it_concerns(tmp_path: Path) -> None:
     page = LOADER % "title" + VIEW % "title"
     write_tree(tmp_path, {"pages/index.fxl": page, "pages/other.fxl": USER})
@@ -125,8 +125,8 @@ async def test_each_change_is_seen_in_what_it_concerns(tmp_path: Path) -> None:
         text = CARD.replace("number", "string")
         assert await saved({"components/card.tsx": text}) == [("pages/other.fxl", 5)]
         assert await saved({"components/card.tsx": CARD}) == []
-        late = USER.replace("card", "late")
-        assert await saved({"pages/other.fxl": late, "components/late.tsx": CARD}) == []
+        renamed = USER.replace("card", "late")
+        assert await saved({"pages/other.fxl": renamed, "components/late.tsx": CARD}) == []
         (tmp_path / "components/late.tsx").unlink()
         both.changed("components/late.tsx")
         assert await found() == [("pages/other.fxl", 1)]
@@ -139,7 +139,7 @@ async def test_each_change_is_seen_in_what_it_concerns(tmp_path: Path) -> None:
         lines = asking.count("\n")
         assert await saved({"declared.d.ts": declared % "title"}) == [("pages/other.fxl", lines)]
         assert await saved({"declared.d.ts": declared % "name"}) == []
-        assert await saved({"pages/index.fxl": page, "pages/other.fxl": late}) == [
+        assert await saved({"pages/index.fxl": page, "pages/other.fxl": renamed}) == [
             ("pages/other.fxl", 1)
         ]
         # Types that are written for the first time, and pages that come and go.
@@ -170,8 +170,8 @@ async def test_a_server_that_is_killed_is_replaced_and_nothing_is_missed(
             text = LOADER % "title" + VIEW % f"titel{kills}"
             write_tree(tmp_path, {"pages/index.fxl": text})
             assert [one.line for one in await both.problems()] == [7]
-        both.kept.stop()  # on purpose: no failure
-        assert both.kept.failures <= 2
+        both.server.stop()  # on purpose: no failure
+        assert both.server.failures <= 2
         write_tree(tmp_path, {"pages/index.fxl": LOADER % "title" + VIEW % "title"})
         assert await both.problems() == ()
     assert [process.returncode is not None for process in processes] == [True] * len(processes)
@@ -198,58 +198,58 @@ async def test_a_server_that_is_of_no_use_is_not_requested_ever(
     program.write_text(f"#!{sys.executable}\n{SERVERS[server]}\n")
     program.chmod(0o755)
     mistake = Diagnostic("pages/index.fxl.jsx", 1, 1, 2339, "no")
-    anew: list[Path] = []
+    compiled: list[Path] = []
 
-    async def compile_anew(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
-        anew.append(folder)
+    async def compile_in_full(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
+        compiled.append(folder)
         return (mistake,)
 
     monkeypatch.setattr(tsc_server, "compiler_program", lambda _: program)
-    monkeypatch.setattr(tsc_server, "compile_types", compile_anew)
+    monkeypatch.setattr(tsc_server, "compile_types", compile_in_full)
     monkeypatch.setattr(tsc_server, "_TIMEOUT", 2.0 if server == "says nothing" else 60.0)
     write_tree(tmp_path, {"tsconfig.json": '{"files": []}'})
     with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
-            kept = TscServer(nursery)
+            tsc = TscServer(nursery)
             for _ in range(tsc_server.MOST_FAILURES + 2):
-                assert await kept.compile(tmp_path, tmp_path) == (mistake,)
-    assert kept.failures == tsc_server.MOST_FAILURES
-    assert len(anew) == tsc_server.MOST_FAILURES + 2
+                assert await tsc.compile(tmp_path, tmp_path) == (mistake,)
+    assert tsc.failures == tsc_server.MOST_FAILURES
+    assert len(compiled) == tsc_server.MOST_FAILURES + 2
 
 
 @pytest.mark.node
-@pytest.mark.usefixtures("kept_alone")
+@pytest.mark.usefixtures("without_fallback")
 async def test_files_answered_before_a_cancelled_check_are_not_requested_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pages = {f"pages/p{number}.fxl": LOADER % "title" + VIEW % "titel" for number in range(4)}
     write_tree(tmp_path, pages)
     monkeypatch.setattr(tsc_server, "_AT_ONCE", 1)
-    asked: list[str] = []
+    requested: list[str] = []
     giving_up = trio.CancelScope()
     ask_all = tsc_server._Server.ask_all
 
     async def counted(server: Any, method: str, params: Any) -> Any:
-        asked.append(method)
-        if asked.count("textDocument/diagnostic") == 3:
+        requested.append(method)
+        if requested.count("textDocument/diagnostic") == 3:
             giving_up.cancel()
         return await ask_all(server, method, params)
 
     async with checking(tmp_path) as both:
         problems = await both.problems()
         tier = tmp_path / ".fx/types/loose"
-        both.kept.forget()
+        both.server.forget()
         monkeypatch.setattr(tsc_server._Server, "ask_all", counted)
         with giving_up:
-            await both.kept.compile(tier, both.home)
-        assert len(asked) == 3
-        found = await both.kept.compile(tier, both.home)
-        assert len(asked) == 5  # the third, which had no answer, and the fourth
+            await both.server.compile(tier, both.home)
+        assert len(requested) == 3
+        found = await both.server.compile(tier, both.home)
+        assert len(requested) == 5  # the third, which had no answer, and the fourth
     assert len(found) == len(problems) == 4
 
 
 @pytest.mark.node
-@pytest.mark.usefixtures("kept_alone")
+@pytest.mark.usefixtures("without_fallback")
 async def test_files_of_a_cancelled_check_are_checked_by_the_next(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": LOADER % "title" + VIEW % "title"})
     async with checking(tmp_path) as both:
@@ -258,7 +258,7 @@ async def test_files_of_a_cancelled_check_are_checked_by_the_next(tmp_path: Path
         page = tier / "pages/index.fxl.jsx"
 
         def compile_now() -> Awaitable[tuple[Diagnostic, ...]]:
-            return both.kept.compile(tier, both.home)
+            return both.server.compile(tier, both.home)
 
         text = page.read_text()
         for number in range(20):
@@ -275,7 +275,7 @@ async def test_files_of_a_cancelled_check_are_checked_by_the_next(tmp_path: Path
 
 
 @pytest.mark.node
-@pytest.mark.usefixtures("kept_alone")
+@pytest.mark.usefixtures("without_fallback")
 async def test_a_server_that_nobody_has_greeted_to_the_end_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,4 +296,4 @@ async def test_a_server_that_nobody_has_greeted_to_the_end_is_replaced(
             await both.problems()
         assert [one.line for one in await both.problems()] == [7]
         assert [scope.cancel_called for scope in greeted] == [True, False]
-        assert both.kept.failures == 0
+        assert both.server.failures == 0

@@ -13,7 +13,7 @@ from tests.simulation.runtime import SEEDS
 ROOT = Path(__file__).parents[1] / "apps" / "counter"
 
 
-async def shown(world: World) -> int:
+async def displayed_price(world: World) -> int:
     """Return the price that a visitor sees."""
     price: int = (await world.client().load_page("/prices")).data["price"]
     return price
@@ -48,17 +48,17 @@ ONLY_CLIENTS = Faults(kill=0, shutdown=0, jump=0, slow_call=0, slow_task=0)
 
 @simulate(ROOT, seeds=SEEDS, faults=ONLY_CLIENTS)
 async def test_a_stale_page_is_sent_and_revalidated(world: World) -> None:
-    assert await shown(world) == 0
+    assert await displayed_price(world) == 0
     async with world.app():
         await get_database().execute("update counter set value = 2")
-    assert await shown(world) == 0  # it is not known to the cache
+    assert await displayed_price(world) == 0  # it is not known to the cache
     await trio.sleep(61)
     async with world.visitors() as visitors:
         for _ in range(4):
-            visitors.start_soon(shown, world)
-    await shown(world)  # everybody else may have left
+            visitors.start_soon(displayed_price, world)
+    await displayed_price(world)  # everybody else may have left
     await trio.sleep(5)
-    assert await shown(world) == 2
+    assert await displayed_price(world) == 2
 
 
 ONLY_MESSAGES = Faults(kill=0, shutdown=0, leave=0, slow_task=0, jump=0, store=0.4, longest=4)
@@ -73,7 +73,7 @@ async def test_other_processes_learn_of_a_change(world: World) -> None:
     async with world.visitors() as visitors:
         visitors.start_soon(change)
         for _ in range(4):
-            visitors.start_soon(shown, world)
+            visitors.start_soon(displayed_price, world)
     await trio.sleep(40)  # less than the page lives for
     for _ in range(6):
-        assert await shown(world) == 4
+        assert await displayed_price(world) == 4

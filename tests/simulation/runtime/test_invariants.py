@@ -126,12 +126,12 @@ async def test_streams_end_with_their_readers(world: World) -> None:
 async def test_a_value_that_a_generator_yields_after_its_close_is_not_sent(world: World) -> None:
     async def read() -> None:
         got: list[int] = []
-        given_up: list[int] = []
+        abandoned: list[int] = []
         async with world.client().stream_action("/", "count_in_time", {"value": 12}) as values:
             async for one in values:
                 got.append(one["value"])
-                given_up = one["given_up"]
-        assert not set(got) & set(given_up)
+                abandoned = one["given_up"]
+        assert not set(got) & set(abandoned)
 
     async with world.visitors() as visitors:
         for _ in range(3):
