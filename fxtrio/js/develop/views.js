@@ -225,9 +225,9 @@ export class Views {
     );
     this.#toPrepare = [];
     if (urls.length === 0) return;
-    const made = setImmediate() // the document comes first
+    const warmup = setImmediate() // the document comes first
       .then(() => Promise.all(urls.map((url) => client.warmupRequest(url)))); // whoever asks is told what is wrong
-    this.prepared = Promise.all([this.prepared, made]).then(() => {}); // keeps none of those before
+    this.prepared = Promise.all([this.prepared, warmup]).then(() => {}); // keeps no earlier one
   }
 
   /** @param {View} view */
