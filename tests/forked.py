@@ -398,7 +398,7 @@ def _flush(stream: TextIO | None) -> bool:
 
 
 def main() -> None:
-    """Import what the modules need, and run those that are asked for, each in a child."""
+    """Import what the modules need, and run those that are requested, each in a child."""
     from fxtrio.cli.group import COMMANDS
 
     del sys.path[0]  # the current folder

@@ -26,7 +26,7 @@ _END = 65_536
 class Ports:
     """Ports of which no two processes with the same ``file`` get the same one.
 
-    ``file`` is made when it is not there, and stays empty: byte N of it is locked for port N.
+    ``file`` is created when it is missing, and stays empty: byte N of it is locked for port N.
     """
 
     file: Path

@@ -2,7 +2,7 @@
 
 It runs in the test's own event loop, on a port of 127.0.0.1 that the kernel chooses, in front of
 another port or of a Unix socket (a path, such as that of `tests.db.cluster`). Each fault befalls
-the connections that are open; with ``new=True`` also those that are made until `restore`. What has
+the connections that are open; with ``new=True`` also those that come before `restore`. What has
 once been frozen, dropped or half closed stays so: `restore` is for new connections.
 """
 

@@ -1,4 +1,4 @@
-"""HTML of ``HEAD`` values: what is kept, what is dropped and what is refused."""
+"""HTML of ``HEAD`` values: what is preserved, what is dropped and what is rejected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Memory that is free is given back, and not all the time."""
+"""Free memory is returned to the system, and not all the time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from fxtrio.send_budget import GRACE, Unread, Unsent
 
 @pytest.fixture
 def trimmed(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """Return when memory was given back."""
+    """Return when memory was returned to the system."""
     times: list[float] = []
     monkeypatch.setattr(heap, "trimming", lambda: lambda _: times.append(trio.current_time()))
     monkeypatch.setattr(heap.process_heap, "_trimmed_at", -10.0)

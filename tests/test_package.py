@@ -1,4 +1,4 @@
-"""The packages themselves: light to import, with their names looked up when asked for."""
+"""The packages themselves: light to import, with their names looked up at the first use."""
 
 import subprocess
 import sys

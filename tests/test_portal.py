@@ -1,4 +1,4 @@
-"""The asyncio portal: one loop, bounded, cancelled from both sides, gone at the end."""
+"""The asyncio portal: one loop, bounded, cancelled from both sides, closed at the end."""
 
 from __future__ import annotations
 

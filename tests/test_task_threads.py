@@ -1,4 +1,4 @@
-"""Threads enqueue jobs as the event loop does, and are told at once what came of it."""
+"""Threads enqueue jobs as the event loop does, and get the outcome at once."""
 
 import contextvars
 import functools
@@ -73,7 +73,7 @@ async def test_threads_never_get_more_than_the_capacity_in():
 
 
 async def enqueue_in_plain_thread(queue: TaskQueue) -> list[BaseException]:
-    """Return what a thread that trio does not know is told."""
+    """Return what a thread that trio does not know gets."""
     errors: list[BaseException] = []
 
     def run() -> None:

@@ -23,7 +23,7 @@ class Clients:
     budget: Unsent
     cut: list[str] = attrs.field(factory=list)
     responses: dict[str, tuple[Unread, bool]] = attrs.field(factory=dict)
-    """To whom a response is made, or refused."""
+    """For whom a response is rendered, or rejected."""
 
     def new(self, name: str, size: int = MEGABYTE, *, address: str = "") -> Unread:
         """Return the unread of a client for which ``size`` bytes wait."""
@@ -246,7 +246,7 @@ async def test_who_reads_but_has_most_of_it_is_cut_off_when_others_have_waited_l
 async def ask(
     found: Clients, nursery: trio.Nursery, name: str, path: bytes = b"/", *, address: str = ""
 ) -> trio.Event:
-    """Have a response made to a new client; it lasts until the event is set."""
+    """Have a response rendered for a new client; it lasts until the event is set."""
     end = trio.Event()
 
     async def respond() -> None:

@@ -1,4 +1,4 @@
-"""One attack: the bytes of one connection. It can be saved to a file, and made again from it."""
+"""One attack: the bytes of one connection. It can be saved to a file, and loaded from it."""
 
 from __future__ import annotations
 

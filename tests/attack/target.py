@@ -88,7 +88,7 @@ class Target:
         return self.running.output
 
     async def take_state(self) -> dict[str, Any]:
-        """Return what the process has noticed since it was asked last, and what it holds."""
+        """Return what the process has noticed since the last request, and what it holds."""
         headers = ((b"x-watch", self.key.encode()),)
         reply = await self.ask(Message(b"/api/watch", headers=headers))
         assert reply.status == 200, reply

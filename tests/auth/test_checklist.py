@@ -1,4 +1,4 @@
-"""docs/security.md: every line of the checklists is shown by tests that exist."""
+"""docs/security.md: every line of the checklists names tests that exist."""
 
 from __future__ import annotations
 

@@ -98,7 +98,7 @@ async def locked(auth: Auth) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def damaged(auth: Auth) -> AsyncIterator[None]:
-    """Let every look at the tables fail, as in a broken file or at a server that is gone."""
+    """Let every look at the tables fail, as with a damaged file or a server that is unreachable."""
     database = auth.storage.database
     plain_one = database.one
 

@@ -1,4 +1,4 @@
-"""`require_user`: who may pass, and what the others are told."""
+"""`require_user`: who may pass, and what the others get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`onRegister`: rows of the app's own, kept with the account or not at all."""
+"""`onRegister`: rows of the app's own, stored with the account or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Passwords: which are taken, and how they are kept."""
+"""Passwords: which are accepted, and how they are stored."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from tests.auth.harness import Clock
 
 
 class Storage:
-    """Knows sessions, and counts what it is asked."""
+    """Knows sessions, and counts its calls."""
 
     def __init__(self) -> None:
         self.living = {b"a": 2_000_000_000.0, b"b": 2_000_000_000.0}

@@ -52,7 +52,7 @@ class Answer:
 
 @attrs.define
 class Site:
-    """Pages by path. Tests change what it answers and read what it was asked."""
+    """Pages by path. Tests change what it answers and read what was requested."""
 
     result: BundleResult
     client: Path
@@ -75,7 +75,7 @@ class Site:
     """What payloads say when it is not the build."""
 
     def requested(self, *, navigation: bool) -> list[str]:
-        """Return the paths of pages that were asked for in this way, with their queries."""
+        """Return the paths of pages that were requested in this way, with their queries."""
         return [
             f"{request.path}?{request.query}".rstrip("?")
             for request in self.requests

@@ -131,7 +131,7 @@ def counted(path_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def ask_in_a_new_process(node: Path) -> int:
-    """Return how often the Node has been run, after a process has asked for its version twice."""
+    """Return how often the Node has been run, after a process has read its version twice."""
     _version_of.cache_clear()
     assert node_version(str(node)) == node_version("node") == (22, 12, 0)
     return (node.parent.parent / "runs").read_text().count("\n")

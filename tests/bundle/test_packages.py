@@ -1,4 +1,4 @@
-"""Which packages a bundle is made of: the app's own first, one React, PostCSS and variables."""
+"""Which packages a bundle contains: the app's own first, one React, PostCSS and variables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ export default function Page() { const [n] = useState(1); return <Link href="/">
 
 
 def install_react(project: Project, *, marked: str) -> None:
-    """Give the project a React of its own that can be told from the toolchain's."""
+    """Give the project a React of its own that differs from the toolchain's."""
     packages = toolchain_folder() / "node_modules"
     for name in ("react", "react-dom", "scheduler"):
         shutil.copytree(packages / name, project.root / "node_modules" / name)

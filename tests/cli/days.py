@@ -158,7 +158,7 @@ code("a_rule_that_is_none", ".gitignore", "[\n!\n\\")
 
 
 def loading(name: str, body: str) -> None:
-    """A day on which the loader of a page that is asked for does something."""
+    """A day on which the loader of a requested page does something."""
 
     def one(desk: Desk) -> Iterator[None]:
         text = f"import os, sys\n\n\n@server\nasync def load(request):\n    {body}\n\n{PAGE % 'x'}"

@@ -49,7 +49,7 @@ class HostileRepository:
             (run / name).chmod(0o755)
 
     def left(self) -> set[str]:
-        """Return the marks that were left since it was last asked, and take them away."""
+        """Return the marks that were left since the last call, and remove them."""
         found = sorted(self.marks.iterdir())
         for mark in found:
             mark.unlink()

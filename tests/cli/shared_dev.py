@@ -43,7 +43,7 @@ class SharedDev:
         return self.folder / f"{self._number}/shop"
 
     def start(self) -> Server:
-        """Return the server, whose output begins anew."""
+        """Return the server, whose output begins again."""
         if self._server is None:
             self._number += 1
             self.project.parent.mkdir()

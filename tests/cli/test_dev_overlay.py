@@ -1,4 +1,4 @@
-"""What goes wrong is shown over the page, with its place, until it is put right."""
+"""Errors cover the page, with their place, until they are corrected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Likely mistakes of UI code are looked for after changes that can have made some."""
+"""The client halves are linted after changes that can have caused findings."""
 
 from __future__ import annotations
 

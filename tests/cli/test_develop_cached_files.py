@@ -55,12 +55,12 @@ URL = "http://127.0.0.1:8000/__fx/mcp"
 
 @attrs.frozen
 class CachedFile:
-    """A file that is kept."""
+    """A file of a cache."""
 
     path: str
     write: Callable[[Path], object]
     read: Callable[[Path], object]
-    """Returns what is kept; something false when nothing of it can be used."""
+    """Returns what is cached; something false when nothing of it can be used."""
 
 
 def write_pages(root: Path) -> None:

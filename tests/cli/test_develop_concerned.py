@@ -1,4 +1,4 @@
-"""Which pages load their data anew after a save, and when they learn of it."""
+"""Which pages reload their data after a save, and when they learn of it."""
 
 from __future__ import annotations
 

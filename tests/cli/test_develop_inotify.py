@@ -25,7 +25,7 @@ Reported = set[tuple[str, str]] | None
 
 @asynccontextmanager
 async def _watching(root: Path) -> AsyncIterator[Callable[[], Awaitable[Reported]]]:
-    """Watch `root`; what is given returns what is told next, as words and relative paths."""
+    """Watch `root`; yields a function that returns the next report, as words and relative paths."""
     async with aclosing(watch_changes(root)) as changes:
         assert await anext(changes) is None
 

@@ -1,4 +1,4 @@
-"""What changes while everything starts anew: Node goes on, and has to be told all the same."""
+"""Changes during a restart: Node keeps running, and has to be notified all the same."""
 
 from __future__ import annotations
 

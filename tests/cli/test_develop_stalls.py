@@ -15,7 +15,7 @@ from fxtrio.serve import dispatch
 
 
 class Freeing(logging.Handler):
-    """Lets the call that holds the loop go as soon as it is told."""
+    """Ends the call that blocks the loop as soon as it is logged."""
 
     def __init__(self) -> None:
         super().__init__()

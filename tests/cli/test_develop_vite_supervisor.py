@@ -1,4 +1,4 @@
-"""Node ends by itself: it is started again, and orders that it had are given to the next one."""
+"""Node ends by itself: it is restarted, and the next process gets its orders."""
 
 from __future__ import annotations
 

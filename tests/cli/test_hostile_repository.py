@@ -1,4 +1,4 @@
-"""Which command runs what of a repository, shown by one whose files leave marks.
+"""Which command runs what of a repository: the files of this one leave marks.
 
 The table is that of docs/security.md; what is not in it, runs nothing.
 """

@@ -1,4 +1,4 @@
-"""A mistake in syntax is told at what is wrong, with the lines around it."""
+"""A syntax error is reported at its place, with the lines around it."""
 
 from __future__ import annotations
 

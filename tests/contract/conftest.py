@@ -54,5 +54,5 @@ def responses(tour: Path) -> dict[str, TestResponse]:
 
 @pytest.fixture(scope="session")
 def workers(tour: Path, tmp_path_factory: pytest.TempPathFactory) -> Observed:
-    """What `fx serve --workers 2` did with the tour until it was told to stop."""
+    """What `fx serve --workers 2` did with the tour until it was stopped."""
     return trio.run(observe_workers, tour, tmp_path_factory.mktemp("workers"))

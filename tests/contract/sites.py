@@ -72,7 +72,7 @@ class Site:
         return self.get(path, x_fx_navigation="1").json()
 
     def post(self, path: str, **options: Any) -> httpx.Response:
-        """Post something, without any proof of where it comes from unless one is given."""
+        """Post something, without any proof of where it comes from unless the caller passes one."""
         return self.client.post(self.server.base + path, **options)
 
     def act(self, name: str, body: Any = None, *, page: str = "index") -> httpx.Response:

@@ -1,4 +1,4 @@
-"""What Markdown hooks are given."""
+"""The context that Markdown hooks get."""
 
 from __future__ import annotations
 

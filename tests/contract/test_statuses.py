@@ -160,7 +160,7 @@ def settings() -> dict[str, Any]:
 
 
 def assert_shape(body: bytes, shape: str) -> None:
-    """Assert that a failure is shown as what asked for it can read."""
+    """Assert that a failure has a form that its client can read."""
     text = body.decode()
     if shape in ("json", "payload"):
         payload = json.loads(text)

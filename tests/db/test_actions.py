@@ -1,4 +1,4 @@
-"""`@action(transaction=True)`: all of it is kept, or nothing."""
+"""`@action(transaction=True)`: all of it is committed, or nothing."""
 
 from __future__ import annotations
 

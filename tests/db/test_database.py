@@ -310,7 +310,7 @@ def pool_of(db: Database) -> Pool[Any]:
 
 
 async def test_what_was_reported_committed_is_what_the_table_holds(db: Database) -> None:
-    """Transactions cancelled at any moment are kept as a whole, or not at all."""
+    """Transactions cancelled at any moment are committed as a whole, or not at all."""
     chance = random.Random(5)
     committed: set[int] = set()
     await db.execute("create table pairs (id integer not null, half integer not null)")

@@ -1,4 +1,4 @@
-"""What only PostgreSQL does: cancel on the server, restart, answer late."""
+"""What only PostgreSQL does: cancel on the server, restart, respond slowly."""
 
 from __future__ import annotations
 

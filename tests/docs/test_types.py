@@ -1,4 +1,4 @@
-"""Nothing is told about the types of the documentation's pages, the examples, and new projects."""
+"""The types of the documentation's pages, the examples, and new projects have no findings."""
 
 from __future__ import annotations
 

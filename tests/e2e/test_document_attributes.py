@@ -1,4 +1,4 @@
-"""Attributes of ``html`` and ``body`` in a real browser: by request, and kept on navigation."""
+"""Attributes of ``html`` and ``body`` in a real browser: by request, and retained on navigation."""
 
 from __future__ import annotations
 

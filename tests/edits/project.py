@@ -52,7 +52,7 @@ class View:
 
 @attrs.define
 class Project:
-    """What the files say. `texts` are the files, `shown` is what a page consists of."""
+    """What the files say. `texts` are the files, `texts_of` is what a page consists of."""
 
     views: dict[str, View] = attrs.field(factory=dict)
     """By their file, relative to the pages folder, without the suffix."""

@@ -1,4 +1,4 @@
-"""Edits in a row: after each of them everybody is asked what they see."""
+"""Edits in a row: after each of them the content of all tabs is compared."""
 
 from __future__ import annotations
 
@@ -156,7 +156,7 @@ class Run:
         return self.author.project.texts_of(self._page_at(name))
 
     def _page_at(self, name: str) -> str:
-        """Return the page that is shown at the path of a page that may be gone."""
+        """Return the page at the path of a page that may have been deleted."""
         return name if name in self.author.project.views else "not-found"
 
     def _fresh(self, name: str) -> Page:

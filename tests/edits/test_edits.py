@@ -87,7 +87,7 @@ def test_a_switch_of_branches_comes_to_one_state(run: Run, tmp_path: Path) -> No
 
 
 def grown(project: Project) -> Project:
-    """Return a project in which most files are others, some are new, and some are gone."""
+    """Return a project in which most files are others, some are new, and some are deleted."""
     other = deepcopy(project)
     author = Author(random.Random(SEED), other, ["index"])
     del other.views["shop/list"], other.endpoints["ping"]

@@ -278,13 +278,13 @@ def endpoint(author: Author) -> str:
 
 
 def app(author: Author) -> str:
-    """Edit the module of the app: the server process is started anew."""
+    """Edit the module of the app: the server process is restarted."""
     author.project.app = author.number()
     return "app.py"
 
 
 def settings(author: Author) -> str:
-    """Edit the settings: everything is started anew."""
+    """Edit the settings: everything is restarted."""
     author.project.lang = author.number()
     return "fx.config.json"
 

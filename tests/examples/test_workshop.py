@@ -53,7 +53,7 @@ async def board(client: Client) -> dict[str, Any]:
 
 
 async def come(seconds: float) -> None:
-    """Let the time of jobs come, and they run: a server is asked each second that passes."""
+    """Let the time of jobs come, and they run: a request is sent each second that passes."""
     await db.execute("update fx_jobs set due = due - $1 where state = 'waiting'", seconds)
     app = get_app()
     assert app is not None and app.jobs is not None

@@ -5,9 +5,9 @@
 Money moves through `fx serve` with two processes on PostgreSQL and Redis, each behind a proxy
 that resets its connections every ten seconds. Meanwhile clients leave in the middle of
 transactions, WebSockets come and go, and files are sent. Prints what the processes and the
-stores hold. When all have gone, that is compared with what they held when all had gone after
+stores hold. When all have left, that is compared with what they held when all had left after
 the first sixth: exits with 1 when it is more, when a promise of the bank was broken, or when
-somebody who has gone is still listed.
+somebody who has left is still listed.
 """
 
 from __future__ import annotations
@@ -200,7 +200,7 @@ async def churn(
 
 
 async def rest(bank: Bank, stores: Sequence[Proxy]) -> tuple[Ledger, int, Held]:
-    """Wait until all have gone. Returns the books, who is still listed, and what is held then."""
+    """Wait until all have left. Returns the books, who is still listed, and what is held then."""
     ledger = await read_ledger(bank)
     with trio.move_on_after(PATIENCE):
         while await listed(bank):  # noqa: ASYNC110  # no event tells

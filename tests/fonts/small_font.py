@@ -1,4 +1,4 @@
-"""A font that is made for a test: its letters are boxes of known widths."""
+"""A font that is generated for a test: its letters are boxes of known widths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single texts through the formatters: what is kept, what is refused, whose settings hold."""
+"""Single texts through the formatters: what is preserved, what is rejected, whose settings hold."""
 
 from __future__ import annotations
 

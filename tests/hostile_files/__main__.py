@@ -20,7 +20,7 @@ _AT_ONCE = 12
 
 
 def main() -> int:
-    """Return the exit code: 1 when a tool has ended over a file, which is kept then."""
+    """Return the exit code: 1 when a tool has crashed over a file, which is saved then."""
     parser = argparse.ArgumentParser(prog="python -m tests.hostile_files", description=__doc__)
     parser.add_argument("--seed", type=int, default=int(time.time()), help="default: the time")
     parser.add_argument("--seconds", type=float, default=600, help="(default: %(default)s)")

@@ -1,4 +1,4 @@
-"""Hostile files, and random ones made of them."""
+"""Hostile files, and random ones derived from them."""
 
 from __future__ import annotations
 

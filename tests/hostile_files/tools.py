@@ -1,4 +1,4 @@
-"""The five tools, given a project with hostile files in it."""
+"""The five tools, run on a project with hostile files in it."""
 
 from __future__ import annotations
 

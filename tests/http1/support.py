@@ -1,4 +1,4 @@
-"""A server on a real socket for one test, and a client that sends exactly the bytes it is told.
+"""A server on a real socket for one test, and a client that sends exactly the bytes of the test.
 
 `open_server` fails the test when the server logs an error that the test did not
 ask for, keeps a task or connection, or does not end in time.
@@ -260,7 +260,7 @@ async def read_body(receive: Any) -> bytes:
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
-    """Answer with what was asked: method, path, query, and the body."""
+    """Answer with the request: method, path, query, and the body."""
     assert scope["type"] == "http"
     body = await read_body(receive)
     await send(

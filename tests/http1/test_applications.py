@@ -1,4 +1,4 @@
-"""What an application is told, and what its mistakes cost: one connection at most."""
+"""What an application receives, and what its mistakes cost: one connection at most."""
 
 from __future__ import annotations
 

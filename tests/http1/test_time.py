@@ -1,4 +1,4 @@
-"""Clients that take their time: each is gone after its limit, and nothing of it is left."""
+"""Clients that take their time: each is disconnected after its limit, and nothing of it is left."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
 
 
 class Recorder:
-    """Accepts, and keeps what it was told."""
+    """Accepts, and records what it receives."""
 
     def __init__(self) -> None:
         self.messages: list[Any] = []

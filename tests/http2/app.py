@@ -16,7 +16,7 @@ if os.environ.get("GUARDED", "1"):
     install_guard()
 
 _events: list[str] = []
-"""What applications have seen that no client could be told."""
+"""What applications have seen that no response can report."""
 
 
 async def app(scope: Any, receive: Any, send: Any) -> None:

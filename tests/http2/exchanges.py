@@ -1,6 +1,6 @@
 """What clients of HTTP/2 may do to requests that are taken, and applications to clients.
 
-An attack returns what the applications must have told afterwards; their beginnings do.
+An attack returns the events that applications must have recorded afterwards; prefixes suffice.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ async def resets_while_it_is_waited_for(server: Target) -> list[str]:
 
 
 async def has_noted(server: Target, *wanted: str) -> bool:
-    """Wait until applications told all of this, and nothing else."""
+    """Wait until applications have recorded all of these events, and no others."""
     seen: list[str] = []
     with trio.move_on_after(PATIENCE):
         while len(seen) < len(wanted):
@@ -169,7 +169,7 @@ async def upload(client: Http2, stream: int, size: int, *, end: bool) -> None:
 
 
 async def slow_bodies(server: Target) -> None:
-    """Bodies that never end, on a connection that is kept alive by pings."""
+    """Bodies that never end, on a connection whose pings keep it alive."""
     async with await server.http2() as client:
         await client.begin()
         streams = [await client.ask("/length", "POST", end=False) for _ in range(20)]

@@ -1,7 +1,7 @@
 """What clients of HTTP/2 may send that is no request, or none that can be taken.
 
-An attack returns what the applications must have told afterwards. What holds after every
-one of them is checked by whoever runs it.
+An attack returns the events that applications must have recorded afterwards. Whoever runs it
+checks what holds after each.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Target:
             return (await client.reply()).body
 
     async def state(self) -> dict[str, Any]:
-        """Return what the process has open, and what its applications have told since."""
+        """Return what the process has open, and the events of its applications since."""
         state: dict[str, Any] = json.loads(await self.get("/state"))
         return state
 

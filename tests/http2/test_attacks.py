@@ -41,14 +41,14 @@ async def attack(server: Target, *attacks: Attack) -> None:
             if released and not missing:
                 break
             await trio.sleep(0.01)
-    # Bodies that were cut off are told about too: what must be told is what counts.
+    # Bodies that were cut off are recorded too: what must be recorded is what counts.
     assert set(others) <= {"left in the body"}
     assert after["bytes"] < before["bytes"] + MEMORY
     assert server.process.returncode is None
 
 
 def _compare(wanted: Iterable[str], events: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return what was not told, and what was told besides."""
+    """Return the events that are missing, and those that are there besides."""
     missing, others = [], list(events)
     for line in sorted(wanted, key=len, reverse=True):  # one may begin like another
         found = [candidate for candidate in others if candidate.startswith(line)]

@@ -27,7 +27,7 @@ USEFUL = [
 
 
 def over(data: bytes, *cuts: int) -> bool:
-    """Return whether a gauge has had enough of ``data``, given in pieces."""
+    """Return whether a gauge has had enough of ``data``, sent in pieces."""
     gauge = FrameRateLimit(1000)
     edges = sorted({0, *(cut % (len(data) + 1) for cut in cuts), len(data)})
     try:

@@ -1,4 +1,4 @@
-"""Answers for which a client gives no room: how much of them is kept, and for whom."""
+"""Answers for which a client gives no room: how much of them is buffered, and for whom."""
 
 from __future__ import annotations
 

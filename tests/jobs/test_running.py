@@ -32,7 +32,7 @@ async def database(engine: str, tmp_path: Path) -> AsyncIterator[Database]:
 
 
 class Seen(list[object]):
-    """What jobs have told, and a wait for so many of it."""
+    """What jobs have recorded, and a wait for so many records."""
 
     def __init__(self) -> None:
         super().__init__()

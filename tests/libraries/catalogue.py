@@ -1,4 +1,4 @@
-"""The libraries that are tried: what `libraries.toml` says, and the tables made of it."""
+"""The libraries that are tried: what `libraries.toml` says, and its tables."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def _rendered(server: Server, path: str, shows: str) -> str:
 def _used(browser: Browser, server: Server, library: Library, *, tries: int) -> str:
     """Return what is wrong with the page of a library; "" when nothing is.
 
-    Vite loads pages anew when it meets a package for the first time, so `fx dev` is tried again.
+    Vite reloads pages when it meets a package for the first time, so `fx dev` is tried again.
     """
     path = f"/npm/{library.name}"
     if wrong := _rendered(server, path, library.shows):
@@ -153,7 +153,7 @@ def _used(browser: Browser, server: Server, library: Library, *, tries: int) -> 
 
 
 def _press_and_go(page: Page, home: str) -> list[str]:
-    """Use the page that is shown, and once more after a navigation; return what it leaves.
+    """Use the current page, and once more after a navigation; return what it leaves.
 
     Raises Error when it does not come to life, does nothing, or is not left.
     """

@@ -242,7 +242,7 @@ class Automaton:
             yield from islice(self._two_ways(cycle), 2)
 
     def _doubled(self, cycle: set[State]) -> Iterator[Pump]:
-        """Yield words with a step in them that can be gone in two ways."""
+        """Yield words with a step in them that can be taken in two ways."""
         for state in sorted(cycle):
             for char in self.alphabet:
                 for after, ways in self.ways(state, char).items():

@@ -19,7 +19,7 @@ _ATOMIC, _LOOK, _AT, _MOVED, _SAME = Op.ATOMIC, Op.LOOK, Op.AT, Op.MOVED, Op.SAM
 
 
 class TooManySteps(Exception):
-    """The steps were given up."""
+    """There were too many steps."""
 
 
 class Engine:
@@ -33,7 +33,7 @@ class Engine:
         self.steps = 0
 
     def begin(self, text: str) -> None:
-        """Take a new text, and count anew."""
+        """Take a new text, and reset the count."""
         self._text, self.steps = text, 0
 
     def match(self, at: int) -> int | None:

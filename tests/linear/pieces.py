@@ -1,4 +1,4 @@
-"""What hostile text is made of: each piece is repeated."""
+"""The pieces of hostile text: each is repeated."""
 
 from __future__ import annotations
 

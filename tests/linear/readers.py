@@ -1,4 +1,4 @@
-"""The functions of the runtime that look into text they are given, found in their source."""
+"""The functions of the runtime that look into text they get, found in their source."""
 
 from __future__ import annotations
 

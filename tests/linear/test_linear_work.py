@@ -1,6 +1,6 @@
 """The work for what a client sends grows with its size, and not with the square of it.
 
-Work is what Python is asked to do, in calls and lines, so no clock is involved. Every function
+Work is what Python does, in calls and lines, so no clock is involved. Every function
 of the runtime that looks into text is met by a long one here, or has a reason in `APART`.
 """
 

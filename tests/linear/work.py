@@ -17,7 +17,7 @@ MOST_STEPS = 3_000_000
 
 
 class TooMuch(BaseException):
-    """The work was given up: application code must not catch it."""
+    """There was too much work: application code must not catch it."""
 
 
 class Work:

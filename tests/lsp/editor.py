@@ -1,4 +1,4 @@
-"""An editor for tests: starts `fx lsp`, opens files, and sees what it is told."""
+"""An editor for tests: starts `fx lsp`, opens files, and sees the messages of the server."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Editor:
         self._changed = trio.Event()
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait until something holds of what was told."""
+        """Wait until something holds of the messages."""
         while not condition():
             await self._changed.wait()
 

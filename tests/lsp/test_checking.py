@@ -1,4 +1,4 @@
-"""What is shown of one file, whichever check comes first."""
+"""The diagnostics of one file, whichever check comes first."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.node
 
 
 async def drive(project: Path, file: Path, steps: list[dict[str, Any]]) -> list[Any]:
-    """Let Neovim take ``steps`` in ``file``; returns what each of them has told."""
+    """Let Neovim take ``steps`` in ``file``; returns the result of each."""
     nvim = shutil.which("nvim")
     assert nvim is not None, "Neovim is missing: apt-get install neovim"
     orders, out = project / "asked.json", project / "told.json"

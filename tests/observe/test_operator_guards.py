@@ -1,4 +1,4 @@
-"""What operators and agents are offered is behind its guard, however it is asked for."""
+"""What operators and agents are offered is behind its guard, however it is requested."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ SIGNS = ("secret-7d", "- Studio<", "fx_trio_tasks", "process ", '"root"', '"resu
 
 
 async def not_rejected(client: Client, base_url: str) -> list[Any]:
-    """Return each request whose response is not a rejection, and what was shown."""
+    """Return each request whose response is not a rejection, and the response."""
     found: list[Any] = []
     for path in PATHS:
         for variant in (path, path + "/", path.replace("_", "%5F"), path + ".md"):

@@ -1,4 +1,4 @@
-"""`/openapi.json` in tests of apps: made when it is asked for, once, whatever clock there is."""
+"""`/openapi.json` in tests of apps: generated at the first request, once, with any clock."""
 
 from __future__ import annotations
 

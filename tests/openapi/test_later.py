@@ -17,7 +17,7 @@ from fxtrio.tools.openapi.describe import NotDescribed
 
 @pytest.fixture
 def described(monkeypatch: pytest.MonkeyPatch) -> list[float]:
-    """The times at which a document was made."""
+    """The times at which a document was generated."""
     times: list[float] = []
 
     async def describe_into(root: Path, config: Config, folder: Path) -> None:

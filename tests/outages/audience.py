@@ -1,7 +1,7 @@
 """A process of subscribers: ``python -m tests.outages.audience URL COUNT``.
 
 It prints ``joined``, and at the end of its standard input what each subscriber got, as a
-line of JSON: a list of messages (``[publisher, number]``) and of losses that it was told of
+line of JSON: a list of messages (``[publisher, number]``) and of losses that were reported to it
 (``null``), in order.
 """
 

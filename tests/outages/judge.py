@@ -1,4 +1,4 @@
-"""What became of messages: which ones each subscriber got, and which losses it was told of.
+"""What became of messages: which ones each subscriber got, and which losses were reported to it.
 
 Pure: it takes what was published and what was heard.
 """
@@ -22,11 +22,11 @@ class Verdict:
     """Messages."""
 
     lost_silently: int
-    """Messages that the store took, and that were neither delivered nor told as lost."""
+    """Messages that the store took, and that were neither delivered nor reported as lost."""
 
     lost_and_reported: int
     reports: int
-    """Places at which a subscriber was told that messages may be lost."""
+    """Places at which a subscriber was notified that messages may be lost."""
 
     doubled: int
     disordered: int
@@ -41,7 +41,7 @@ class Verdict:
 def judge(accepted: set[tuple[int, int]], heard: Sequence[Heard]) -> Verdict:
     """Return what one subscriber got of the messages that the store has ``accepted``.
 
-    A loss is told when there is a None where the message is missing: after what came
+    A loss is reported when there is a None where the message is missing: after what came
     before it from its publisher, and before what came after it.
     """
     messages = [one for one in heard if one is not None]

@@ -1,4 +1,4 @@
-"""Pictures of a project: which files each becomes, and why some cannot be made."""
+"""Pictures of a project: which files each becomes, and why some cannot be created."""
 
 from __future__ import annotations
 

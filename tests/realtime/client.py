@@ -93,7 +93,7 @@ class Client:
         await self._to_app.send({"type": "websocket.disconnect", "code": code, "reason": ""})
 
     def break_off(self) -> None:
-        """Be gone without a word: only a write can tell."""
+        """Disconnect without a close frame: only a write can notice it."""
         self.disconnected = True
         self._readable.set()
 

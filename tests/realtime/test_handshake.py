@@ -1,4 +1,4 @@
-"""Origins are compared as origins, and only the auth plugin is asked for the user."""
+"""Origins are compared as origins, and only the auth plugin is called for the user."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_an_allowed_origin_that_is_none_is_an_error(wrong):
 
 
 class Auth:
-    """Knows one session, and counts how often it is asked."""
+    """Knows one session, and counts its calls."""
 
     def __init__(self) -> None:
         self.calls = 0

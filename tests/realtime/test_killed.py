@@ -33,7 +33,7 @@ def collected() -> Iterator[None]:
 
 @pytest.fixture
 def no_heartbeat(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Leave only what is told at once."""
+    """Leave only what is reported at once."""
     monkeypatch.setattr(store_presence, "HEARTBEAT", 3600)
     for kind in ("redis", "postgres"):
         monkeypatch.setattr(f"fxtrio.realtime.stores.{kind}.EPOCH_LIFE", 3600)

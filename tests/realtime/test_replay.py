@@ -1,4 +1,4 @@
-"""What a process missed while it was cut off it gets afterwards, or is told that it is lost."""
+"""What a process missed while it was cut off it gets afterwards, or it is reported as lost."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def collected() -> Iterator[None]:
 
 
 class Recorder:
-    """A `Subscriber` that writes down all that it is given, in order."""
+    """A `Subscriber` that records all that it gets, in order."""
 
     idle = True
 

@@ -191,7 +191,7 @@ async def test_a_handshake_that_is_not_accepted_is_rejected(fails, status):
 async def open_raw(
     port: int, *, receive_buffer: int | None = None, status: int = 101
 ) -> trio.SocketStream:
-    """Return a socket that is through the handshake, and reads only when told to."""
+    """Return a socket that is through the handshake, and reads only when a test calls for it."""
     client = trio.socket.socket()
     if receive_buffer is not None:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)

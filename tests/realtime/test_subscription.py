@@ -58,7 +58,7 @@ class Wire:
 
 @attrs.define(eq=False)
 class Memory:
-    """A `Backend` whose log can be cut, forgotten and asked late, as far as a link needs it."""
+    """A `Backend` whose log can be cut, forgotten and delayed, as far as a link needs it."""
 
     chance: random.Random
     unreachable: tuple[type[Exception], ...] = (Away,)
@@ -99,7 +99,7 @@ class Memory:
             self.wire = None
 
     def forget(self, step: int) -> None:
-        """Start anew, with a clock that may have been set back."""
+        """Start again, with a clock that may have been set back."""
         self.cut()
         self.log = None
         self.generation += 1

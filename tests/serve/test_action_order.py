@@ -1,4 +1,4 @@
-"""An action is asked for in an order: method, action, proof, hooks, and only then the body."""
+"""An action is checked in an order: method, action, proof, hooks, and only then the body."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ async def client(tmp_path: Path) -> AsyncIterator[Client]:
 async def post(
     client: Client, headers: dict[str, str], *, body: bytes = b"a=b", endless: bool = False
 ) -> tuple[int, int]:
-    """Post a form; return the status, and how often the body was asked for."""
+    """Post a form; return the status, and how often the body was read."""
     reads = 0
     statuses: list[int] = []
 

@@ -1,4 +1,4 @@
-"""Bodies of actions that are large, odd, or made to cost much."""
+"""Bodies of actions that are large, odd, or expensive to read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages with ``CACHE``: which responses are kept, for how long, and what each visitor gets."""
+"""Pages with ``CACHE``: which responses are cached, for how long, and what each visitor gets."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ __all__ = ["store", "store_cluster"]
 
 
 class Recorder(ResponseCache):
-    """Writes down what it is told to forget."""
+    """Records what it must forget."""
 
     def __init__(self) -> None:
         super().__init__(Config())

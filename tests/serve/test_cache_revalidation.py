@@ -1,4 +1,4 @@
-"""How a kept response is made: once for all, whoever leaves; and what makes it out of date."""
+"""How a cached response is rendered: once for all, whoever disconnects; and what invalidates it."""
 
 from __future__ import annotations
 

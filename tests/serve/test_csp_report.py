@@ -1,4 +1,4 @@
-"""Reports of the Content-Security-Policy: what is told of them, and what never is."""
+"""Reports of the Content-Security-Policy: what is logged of them, and what never is."""
 
 from __future__ import annotations
 

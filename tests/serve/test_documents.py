@@ -1,4 +1,4 @@
-"""A document of the memo is what a render would have given: headers, nonces and all."""
+"""A document of the memo is what a render would have returned: headers, nonces and all."""
 
 from __future__ import annotations
 

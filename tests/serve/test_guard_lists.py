@@ -1,4 +1,4 @@
-"""Which lists of hooks are asked: each form of each kind of file, with each list alone.
+"""Which lists of hooks are called: each form of each kind of file, with each list alone.
 
 The combinations come from the code, so that a form or a kind that is new fails here until
 it is said who guards it.

@@ -1,4 +1,4 @@
-"""Whatever the tree and the URL: hooks are given the route whose code then runs."""
+"""Whatever the tree and the URL: hooks get the route whose code then runs."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def written(files: list[str], root: Path) -> None:
 
 
 async def ask_everything(root: Path, paths: list[str], base: str) -> list[tuple[Any, Any, str]]:
-    """Return what hooks were told and what ran, for each form of each URL."""
+    """Return what hooks got and what ran, for each form of each URL."""
     hooks = {"pages": ["watch_hook.watch"], "apis": ["watch_hook.watch"]}
     found: list[tuple[Any, Any, str]] = []
     async with open_app(root, llms=True, base_url=base, route_middleware=hooks) as client:

@@ -1,4 +1,4 @@
-"""What a request has loaded is gone when it ends, without the garbage collector."""
+"""What a request has loaded is freed when it ends, without the garbage collector."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOADED: list[ref[object]] = []
 
 
 class Loaded(dict[str, object]):
-    """What a loader gives, of which one can see when it is gone."""
+    """What a loader gives, of which one can see when it is freed."""
 
     def __init__(self, **values: object) -> None:
         super().__init__(values)

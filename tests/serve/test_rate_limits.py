@@ -1,4 +1,4 @@
-"""Rate limits: who is counted, for what, and what they are told."""
+"""Rate limits: who is counted, for what, and what they get."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which renders are kept."""
+"""Which renders are cached."""
 
 from __future__ import annotations
 

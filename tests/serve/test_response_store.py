@@ -1,4 +1,4 @@
-"""The room for kept responses: bytes, order of going, floods of URLs; and queries as keys."""
+"""The store of cached responses: bytes, order of eviction, floods of URLs; and queries as keys."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages in parts: the nonce across borders of parts, late data, and what happens when it fails."""
+"""Pages in parts: the nonce across borders of parts, deferred data, and its failures."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Which app code belongs to that no loader, action or handler of it has begun.
 
-Middleware belongs to the app it is given to. A thread, and ASGI code around an app, belong
+Middleware belongs to the app that lists it. A thread, and ASGI code around an app, belong
 to the only app of their process; where there are several, what they call says so.
 """
 

@@ -1,4 +1,4 @@
-"""A machine whose clock goes back: what lasts is measured, and what is late is noticed."""
+"""A machine whose clock goes back: durations stay right, and delays are noticed."""
 
 from __future__ import annotations
 

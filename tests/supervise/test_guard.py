@@ -1,4 +1,4 @@
-"""Hypercorn's own trio worker, with and without the guard: each defect, and that it is gone.
+"""Hypercorn's own trio worker, with and without the guard: each defect, and its repair.
 
 The processes are real ones: most of these defects end or freeze the whole worker.
 """

@@ -56,7 +56,7 @@ async def test_nothing_is_left_of_a_client(
 
 
 async def _is_as(server: Target, before: dict[str, object], seconds: float) -> bool:
-    """Whether it comes to have what it had, within much less time than connections are kept."""
+    """Whether it comes to have what it had, within much less time than connections stay open."""
     with trio.move_on_after(seconds):
         while True:
             after = await server.state()

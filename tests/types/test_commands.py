@@ -504,7 +504,7 @@ def test_a_build_writes_the_types(tmp_path: Path) -> None:
 
 @attrs.define
 class Checked:
-    """Stands in for the compiler and for the process that imports: counts what is asked for."""
+    """Stands in for the compiler and for the process that imports: counts the requests."""
 
     gathered: int = 0
     compiled: int = 0

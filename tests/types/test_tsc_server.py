@@ -1,4 +1,4 @@
-"""The compiler that `fx dev` keeps says what one says that starts anew, after each change."""
+"""The compiler that `fx dev` keeps running reports what a new one reports, after each change."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ USER = (
 
 @attrs.define(eq=False)
 class Both:
-    """One project, checked by a compiler that is kept and by one that starts anew."""
+    """One project, checked by a compiler that keeps running and by a new one."""
 
     root: Path
     server: TscServer
@@ -79,7 +79,7 @@ async def never(folder: Path, compiler: Path) -> tuple[Diagnostic, ...]:
 
 @pytest.fixture
 def without_fallback(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a kept compiler that does not answer be a failure."""
+    """Let a running compiler that does not respond be a failure."""
     monkeypatch.setattr(tsc_server, "compile_types", never)
 
 

@@ -1,4 +1,4 @@
-"""Bodies of every kind of model, and what was posted last: it is shown to everybody."""
+"""Bodies of every kind of model, and what was posted last: everybody can see it."""
 
 from collections import deque
 from dataclasses import dataclass, field

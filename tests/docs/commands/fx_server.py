@@ -52,7 +52,7 @@ def _accept(listening: socket.socket) -> None:
 
 
 def _serve(connection: socket.socket) -> None:
-    """Run one program to its end, which comes at the latest when the shell has gone."""
+    """Run one program to its end, which comes at the latest when the shell has ended."""
     with connection:
         request, streams, _, _ = socket.recv_fds(connection, _LONGEST, 3)
         process = _start(json.loads(request), streams)
@@ -83,7 +83,7 @@ def _start(request: dict[str, Any], streams: list[int]) -> subprocess.Popen[byte
 
 
 def _forward(connection: socket.socket, process: subprocess.Popen[bytes]) -> None:
-    """Send signals on; kill the process and its children when the shell has gone before them."""
+    """Send signals on; kill the process and its children when the shell has ended before them."""
     with suppress(ConnectionResetError):  # it was killed
         while number := connection.recv(32):
             os.killpg(process.pid, int(number))

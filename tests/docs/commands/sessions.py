@@ -1,6 +1,6 @@
 """What a reader does on each page beside its commands: where he is, and what is there already.
 
-The pages that are not here need no more than a project made by `fx init`, with their files.
+The pages that are not here need no more than a project of `fx init`, with their files.
 """
 
 from __future__ import annotations
@@ -280,7 +280,7 @@ async def fail_jobs(root: Path) -> None:
 
 @session("docs/guides/openapi.md")
 def openapi(reader: Reader) -> None:
-    """The document of a project, and clients that are made of it."""
+    """The document of a project, and clients that are generated from it."""
     reader.make_project()
     reader.open("docs/guides/openapi.md")
     reader.write()

@@ -1,4 +1,4 @@
-"""Sessions and attempts: what ended has ended, and guesses are counted before they are made."""
+"""Sessions and attempts: what ended has ended, and guesses are counted before they are checked."""
 
 from __future__ import annotations
 

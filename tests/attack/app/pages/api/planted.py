@@ -1,4 +1,4 @@
-"""Mistakes made on purpose, for the tests of the attack; without ATTACK_PLANTED there are none."""
+"""Deliberate mistakes for the tests of the attack; without ATTACK_PLANTED there are none."""
 
 import logging
 import os

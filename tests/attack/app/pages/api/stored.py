@@ -1,4 +1,4 @@
-"""Sends what visitors have stored, with the media type that they have given it."""
+"""Sends what visitors have stored, with the media type that they have chosen."""
 
 from starlette.responses import Response
 

@@ -1,4 +1,4 @@
-"""What the process has noticed since it was asked last, for whoever attacks it."""
+"""What the process has noticed since the last request, for whoever attacks it."""
 
 import hmac
 import os
