@@ -138,7 +138,7 @@ def test_all_mistakes_of_a_file_are_reported_together(tmp_path: Path) -> None:
     ]
 
 
-def test_settings_of_pyxle_are_named_with_what_stands_for_them(tmp_path: Path) -> None:
+def test_settings_of_pyxle_are_named_with_their_counterparts(tmp_path: Path) -> None:
     write(
         tmp_path,
         {
@@ -374,7 +374,7 @@ def test_broken_json_is_reported_with_line_and_column(tmp_path: Path) -> None:
         load_config(tmp_path, environ={})
 
 
-def test_a_key_that_stands_twice_is_rejected(tmp_path: Path) -> None:
+def test_a_repeated_key_is_rejected(tmp_path: Path) -> None:
     write(tmp_path, '{"name": "a", "name": "b"}')
 
     assert refusals(tmp_path) == [("", "sets 'name' twice in one object")]

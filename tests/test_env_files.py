@@ -137,7 +137,7 @@ def test_a_check_lists_it_with_all_other_problems(tmp_path: Path) -> None:
     assert "index.fxl" in result.output
 
 
-def test_settings_may_stand_in_them(tmp_path: Path) -> None:
+def test_they_may_hold_settings(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": PAGE})
     (tmp_path / ".env").write_text("FX_NAME=From the file\n")
     result = CliRunner().invoke(main, ["config", "--root", str(tmp_path)])

@@ -90,7 +90,7 @@ def test_noscript_keeps_checked_html() -> None:
         ("<script>let a = '<!--<script>'</script>", "contains '<!--'", (1, 1)),
     ],
 )
-def test_what_does_not_belong_into_a_head_is_rejected(
+def test_what_does_not_belong_in_a_head_is_rejected(
     html: str, cause: str, place: tuple[int, int]
 ) -> None:
     with pytest.raises(HeadInvalid) as caught:

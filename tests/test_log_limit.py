@@ -127,7 +127,7 @@ def test_records_below_warning_are_not_limited(
     assert len(caplog.records) == 3
 
 
-def test_what_the_server_tells_of_its_clients_is_limited_too(
+def test_what_the_server_logs_of_its_clients_is_limited_too(
     clock: Clock, caplog: pytest.LogCaptureFixture
 ) -> None:
     server = logging.getLogger(SERVER)

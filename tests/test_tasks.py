@@ -254,7 +254,7 @@ async def test_no_job_is_taken_once_the_workers_were_cancelled():
     assert len(refused) == 1
 
 
-async def test_a_queue_at_capacity_refuses_with_its_capacity():
+async def test_a_queue_at_capacity_rejects_with_its_capacity():
     async with open_queue(capacity=2, workers=1) as queue:
         queue.enqueue(trio.sleep, 0)
         queue.enqueue(trio.sleep, 0)
@@ -578,7 +578,7 @@ async def test_no_job_is_taken_during_the_drain(autojump_clock: MockClock):
     assert len(outcomes) == 1
 
 
-async def test_draining_ends_the_jobs_while_the_block_goes_on(autojump_clock: MockClock):
+async def test_draining_ends_the_jobs_while_the_block_continues(autojump_clock: MockClock):
     async with open_queue(drain_timeout=50) as queue:
         queue.enqueue(trio.sleep, 1)
         queue.enqueue(trio.sleep_forever)

@@ -106,7 +106,7 @@ async def test_resets_open_and_new_connections() -> None:
             await says_on_a_new_connection(proxy)
 
 
-async def test_half_closed_the_client_sees_an_end_and_may_go_on_sending() -> None:
+async def test_half_closed_the_client_sees_an_end_and_may_still_send() -> None:
     async with open_echo() as proxy, await connect(proxy) as stream:
         assert await says(stream) == b"hello"
         proxy.half_close()

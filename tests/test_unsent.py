@@ -79,7 +79,7 @@ async def test_a_full_budget_cuts_off_who_takes_nothing_and_never_who_reads(
     assert found.budget.used == 7 * MEGABYTE
 
 
-async def test_a_loop_that_stands_still_is_not_held_against_clients(
+async def test_a_blocked_loop_is_not_held_against_clients(
     mock_clock: MockClock,
 ) -> None:
     found = clients()
@@ -182,7 +182,7 @@ async def test_new_responses_wait_for_slow_clients_only_until_these_are_cut_off(
     assert (found.cut, trio.current_time()) == (["stuck"], GRACE)
 
 
-async def test_of_those_who_wait_the_newest_goes_on_first(autojump_clock: MockClock) -> None:
+async def test_of_those_who_wait_the_newest_continues_first(autojump_clock: MockClock) -> None:
     found = clients()
     reader = found.new("reader", 4 * MEGABYTE)
     reader.taken = 100 * MEGABYTE
@@ -218,7 +218,7 @@ async def read_for_ever(*readers: Unread) -> None:
         await trio.sleep(0.5)
 
 
-async def test_a_new_response_does_not_wait_for_ever(autojump_clock: MockClock) -> None:
+async def test_a_new_response_does_not_wait_forever(autojump_clock: MockClock) -> None:
     found = clients(10 * MEGABYTE)
     readers = [found.new(str(number)) for number in range(11)]
 

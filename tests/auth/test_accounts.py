@@ -74,7 +74,7 @@ async def test_a_user_is_found_by_address_and_by_id(auth: Auth) -> None:
             await auth.service.find_user(**wrong)
 
 
-async def test_an_address_changes_and_sessions_go_on(auth: Auth) -> None:
+async def test_an_address_changes_and_sessions_stay(auth: Auth) -> None:
     ada = await ada_of(auth)
     client, _ = await signed_in(auth)
     assert await user_of(client) == EMAIL
@@ -113,7 +113,7 @@ async def test_one_of_many_who_want_an_address_at_once_gets_it(auth: Auth) -> No
         assert sum(map(bool, got)) == 1
 
 
-async def test_the_session_of_whoever_changes_the_password_goes_on(auth: Auth) -> None:
+async def test_the_session_that_changes_the_password_stays(auth: Auth) -> None:
     (own, request), (other, _) = await signed_in(auth), await signed_in(auth)
     ada = await ada_of(auth)
     assert await auth.service.change_password(ada, PASSWORD, NEW, keep=request) is None
@@ -214,7 +214,7 @@ async def test_users_with_hashes_of_many_costs_all_sign_in(tmp_path: Path) -> No
             assert answer.status_code == 200
 
 
-async def test_bcrypt_without_its_library_is_said_at_once(
+async def test_bcrypt_without_its_library_is_an_error_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_auth(tmp_path) as auth:

@@ -148,7 +148,7 @@ async def test_everything_else_is_a_503_in_words(auth: Auth, broken, name: str) 
 
 
 @pytest.mark.parametrize("root", ["own-file", "file"], indirect=True)
-async def test_a_database_that_may_not_grow_refuses_and_recovers(auth: Auth) -> None:
+async def test_a_database_that_may_not_grow_fails_and_recovers(auth: Auth) -> None:
     statuses = set()
     async with without_room(auth):
         for number in range(60):
@@ -179,7 +179,7 @@ async def test_nobody_is_a_stranger_because_sessions_cannot_be_read(auth: Auth) 
         assert await user_of(auth.client()) is None  # who has no cookie needs no database
 
 
-async def test_the_log_tells_it_once_and_without_a_traceback(
+async def test_it_is_logged_once_and_without_a_traceback(
     auth: Auth, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with read_only(auth):

@@ -138,7 +138,7 @@ async def test_values_of_other_kinds_are_no_credentials(
 @pytest.mark.parametrize(
     "content", [b"null", b"[]", b'"x"', b"{", b"[" * 10_000, b"\xff", b'{"email":"\\ud800"}']
 )
-async def test_a_body_that_is_no_object_is_rejected(auth: Auth, content: bytes) -> None:
+async def test_a_body_that_is_not_an_object_is_rejected(auth: Auth, content: bytes) -> None:
     headers = {"content-type": "application/json"}
     response = await auth.client().post("/api/__auth/login", content=content, headers=headers)
     assert response.status_code == 400

@@ -315,7 +315,7 @@ async def test_many_right_logins_at_once_wait_for_each_other(auth: Auth) -> None
     assert statuses == [200] * 30
 
 
-async def test_no_more_logins_wait_than_passwords_may_and_none_for_ever(
+async def test_no_more_logins_wait_than_passwords_may_and_none_forever(
     root: Path, mock_clock: MockClock
 ) -> None:
     async with open_auth_with_user(root, hashing_queue=3) as auth:

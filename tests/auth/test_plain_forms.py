@@ -87,7 +87,9 @@ async def test_a_browser_that_asks_for_the_endpoint_goes_to_the_page(client: Cli
     assert (await client.get("/api/__auth/login")).status == 405
 
 
-async def test_without_such_a_page_the_browser_is_led_to_where_it_may_be(tmp_path: Path) -> None:
+async def test_without_such_a_page_the_browser_is_redirected_to_where_it_may_be(
+    tmp_path: Path,
+) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page("")})
     plugins = [{"name": "auth", "settings": SETTINGS}]
     async with open_app(tmp_path, mode="production", plugins=plugins) as client:

@@ -54,7 +54,7 @@ def test_the_file_has_every_figure(tmp_path: Path) -> None:
     assert written["all"] == {"Vite": [10.0, 20.0, 90.0]}
 
 
-def test_a_run_that_was_broken_off_goes_on_behind_its_last_whole_size(tmp_path: Path) -> None:
+def test_an_interrupted_run_continues_behind_its_last_whole_size(tmp_path: Path) -> None:
     table = Table.new(datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC), tmp_path)
     table.add(3, css(), {})
     table.finish(3)

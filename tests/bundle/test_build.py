@@ -148,7 +148,7 @@ def test_stylesheets_are_split_by_page(project: Project, result: BundleResult) -
     assert "css" not in result.clients[3]
 
 
-def test_a_view_lists_layouts_and_stand_ins(result: BundleResult) -> None:
+def test_a_view_lists_layouts_and_boundaries(result: BundleResult) -> None:
     layout = result.files["pages/layout.fxl"].module
     error = result.files["pages/error.fxl"].module
     client = result.clients[0]

@@ -47,7 +47,7 @@ async def test_a_404_that_passes_over_a_not_found_page_is_named_where_it_is_rais
     ],
     ids=["root", "no error page", "error page is nearer", "another status", "outer layout"],
 )
-async def test_nothing_is_said_where_it_is_no_surprise(
+async def test_there_is_no_warning_where_it_is_no_surprise(
     tmp_path: Path, files: dict[str, str]
 ) -> None:
     texts = {

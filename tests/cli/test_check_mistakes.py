@@ -86,7 +86,7 @@ PYTHON = {
 
 
 @pytest.mark.parametrize("case", PYTHON)
-def test_python_halves(case: str) -> None:
+def test_server_halves(case: str) -> None:
     text, message = PYTHON[case]
     problems = check_page(read_text(text, "pages/index.fxl"))[1]
     assert [str(problem) for problem in problems] == [f"pages/index.fxl:{message}"]
@@ -315,7 +315,7 @@ def ui_problems(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]
 
 @pytest.mark.node
 @pytest.mark.parametrize("name", UI_CASES)
-def test_ui_halves(name: str, ui_problems: dict[str, list[str]]) -> None:
+def test_client_halves(name: str, ui_problems: dict[str, list[str]]) -> None:
     assert ui_problems.get(name) == [UI_CASES[name][1]]
 
 
@@ -480,7 +480,7 @@ NEXT = {
 
 
 @pytest.mark.node
-async def test_files_of_next_are_named_with_what_stands_for_them(tmp_path: Path) -> None:
+async def test_files_of_next_are_named_with_their_counterparts(tmp_path: Path) -> None:
     others = {
         "proxy.js": "export const proxy = 1;\n",  # of some other tool
         "pages/query/route.js": "export const size = 1;\n",

@@ -75,7 +75,7 @@ def test_others_are_named_with_their_place(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.node
-def test_nothing_is_said_when_the_routes_of_the_app_are_not_known(
+def test_there_is_no_warning_when_the_routes_of_the_app_are_not_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -170,7 +170,7 @@ async def assert_own_pages_alone(port: int) -> None:
 
 
 @pytest.mark.node
-async def test_what_stands_in_for_an_app_that_is_broken_is_guarded_too(tmp_path: Path) -> None:
+async def test_the_error_page_of_a_broken_app_is_guarded_too(tmp_path: Path) -> None:
     write_tree(tmp_path, {**PROJECT, "pages/index.fxl": "def broken(:\n"})
     with trio.fail_after(120):
         async with developing(tmp_path) as port:

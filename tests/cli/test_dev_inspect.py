@@ -113,7 +113,7 @@ async def developing(root: Path, *options: str) -> AsyncIterator[tuple[str, Outp
 
 
 @pytest.mark.node
-async def test_a_debugger_stops_in_a_page_and_lets_it_go_on(tmp_path: Path) -> None:
+async def test_a_debugger_stops_in_a_page_and_lets_it_continue(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": PAGE})
     port = PORTS.reserve(1)
     answers: list[httpx.Response] = []
@@ -143,7 +143,7 @@ async def test_a_debugger_stops_in_a_page_and_lets_it_go_on(tmp_path: Path) -> N
 
 
 @pytest.mark.node
-async def test_without_a_debugger_a_breakpoint_is_logged_and_the_page_goes_on(
+async def test_without_a_debugger_a_breakpoint_is_logged_and_the_page_continues(
     tmp_path: Path,
 ) -> None:
     write_tree(tmp_path, {"pages/index.fxl": PAGE})

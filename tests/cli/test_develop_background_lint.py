@@ -138,7 +138,7 @@ def mistake(line: int, message: str) -> Problem:
     return Problem("pages/index.fxl", line, 1, message, "Mend it")
 
 
-def test_two_checks_that_know_of_one_mistake_tell_it_once() -> None:
+def test_two_checks_that_find_one_mistake_report_it_once() -> None:
     reported: list[Problem] = []
     once = NewProblems(reported.append)
 

@@ -125,7 +125,7 @@ def test_what_fx_dev_itself_writes_is_no_change(
 
 
 @pytest.mark.parametrize("folder", ["components", "a/b", "pages/shop"])
-def test_a_folder_may_come_with_files_that_nobody_tells(folder: str, tmp_path: Path) -> None:
+def test_a_folder_may_come_with_files_that_are_not_reported(folder: str, tmp_path: Path) -> None:
     write_tree(tmp_path, {f"{folder}/x.js": ""})
 
     assert Ignored(tmp_path).lets_pass(Change.added, str(tmp_path / folder))

@@ -274,7 +274,7 @@ async def test_a_project_folder_that_goes_is_named(tmp_path: Path) -> None:
         ("darwin", "23.1.0", None, False),
     ],
 )
-def test_inotify_is_used_where_it_tells_of_all_changes(
+def test_inotify_is_used_where_it_reports_all_changes(
     system: str,
     release: str,
     wished: str | None,

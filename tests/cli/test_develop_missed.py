@@ -274,7 +274,7 @@ async def test_a_page_that_is_saved_during_a_restart_is_swapped_in_what_has_impo
 
 
 @pytest.mark.parametrize("file", ["fx.config.json", "package.json", "migrations/0001_a.sql"])
-async def test_a_restart_that_a_break_has_prevented_comes_when_it_is_put_right(
+async def test_a_restart_that_a_break_has_prevented_comes_when_it_is_corrected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str
 ) -> None:
     settings = '{"database": {"url": "sqlite:///a.db"}}'

@@ -43,7 +43,7 @@ async def answer(
     return start["status"], dict(start["headers"]), body["body"]
 
 
-async def test_a_file_of_the_runtime_is_sent_without_node_and_for_ever(modules: Modules) -> None:
+async def test_a_file_of_the_runtime_is_sent_without_node_and_forever(modules: Modules) -> None:
     status, headers, body = await answer(modules, f"/app/_fx/{FOLDER}/main.js")
 
     assert (status, body) == (200, CODE)

@@ -20,7 +20,7 @@ def function(text: str) -> Any:
 
 
 @pytest.mark.parametrize("text", [HANDLER, f"\n\nX = 1\n{HANDLER}", f"# more\n{HANDLER}Y = 2\n"])
-def test_where_it_stands_does_not_matter(text: str) -> None:
+def test_its_place_does_not_matter(text: str) -> None:
     assert is_same(function(HANDLER), function(text))
 
 

@@ -118,7 +118,7 @@ async def data(client: Any, path: str) -> Any:
     return answer.json()["props"]["data"]
 
 
-async def test_the_python_half_of_a_page_is_swapped_and_nothing_else(root: Path) -> None:
+async def test_the_server_half_of_a_page_is_swapped_and_nothing_else(root: Path) -> None:
     async with developed(root) as (project, client):
         await data(client, "/other")
         done = project.swapper.swap(project.edit("pages/index.fxl", "'one'", "'two'"))

@@ -50,7 +50,7 @@ def test_a_project_has_valid_settings_and_routes(working_folder: Path) -> None:
     assert json.loads((root / "fx.config.json").read_text())["name"] == "shop"
 
 
-def test_the_name_stands_everywhere(working_folder: Path) -> None:
+def test_the_name_is_everywhere(working_folder: Path) -> None:
     init("my-shop")
 
     texts = [file.read_text() for file in (working_folder / "my-shop").rglob("*") if file.is_file()]
@@ -117,7 +117,7 @@ def test_pages_with_tailwind_have_its_classes_and_no_others(working_folder: Path
     assert not [page for page in pages if "parts.css" in page.read_text()]
 
 
-def test_the_starter_tells_agents_the_commands(working_folder: Path) -> None:
+def test_the_starter_lists_the_commands_for_agents(working_folder: Path) -> None:
     init("shop")
 
     root = working_folder / "shop"

@@ -75,7 +75,7 @@ def test_a_static_check_writes_through_no_link(root: Path, elsewhere: Path, name
 
 
 @pytest.mark.parametrize("name", LINKS)
-async def test_whatever_writes_into_the_folder_refuses_links(
+async def test_whatever_writes_into_the_folder_rejects_links(
     root: Path, elsewhere: Path, name: str
 ) -> None:
     link(root, name, elsewhere)

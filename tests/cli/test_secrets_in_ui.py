@@ -58,7 +58,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.own_interpreter  # the server was started with the secret among its variables
 @pytest.mark.node
 @pytest.mark.parametrize("options", [(), ("--workers", "2")], ids=["alone", "supervised"])
-async def test_no_secret_of_the_server_is_seen_by_the_ui_half_of_a_page(
+async def test_no_secret_of_the_server_is_seen_by_the_client_half_of_a_page(
     built: Path, options: tuple[str, ...]
 ) -> None:
     with trio.fail_after(120):

@@ -85,7 +85,7 @@ def test_a_project_is_not_called_like_a_keyword(
     assert not list(tmp_path.iterdir())
 
 
-def test_the_language_server_tells_a_terminal_what_it_is() -> None:
+def test_the_language_server_prints_on_a_terminal_what_it_is() -> None:
     ours, theirs = pty.openpty()
     try:
         done = subprocess.run(

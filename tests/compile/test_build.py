@@ -290,7 +290,7 @@ def test_a_page_may_define_a_name_that_would_be_injected(root: Path) -> None:
 
 
 @pytest.mark.parametrize(("mode", "fails"), [("production", True), ("development", False)])
-async def test_ui_code_that_cannot_work_fails_only_a_build_for_production(
+async def test_a_client_half_that_cannot_work_fails_only_a_build_for_production(
     root: Path, plans: list[BundlePlan], monkeypatch: pytest.MonkeyPatch, mode: Mode, fails: bool
 ) -> None:
     mistake = Problem("pages/index.fxl", 4, 1, "this page has no action 'oder'", "Define it")

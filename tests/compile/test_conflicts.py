@@ -80,7 +80,7 @@ async def test_conflicts_in_components_and_stylesheets_are_reported(tmp_path: Pa
 
 
 @pytest.mark.node
-async def test_a_brace_that_closes_nothing_is_reported_where_it_stands(tmp_path: Path) -> None:
+async def test_a_brace_that_closes_nothing_is_reported_at_its_place(tmp_path: Path) -> None:
     style = 'p { color: red }\n}\n/* } */\nb::before { content: "}\\""; background: url(a}b) }\n'
     write_tree(tmp_path, {"site.css": style})
     page = f'import "../site.css";\n{UI.replace("data.a", "1")}'

@@ -77,7 +77,7 @@ async def test_a_parser_that_dies_is_no_empty_answer(tmp_path: Path) -> None:
         await ui_problems(tmp_path, check_project(tmp_path, Config()), tmp_path)
 
 
-async def test_the_ui_halves_of_the_sample_files_are_typescript(tmp_path: Path) -> None:
+async def test_the_client_halves_of_the_sample_files_are_typescript(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     for case in CASES.glob("*.fxl"):
         source = read_bytes(case.read_bytes(), case.name)

@@ -52,7 +52,7 @@ def test_a_not_found_file_answers_for_its_folder() -> None:
     }
 
 
-def test_nothing_stands_around_a_standalone_layout() -> None:
+def test_nothing_is_around_a_standalone_layout() -> None:
     files = ("layout", "a/layout", "a/template", "a/b/layout", "a/b/index", "a/b/error")
     site = site_of(*files, standalone={"a/template"})
     assert names_of(site, 0) == ("a/b/index", ["a/template", "a/b/layout"])
@@ -62,7 +62,7 @@ def test_nothing_stands_around_a_standalone_layout() -> None:
     )
 
 
-def test_the_nearest_loading_file_stands_in() -> None:
+def test_the_nearest_loading_file_is_used() -> None:
     site = site_of("loading", "index", "a/loading", "a/index")
     assert [view.loading for view in site.views] == ["pages/loading.fxl", "pages/a/loading.fxl"]
 

@@ -58,7 +58,7 @@ def test_the_coding_is_the_one_that_is_wanted_most(header: bytes, best: str | No
         (b"*", False),
     ],
 )
-def test_who_refuses_identity_says_so(header: bytes, refused: bool) -> None:
+def test_a_client_that_rejects_identity_says_so(header: bytes, refused: bool) -> None:
     assert read_accepted(header).rejects_identity is refused
 
 

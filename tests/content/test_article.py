@@ -156,7 +156,7 @@ def test_relative_links_lead_to_pages_and_others_stay() -> None:
         ("<div>" * 200, "its HTML is nested too deeply"),
     ],
 )
-def test_html_that_browsers_run_is_refused(html: str, cause: str) -> None:
+def test_html_that_browsers_run_is_rejected(html: str, cause: str) -> None:
     line = 1 if "nested" in cause else 3
     assert mistakes(f"Text.\n\n{html}\n") == [(line, cause)]
 

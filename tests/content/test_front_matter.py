@@ -46,7 +46,7 @@ def test_what_json_does_not_have_is_a_mistake_with_its_line(
     assert mistake.message.startswith(cause)
 
 
-def test_empty_lines_stand_for_front_matter_so_that_lines_stay() -> None:
+def test_empty_lines_replace_front_matter_so_that_lines_stay() -> None:
     assert divide("---\na: 1\n---\ntext\n") == ("a: 1", "\n\n\ntext\n")
     assert divide("---\n---\ntext") == ("", "\n\ntext")
     assert divide("---\nan open one\n") == ("", "---\nan open one\n")

@@ -86,7 +86,7 @@ async def test_invalidate_routes_1_takes_a_dict_and_any_response(tmp_path: Path,
 
 @rule("invalidate_routes.1")
 @pytest.mark.parametrize("response", [None, [], "text", ({}, 200)])
-def test_invalidate_routes_1_refuses_anything_else(response: Any) -> None:
+def test_invalidate_routes_1_rejects_anything_else(response: Any) -> None:
     with pytest.raises(TypeError, match="neither a dict nor a Response"):
         invalidate_routes(response, "/a")
 

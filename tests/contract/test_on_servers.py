@@ -113,7 +113,7 @@ def test_errors_loader_2_a_loader_error_as_a_payload(site: Site) -> None:
 
 
 @rule("errors.loader_4")
-def test_errors_loader_4_other_exceptions_tell_nothing(site: Site) -> None:
+def test_errors_loader_4_other_exceptions_reveal_nothing(site: Site) -> None:
     page = site.get("/?k=crash")
     assert page.status_code == 500
     assert "500 ServerError: An unexpected error occurred." in page.text.replace("<!-- -->", "")
@@ -154,7 +154,7 @@ def test_bodies_validation_of_a_validation_action_error(site: Site) -> None:
 
 @rule("errors.action_2")
 @pytest.mark.parametrize("name", ["crash", "gives_a_list", "gives_no_json", "no_background"])
-def test_errors_action_2_other_failures_tell_nothing(site: Site, name: str) -> None:
+def test_errors_action_2_other_failures_reveal_nothing(site: Site, name: str) -> None:
     response = site.act(name)
     assert response.status_code == 500
     assert response.json() == {"ok": False, "error": "An unexpected error occurred."}
@@ -213,7 +213,7 @@ def test_action_5_background_work_runs_after_the_response(site: Site) -> None:
 
 
 @rule("action.5")
-def test_action_5_background_work_runs_after_a_refusal(site: Site) -> None:
+def test_action_5_background_work_runs_after_a_rejection(site: Site) -> None:
     assert site.act("later_though_refused", {"key": "refused"}).status_code == 409
     wait_until(lambda: done_with(site, "refused") == ["refused"])
 

@@ -31,7 +31,7 @@ def test_the_readme_is_what_the_marks_make() -> None:
     assert README.read_text(encoding="utf-8") == render_readme(read_rules(), find_tests())
 
 
-def test_a_rule_without_a_test_stands_in_the_table_as_such() -> None:
+def test_a_rule_without_a_test_is_in_the_table_as_such() -> None:
     table = render_readme({"loader.1": "One | two."}, [])
     assert table.endswith("| loader.1 | One \\| two. | **none** |\n")
 

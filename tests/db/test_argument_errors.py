@@ -62,7 +62,7 @@ async def test_text_with_a_nul_is_rejected_or_stored(db: Database) -> None:
         await db.execute("insert into made values ($1)", {"a": ["b\0"]})
 
 
-async def test_the_transaction_goes_on_as_after_any_error(db: Database) -> None:
+async def test_the_transaction_continues_as_after_any_error(db: Database) -> None:
     async with db.transaction():
         with pytest.raises(ArgumentInvalid):
             async with db.transaction():

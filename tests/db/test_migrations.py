@@ -112,7 +112,7 @@ async def test_changed_and_removed_migrations_are_reported_before_any_runs(
     assert len(await runs(db)) == 2
 
 
-async def test_code_goes_on_beside_a_database_that_newer_code_has_migrated(
+async def test_code_keeps_running_on_a_database_that_newer_code_has_migrated(
     db: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_tree(tmp_path, FILES)
@@ -294,7 +294,7 @@ async def test_fx_check_finds_a_file_that_has_changed(project: Path) -> None:
     assert "has changed since it was run as 0002_more" in str(found[0])
 
 
-async def test_a_server_refuses_to_start_without_them(project: Path) -> None:
+async def test_a_server_does_not_start_without_them(project: Path) -> None:
     async with opened("file", project) as database:
         with pytest.raises(MigrationsPending, match=r"0001_books\.sql, 0002_more\.sql have not"):
             await require_migrated(database, project)

@@ -131,7 +131,7 @@ async def test_no_statement_runs_that_another_client_has_prepared(
             other.finish()
 
 
-async def test_channels_refuse_a_pooler_that_they_would_hear_nothing_through(
+async def test_channels_reject_a_pooler_that_they_would_hear_nothing_through(
     transactions: Path, postgres_url: str
 ) -> None:
     with trio.fail_after(30), pytest.RaisesGroup(PoolerUnsuitable, flatten_subgroups=True):

@@ -112,7 +112,7 @@ async def test_sessions_that_nobody_looks_for_are_forgotten(autojump_clock: Mock
     assert len(orphans) == 1
 
 
-async def test_a_statement_that_takes_long_goes_on(
+async def test_a_statement_that_takes_long_continues(
     cluster: Cluster, postgres_url: str, tmp_path: Path, hasty: None
 ) -> None:
     async with behind_a_proxy(cluster, postgres_url, tmp_path) as (db, _):

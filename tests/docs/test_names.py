@@ -1,4 +1,4 @@
-"""Names in code say what they stand for (`tests.docs.words.NAMES`)."""
+"""Names in code say what they hold (`tests.docs.words.NAMES`), those of tests what happens."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT, name
-from tests.docs.words import names_of_module, names_of_script, vague_words
+from tests.docs.words import find, names_of_module, names_of_script, vague_words
 
 PYTHON = ("benchmarks", "docs", "editors", "examples", "fx", "fxtrio", "tests")
 SCRIPTS = ("docs", "editors", "fxtrio", "tests")
@@ -38,11 +38,23 @@ def vague(path: Path, names: Iterator[tuple[int, str]]) -> list[str]:
     ]
 
 
-def test_names_in_python_say_what_they_stand_for() -> None:
+def test_names_in_python_say_what_they_hold() -> None:
     found = [
         one
         for path in files(PYTHON, {".py"})
         for one in vague(path, names_of_module(path.read_text("utf-8")))
+    ]
+
+    assert found == []
+
+
+def test_names_of_tests_have_the_words_of_the_documentation() -> None:
+    found = [
+        str(word)
+        for path in files(("tests",), {".py"})
+        for line, one in names_of_module(path.read_text("utf-8"))
+        if one.startswith("test_")
+        for word in find(f"{name(path)}:{line}", one.removeprefix("test_").replace("_", " "))
     ]
 
     assert found == []

@@ -333,7 +333,7 @@ def test_a_link_with_prefetch_loads_its_page_when_the_pointer_rests_on_it(
     assert request.value.headers["x-fx-navigation"] == "1"
 
 
-def test_a_socket_tells_its_last_message_and_why_it_was_lost(
+def test_a_socket_reports_its_last_message_and_why_it_was_lost(
     site: Server, browser: Browser
 ) -> None:
     visitor = visit(browser)

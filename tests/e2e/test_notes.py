@@ -22,7 +22,7 @@ def notes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def test_a_job_goes_on_after_the_answer_and_the_page_shows_its_result(
+def test_a_job_runs_after_the_answer_and_the_page_shows_its_result(
     notes: Server, browser: Browser
 ) -> None:
     visitor = visit(browser)

@@ -108,7 +108,7 @@ def test_a_failed_login_without_javascript_shows_its_page_again(
 
 
 @pytest.mark.parametrize("javascript", [True, False])
-def test_whose_session_has_ended_is_led_to_the_login_page(
+def test_a_visitor_whose_session_has_ended_is_redirected_to_the_login_page(
     site: Server, browser: Browser, javascript: bool
 ) -> None:
     tab = visit(browser, javascript=javascript).page

@@ -300,7 +300,7 @@ async def test_a_function_that_fails_is_logged_and_called_again(
     assert [one.getMessage() for one in failures] == ["'observability.errors' failed"] * 2
 
 
-async def test_a_name_that_is_no_function_stops_the_start(tmp_path: Path) -> None:
+async def test_a_name_that_is_not_a_function_stops_the_start(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": page("")})
     with pytest.raises(ErrorFunctionInvalid, match="which cannot be imported"):
         async with open_app(tmp_path, observability={"errors": "nothing:there"}):

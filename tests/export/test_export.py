@@ -217,7 +217,7 @@ async def test_what_another_file_reads_is_named_with_its_line(tmp_path: Path) ->
     assert found.startswith(f"pages/in/index.fxl: {tmp_path}/who.py:2 reads request.cookies, which")
 
 
-async def test_a_hook_that_refuses_a_page_is_named(tmp_path: Path) -> None:
+async def test_a_hook_that_rejects_a_page_is_named(tmp_path: Path) -> None:
     hook = """
     from fx.runtime import redirect
 

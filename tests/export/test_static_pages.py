@@ -320,7 +320,7 @@ async def test_a_middleware_that_answers_in_place_of_a_page_is_named(
         ("request.headers.get('a')", "the route hook hooks:look reads request.headers"),
     ],
 )
-async def test_a_page_that_a_hook_may_refuse_is_not_static(
+async def test_a_page_that_a_hook_may_reject_is_not_static(
     tmp_path: Path, code: str, cause: str
 ) -> None:
     hooks = f"from fx.runtime import redirect\n\nasync def look(request):\n    {code}\n"

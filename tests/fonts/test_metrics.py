@@ -12,7 +12,7 @@ from fxtrio.fonts.metrics import MONO, SANS, SERIF, FontInvalid, read_font
 from tests.fonts.small_font import small_font
 
 
-def test_letters_and_lines_of_the_stand_in_take_the_space_of_the_font() -> None:
+def test_letters_and_lines_of_the_fallback_take_the_space_of_the_font() -> None:
     font = read_font(small_font("Wide", width=800, ascent=1100))
 
     assert (font.family, font.weight, font.style) == ("Wide", "400", "normal")

@@ -113,7 +113,7 @@ def test_other_files_go_to_the_formatter_of_their_kind(tmp_path: Path) -> None:
     assert results["d.py"].text == "x = (" and results["d.py"].problems
 
 
-def test_a_setting_that_ruff_refuses_is_reported_once(tmp_path: Path) -> None:
+def test_a_setting_that_ruff_rejects_is_reported_once(tmp_path: Path) -> None:
     write_tree(tmp_path, {"ruff.toml": "line-lenght = 3\n"})
     with pytest.RaisesGroup(
         pytest.RaisesExc(RuffFailed, match="line-lenght"), flatten_subgroups=True

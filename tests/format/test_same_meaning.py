@@ -76,7 +76,7 @@ def test_what_was_between_two_parts_of_a_half_may_be_dropped(tmp_path: Path) -> 
     assert_well_formatted(tmp_path, {"pages/a.fxl": page})
 
 
-def test_imports_of_helpers_may_stand_anywhere(tmp_path: Path) -> None:
+def test_imports_of_helpers_may_be_anywhere(tmp_path: Path) -> None:
     page = "X = 1\n;;;\nimport a from 'b'\n@a({\n})\nexport class C {}\n"
     assert_well_formatted(tmp_path, {"pages/a.fxl": page})
 

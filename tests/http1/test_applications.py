@@ -81,7 +81,7 @@ async def test_an_application_that_raises_costs_one_connection(error: BaseExcept
     [(b"3", b"ab"), (b"1", b"ab"), (None, b"ab")],
     ids=["short", "long", "raise"],
 )
-async def test_a_broken_answer_is_cut_off_so_that_the_client_can_tell(
+async def test_a_broken_answer_is_cut_off_so_that_the_client_can_notice(
     length: bytes | None, part: bytes
 ) -> None:
     async def app(scope: Any, receive: Any, send: Any) -> None:

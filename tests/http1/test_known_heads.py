@@ -117,7 +117,7 @@ def test_a_head_is_looked_up_between_messages_alone() -> None:
     assert behind_the_last.rejection is not None
 
 
-def test_the_parser_goes_on_behind_a_known_head() -> None:
+def test_the_parser_continues_behind_a_known_head() -> None:
     reader = fed(GET, GET, GET, POST + b"bo", b"dy" + GET[:5], GET[5:], GET)
     assert reader.rejection is None
     assert [request.method for request in reader.requests] == ["GET"] * 3 + ["POST", "GET", "GET"]

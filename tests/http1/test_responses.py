@@ -80,7 +80,7 @@ async def test_head_has_no_body_and_keeps_the_connection(app: App) -> None:
         assert (await client.reply("HEAD")).status == 200
 
 
-async def test_head_tells_the_length_that_get_has() -> None:
+async def test_head_has_the_length_of_get() -> None:
     async with open_server(response(200, b"body")) as server, await server.connect() as client:
         await client.send(HEAD)
         assert (await client.reply("HEAD")).get(b"content-length") == b"4"

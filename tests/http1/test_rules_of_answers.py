@@ -325,7 +325,7 @@ async def test_headers_may_be_any_iterable_of_pairs(kind: str) -> None:
     ("sent", "status"),
     [(head(b"GET / HTTP/1.1"), 400), (get(b"Expect: x"), 417), (head(b"FOO / HTTP/1.1"), 501)],
 )
-async def test_a_refusal_is_a_whole_answer(sent: bytes, status: int) -> None:
+async def test_a_rejection_is_a_whole_answer(sent: bytes, status: int) -> None:
     async with open_server(response()) as server:
         client = h11.Connection(h11.CLIENT)
         client.send(h11.Request(method="GET", target="/", headers=[("Host", "a")]))

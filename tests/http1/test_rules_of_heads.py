@@ -231,7 +231,7 @@ async def test_a_head_is_taken_or_rejected(sent: bytes, outcome: str) -> None:
 
 
 @pytest.mark.parametrize("field", [b"X: y\xff\r\n" * 200, b"Host: " + b"<" * 30_000 + b"\r\n"])
-async def test_a_refusal_is_a_short_line_in_the_log(field: bytes) -> None:
+async def test_a_rejection_is_a_short_line_in_the_log(field: bytes) -> None:
     async with open_server(echo) as server:
         (reply,) = await replies(server, b"GET / HTTP/1.1\r\n" + field + b"\r\n")
         assert reply.status in (400, 431)

@@ -54,7 +54,7 @@ async def talk(client: WebSocket) -> None:
 
 
 @pytest.mark.parametrize("whole", [False, True], ids=["a part of a frame", "fragments"])
-async def test_those_that_send_no_end_are_closed_and_others_go_on(
+async def test_those_that_send_no_end_are_closed_and_others_continue(
     whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = process_unreceived.closed

@@ -128,7 +128,7 @@ async def test_buffered_data_is_received_without_a_wait() -> None:
 
 
 @pytest.mark.parametrize("end", ["take", "close", "leave"])
-async def test_whoever_puts_too_much_waits_for_room_and_not_for_ever(end: str) -> None:
+async def test_whoever_puts_too_much_waits_for_room_and_not_forever(end: str) -> None:
     queue = ReceiveQueue()
     done = []
 

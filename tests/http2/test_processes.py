@@ -273,7 +273,7 @@ SENT_TWICE = (
 
 
 @pytest.mark.parametrize("kind", ["fx", "stock"])
-async def test_what_a_request_tells_about_its_origin_it_tells_once(kind: Kind) -> None:
+async def test_what_a_request_says_about_its_origin_it_says_once(kind: Kind) -> None:
     async with target(kind) as server:
         async with await server.http2() as client:
             await client.begin()

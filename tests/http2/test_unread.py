@@ -154,7 +154,7 @@ async def test_what_waits_is_released_however_its_stream_ends(end: str) -> None:
             assert (await client.answer(stream)).ended
 
 
-async def test_a_full_process_refuses_those_who_read_nothing_and_then_cuts_them_off(
+async def test_a_full_process_rejects_those_who_read_nothing_and_then_cuts_them_off(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(process_unsent, "capacity", 10 * ANSWER)

@@ -76,7 +76,7 @@ async def test_a_schedule_whose_key_fails_delays_no_other(
     assert "broken was not enqueued" in caplog.text
 
 
-async def test_schedules_go_on_when_the_clock_is_set_back(
+async def test_schedules_continue_when_the_clock_is_set_back(
     database: Database, autojump_clock: MockClock
 ) -> None:
     minutes: list[int] = []

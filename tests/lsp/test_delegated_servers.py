@@ -70,7 +70,7 @@ def test_insertions_come_behind_imports_from_the_future() -> None:
     ]
 
 
-async def test_a_server_for_python_answers_in_the_python_half(pages: Path) -> None:
+async def test_a_server_for_python_answers_in_the_server_half(pages: Path) -> None:
     async with open_editor(pages, python=PYTHON) as editor:
         index = Asking(editor, pages, "pages/index.fxl")
         uri = await editor.open(index.file)
@@ -101,7 +101,9 @@ async def test_a_server_for_python_answers_in_the_python_half(pages: Path) -> No
     )
 
 
-async def test_typescript_answers_in_the_ui_half_with_the_types_of_the_page(pages: Path) -> None:
+async def test_typescript_answers_in_the_client_half_with_the_types_of_the_page(
+    pages: Path,
+) -> None:
     async with open_editor(pages) as editor:
         index = Asking(editor, pages, "pages/index.fxl")
         uri = await editor.open(index.file)

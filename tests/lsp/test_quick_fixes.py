@@ -114,7 +114,7 @@ async def test_each_name_that_was_meant_and_each_missing_import_has_a_fix(tmp_pa
                 await editor.until(partial(is_displayed, editor, uri, version + 1))
 
 
-def test_a_name_joins_the_imports_of_its_module_and_the_first_stands_below_the_docstring() -> None:
+def test_a_name_joins_the_imports_of_its_module_and_the_first_is_below_the_docstring() -> None:
     root = Path(__file__).parent
     place = {"start": {"line": 3, "character": 0}, "end": {"line": 3, "character": 4}}
 

@@ -16,7 +16,7 @@ TEXT = FILES["pages/index.fxl"]
 UI = parse_page(ROOT, "pages/index.fxl", TEXT).checked.ui
 
 
-def test_an_edit_of_the_python_half_keeps_the_ui_half() -> None:
+def test_an_edit_of_the_server_half_keeps_the_client_half() -> None:
     before = parse_page(ROOT, "pages/index.fxl", TEXT)
     python = parse_page(ROOT, "pages/index.fxl", TEXT.replace("async def", "async  def"), 2, before)
     other = parse_page(ROOT, "pages/index.fxl", TEXT.replace("<Link", "<Link  ", 1), 3, python)

@@ -290,7 +290,7 @@ async def seen(answers: list[httpx.Response], status: int) -> None:
         await trio.sleep(0.02)
 
 
-async def test_the_other_machine_goes_on_when_one_is_killed(machines: Machines) -> None:
+async def test_the_other_machine_keeps_running_when_one_is_killed(machines: Machines) -> None:
     with trio.fail_after(LIMIT):
         await machines.on_both("/", "user", EMAIL)
         killed, other = machines.servers  # of this module, whose last test this is

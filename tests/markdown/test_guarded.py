@@ -77,7 +77,7 @@ async def test_llms_txt_lists_the_pages_that_the_hooks_open(
     assert (await client.get("/llms.txt", headers={"x-own": "1"})).text == "/open"
 
 
-async def test_a_hook_that_redirects_visitors_tells_agents_so(client: Client) -> None:
+async def test_agents_get_the_address_where_a_hook_redirects_visitors(client: Client) -> None:
     answer = await client.get("/away.md")
     assert answer.status == 401
     assert answer.text == (

@@ -67,7 +67,7 @@ def test_one_process_listens_and_another_takes_over(tmp_path: Path) -> None:
         os.close(again)
 
 
-def test_a_link_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
+def test_a_link_in_place_of_the_folder_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "shared").symlink_to(tmp_path)
     with pytest.raises(MetricsFolderUnusable, match="is not a folder of this user"):
         with open_worker_files(tmp_path / "shared"):

@@ -199,7 +199,7 @@ async def test_no_value_that_a_visitor_sends_is_in_the_metrics(client: Client) -
     assert CANARY not in await read(client)
 
 
-async def test_the_guard_stands_before_the_metrics(client: Client) -> None:
+async def test_the_guard_runs_before_the_metrics(client: Client) -> None:
     for headers in ({}, {"authorization": "Bearer guess"}):
         answer = await client.get("/metrics", headers=headers)
         assert (answer.status, answer.text) == (401, "no")

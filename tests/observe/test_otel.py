@@ -108,7 +108,7 @@ async def test_a_thousand_requests_at_a_time_leave_no_orphan(
     }
 
 
-async def test_a_trace_goes_on_in_the_process_that_runs_the_job(tmp_path: Path) -> None:
+async def test_a_trace_continues_in_the_process_that_runs_the_job(tmp_path: Path) -> None:
     """The two share nothing but the database."""
 
     @job(queue="mail")

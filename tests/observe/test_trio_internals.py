@@ -16,7 +16,7 @@ async def sleeping(seconds: float, *, task_status: trio.TaskStatus[trio.lowlevel
         await trio.sleep_forever()
 
 
-async def test_the_deadline_of_another_task_is_what_trio_tells_that_task(
+async def test_the_deadline_of_another_task_is_what_trio_reports_to_that_task(
     mock_clock: MockClock,
 ) -> None:
     async def ask(*, task_status: trio.TaskStatus[trio.lowlevel.Task]) -> None:

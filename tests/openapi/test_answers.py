@@ -115,7 +115,7 @@ async def test_keys_that_a_model_forbids_are_forbidden_in_the_document(
         assert jsonschema.Draft202012Validator(schema).is_valid({"name": "A", "email": "a@b"})
 
 
-async def test_unknown_actions_and_pages_are_rejected_as_is_said(
+async def test_unknown_actions_and_pages_are_rejected_as_documented(
     client: Client, document: dict[str, Any]
 ) -> None:
     answer = await client.request("POST", "/api/__actions/nowhere/at/all/place", json={})

@@ -50,7 +50,7 @@ def test_plugins_are_created_in_config_order_with_their_settings() -> None:
     assert isinstance(bare, Bare)
 
 
-def test_plugins_of_pyxle_are_named_with_what_stands_for_them() -> None:
+def test_plugins_of_pyxle_are_named_with_their_counterparts() -> None:
     auth, db = problems("pyxle-auth", "pyxle-db")
     assert auth.endswith("not 'pyxle-auth'. Write 'auth'.")
     assert db.endswith("not 'pyxle-db'. Leave it out, and set 'database.url'.")

@@ -70,7 +70,7 @@ UNKNOWN = DottedNameUnknown("mails:send", "No module named 'mails'")
         (GuardInvalid("metricsGuard", "mails:send", "which cannot be imported"), UNKNOWN),
     ],
 )
-async def test_what_fxtrio_raises_is_said_by_its_message(
+async def test_what_fxtrio_raises_is_reported_by_its_message(
     cause: Exception, reason: Exception | None
 ) -> None:
     message = await start(failing(cause, reason))

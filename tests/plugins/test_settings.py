@@ -135,7 +135,7 @@ def test_all_mistakes_are_reported_with_the_path_of_their_keys() -> None:
     assert found["retry_after"] == "is not a setting. Did you mean 'retryAfter'?"
 
 
-def test_true_is_no_number() -> None:
+def test_true_is_not_a_number() -> None:
     assert mistakes({"name": "a", "port": True}, Host) == {
         "port": "must be a whole number, not True"
     }

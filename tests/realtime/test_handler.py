@@ -178,7 +178,7 @@ async def test_a_handshake_that_is_not_accepted_is_rejected(handler):
     assert [event["type"] for event in client.sent] == ["websocket.close"]
 
 
-async def test_a_refusal_with_a_code_of_the_application_reaches_the_client():
+async def test_a_rejection_with_a_code_of_the_application_reaches_the_client():
     client = Client(make_app())
     await serve_to_end(refuse_with_a_code, client)
     assert [event["type"] for event in client.sent] == ["websocket.accept", "websocket.close"]
@@ -199,7 +199,7 @@ async def test_a_client_learns_a_code_of_the_application_though_it_is_not_accept
 @pytest.mark.parametrize(
     "use", [lambda ws: ws.receive_text(), lambda ws: ws.send_json({}), lambda ws: ws.send_text("")]
 )
-async def test_a_websocket_that_is_used_before_it_is_accepted_is_said_to_be(caplog, use):
+async def test_a_websocket_that_is_used_before_it_is_accepted_is_reported(caplog, use):
     async def impatient(ws: WebSocket) -> None:
         await use(ws)
 
@@ -446,7 +446,7 @@ async def test_an_error_after_the_client_has_disconnected_is_logged(caplog):
     assert client.closed is None
 
 
-async def test_a_subscription_ends_with_the_client_though_its_handler_goes_on(
+async def test_a_subscription_ends_with_the_client_though_its_handler_keeps_running(
     autojump_clock: MockClock,
 ):
     app = make_app()

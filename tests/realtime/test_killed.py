@@ -56,7 +56,7 @@ async def member(store: Store) -> AsyncIterator[trio.Process]:
             await process.stdout.aclose()
 
 
-async def test_a_process_on_the_same_machine_tells_all_others(
+async def test_a_process_on_the_same_machine_notifies_all_others(
     store: Store, no_heartbeat: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_brokers(store) as [neighbour, stranger], joined(stranger) as (_, room):

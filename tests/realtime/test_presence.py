@@ -219,7 +219,7 @@ async def test_iterators_that_nobody_has_any_more_cost_nothing():
             assert await anext(events) == Joined(second.member)
 
 
-async def test_events_tell_of_lost_messages_between_the_members_and_presence_does_not():
+async def test_events_report_lost_messages_between_the_members_and_presence_does_not():
     app = make_app()
     one, two = await Client(app).open(), await Client(app).open()
     async with channel(one, "room") as first:

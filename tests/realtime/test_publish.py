@@ -121,7 +121,7 @@ async def test_what_no_frame_can_hold_is_a_type_error(client: Client) -> None:
         await publish("room", 7)  # type: ignore[arg-type]
 
 
-async def test_outside_an_app_there_is_nobody_to_tell() -> None:
+async def test_outside_an_app_there_is_nobody_to_notify() -> None:
     with pytest.raises(BrokerMissing, match=r"publish\('room'\): no app of fxtrio runs here"):
         await publish("room", "x")
 

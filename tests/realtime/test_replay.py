@@ -188,7 +188,7 @@ async def test_a_store_that_forgot_everything_is_reported_and_what_came_since_is
         assert reader.heard == [0, 1, 2, Missed(), *range(3, 10)]
 
 
-async def test_a_store_that_stands_still_for_a_moment_costs_nothing(store: Store) -> None:
+async def test_a_store_that_hangs_for_a_moment_loses_nothing(store: Store) -> None:
     async with open_brokers(store, 1) as [broker]:
         reader = Recorder()
         await broker.subscribe("room", reader)

@@ -154,7 +154,7 @@ async def test_a_lost_connection_loses_nothing(store: Store) -> None:
         assert data_of(await take(events, 6)) == ["before", *([number] for number in range(5))]
 
 
-async def test_a_store_that_is_away_refuses_and_leaves_nothing_behind(store: Store) -> None:
+async def test_a_store_that_is_away_rejects_and_leaves_nothing_behind(store: Store) -> None:
     async with open_brokers(store, 1) as [broker]:
         store.kill()
         await wait_until(lambda: not broker.connected)

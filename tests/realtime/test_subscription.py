@@ -201,7 +201,7 @@ def test_nothing_is_lost_silently_doubled_or_out_of_order(moves: list[Step], see
     trio.run(play, moves, seed, clock=MockClock(autojump_threshold=0))
 
 
-def test_breaks_alone_cost_nothing_and_tell_of_nothing() -> None:
+def test_breaks_alone_cost_nothing_and_report_nothing() -> None:
     moves = [("publish", 3), ("cut", 1), ("publish", 25), ("large", 7), ("cut", 1), ("large", 3)]
     heard = trio.run(play, moves, 0, clock=MockClock(autojump_threshold=0))
     assert heard == [(0, number) for number in range(39)]

@@ -124,7 +124,7 @@ async def test_a_hook_that_reads_the_body_leaves_it_to_the_action(tmp_path: Path
     assert allowed.json()["got"] == {"word": "open"}
 
 
-async def test_what_an_action_has_begun_goes_on_when_its_result_cannot_be_sent(
+async def test_an_action_keeps_running_when_its_result_cannot_be_sent(
     tmp_path: Path,
 ) -> None:
     root, _ = project(tmp_path)
@@ -139,7 +139,7 @@ async def test_what_an_action_has_begun_goes_on_when_its_result_cannot_be_sent(
     assert sorted(done) == ["more", "sent"]
 
 
-async def test_what_an_action_has_begun_goes_on_when_the_client_has_disconnected(
+async def test_an_action_keeps_running_when_the_client_has_disconnected(
     tmp_path: Path,
 ) -> None:
     root, _ = project(tmp_path)

@@ -239,7 +239,7 @@ async def test_bad_json_is_a_400_for_an_untyped_action(client: Client) -> None:
 
 
 @pytest.mark.parametrize("body", [b"{nope", b"", b"[1]", b"NaN", b"[" * 100_000])
-async def test_a_body_that_is_no_object_is_a_422_at_the_root_for_a_typed_one(
+async def test_a_body_that_is_not_an_object_is_a_422_at_the_root_for_a_typed_one(
     client: Client, body: bytes
 ) -> None:
     for name in ("greet", "order", "move"):

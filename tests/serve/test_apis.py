@@ -226,7 +226,7 @@ LONG = """
 
 
 @pytest.mark.parametrize(("query", "steps"), [("", 10), ("asks=1", 4)])
-async def test_an_endpoint_whose_client_leaves_goes_on_unless_it_asks(
+async def test_an_endpoint_whose_client_disconnects_keeps_running_unless_it_asks(
     tmp_path: Path, autojump_clock: MockClock, query: str, steps: int
 ) -> None:
     write_tree(tmp_path, {"pages/api/long.py": LONG})

@@ -193,7 +193,7 @@ async def test_a_declared_length_above_the_limit_is_rejected_at_once(length: byt
         await body.read()
 
 
-async def test_a_full_disk_refuses_the_body_in_words(
+async def test_a_full_disk_rejects_the_body_with_a_message(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     def full(**_: object) -> object:

@@ -49,7 +49,7 @@ async def test_what_one_process_drops_the_others_forget_and_it_does_so_once() ->
     assert broker.statistics().channels == 0
 
 
-async def test_too_much_to_tell_is_reported_in_two_words() -> None:
+async def test_too_many_invalidations_are_reported_in_two_words() -> None:
     broker = MemoryBroker()
     here, there = Recorder(), Recorder()
     async with open_invalidation(here, broker, "name"), open_invalidation(there, broker, "name"):

@@ -75,7 +75,7 @@ async def test_all_who_ask_at_the_same_time_wait_for_one_revalidation(
     assert len({r.headers["x-request-id"] for r in answers}) == 20
 
 
-async def test_the_revalidation_goes_on_when_the_one_who_began_it_leaves(
+async def test_the_revalidation_continues_when_the_client_that_began_it_disconnects(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     answers: list[TestResponse] = []

@@ -135,7 +135,7 @@ async def test_a_file_that_was_changed_after_the_build_is_what_it_is_now(tmp_pat
     assert decoded("br", found.body).decode() == STYLE.upper()
 
 
-async def test_a_link_that_leads_out_of_the_folder_is_no_file(tmp_path: Path) -> None:
+async def test_a_link_that_leads_out_of_the_folder_is_not_a_file(tmp_path: Path) -> None:
     write_tree(tmp_path, {"secret.txt": STYLE, "public/site.css": STYLE})
     (tmp_path / "public/link.txt").symlink_to(tmp_path / "secret.txt")
     async with served(tmp_path) as client:

@@ -188,7 +188,7 @@ async def test_routes_of_the_application_are_guarded_by_none_of_the_lists(tmp_pa
         assert client.app.state.called == []
 
 
-def test_it_is_said_of_every_form_of_every_kind_of_file_who_guards_it() -> None:
+def test_the_guards_of_every_form_of_every_kind_of_file_are_listed() -> None:
     assert set(ASK) == set(GUARDS)
     assert {kind for kind, _ in GUARDS} == set(get_args(FileKind))
     assert {form for _, form in GUARDS} == set(get_args(RouteKind))

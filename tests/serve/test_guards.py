@@ -60,7 +60,7 @@ def settings_of(project: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("navigation", ["", "1"])
 @pytest.mark.parametrize("url", ["/admin", "/admin/nowhere"])
-async def test_no_loader_runs_for_whom_a_guard_refuses(
+async def test_no_loader_runs_for_a_visitor_whom_a_guard_rejects(
     project: Path, url: str, navigation: str
 ) -> None:
     async with open_app(project, **settings_of(project)) as client:
@@ -72,7 +72,7 @@ async def test_no_loader_runs_for_whom_a_guard_refuses(
 
 
 @pytest.mark.parametrize("navigation", ["", "1"])
-async def test_a_public_loader_of_a_layout_runs_for_whom_a_guard_refuses_and_none_of_a_page(
+async def test_a_public_loader_of_a_layout_runs_for_a_rejected_visitor_and_none_of_a_page(
     tmp_path: Path, navigation: str
 ) -> None:
     public = """
@@ -238,7 +238,7 @@ REFUSING = """
         ({"not-found": "", "layout": SECRET, "error": SECRET}, None),
     ],
 )
-async def test_whom_a_guard_refuses_gets_the_nearest_page_for_a_404_without_loaders(
+async def test_a_visitor_whom_a_guard_rejects_gets_the_nearest_page_for_a_404_without_loaders(
     tmp_path: Path, files: dict[str, str], boundary: str | None
 ) -> None:
     name = f"refusing_{abs(hash(tmp_path))}"

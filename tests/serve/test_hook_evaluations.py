@@ -213,7 +213,7 @@ def scope(**other: Any) -> dict[str, Any]:
         {"extensions": {"tls": {"client_cert_name": "CN=ada"}}},
     ],
 )
-def test_whatever_a_hook_could_tell_apart_is_another_visitor(other: dict[str, Any]) -> None:
+def test_whatever_a_hook_could_distinguish_is_another_visitor(other: dict[str, Any]) -> None:
     assert visitor_of("/", scope()) == visitor_of("/", scope(client=("192.0.2.1", 9)))
     assert visitor_of("/", scope()) != visitor_of("/", scope(**other))
     assert visitor_of("/", scope()) != visitor_of("/other", scope())

@@ -146,7 +146,7 @@ async def test_a_location_makes_it_a_redirect(client: Client) -> None:
     assert called.json() == {"ok": True, "redirect": "/elsewhere"}
 
 
-async def test_a_location_that_is_no_page_is_not_sent(client: Client) -> None:
+async def test_a_location_that_is_not_a_page_is_not_sent(client: Client) -> None:
     response = await client.get("/?how=evil")
     assert response.status == 303
     assert "location" not in response.headers
@@ -164,7 +164,7 @@ async def test_type_and_length_of_the_answer_are_its_own(client: Client) -> None
     assert response.json() == {"ok": False, "error": "a teapot"}
 
 
-async def test_a_hook_refuses_a_websocket_with_it(client: Client) -> None:
+async def test_a_hook_rejects_a_websocket_with_it(client: Client) -> None:
     with pytest.raises(SocketRejected, match="418"):
         async with client.websocket("/?by=hook"):
             raise AssertionError("it was let in")

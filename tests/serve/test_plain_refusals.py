@@ -257,7 +257,9 @@ async def login_of(client: Client, url: str, **headers: str) -> Any:
     return await client.post(url, content=b"name=A", headers={**FORM, **headers})
 
 
-async def test_whose_session_has_ended_is_led_to_the_login_page(project: Path) -> None:
+async def test_a_visitor_whose_session_has_ended_is_redirected_to_the_login_page(
+    project: Path,
+) -> None:
     async with open_app(project, **settings(project, **AUTH)) as client:
         for url, headers in (
             (f"{URL}?q=a%26b", {"x-how": "json"}),

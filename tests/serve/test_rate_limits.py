@@ -94,7 +94,7 @@ async def test_more_than_the_limit_is_rejected_until_the_time_is_over(
     assert refused.headers["cache-control"] == "no-store"
 
 
-async def test_each_form_of_a_route_tells_it_in_its_own_shape(tmp_path: Path) -> None:
+async def test_each_form_of_a_route_reports_it_in_its_own_shape(tmp_path: Path) -> None:
     rate = {"route": "/", "limit": "1/hour"}
     async with opened(tmp_path, rate, llms=True) as client:
         allowed = await client.get("/")
@@ -162,13 +162,13 @@ async def test_only_the_named_methods_are_counted(tmp_path: Path) -> None:
         assert [(await client.action("/", "save")).status for _ in range(2)] == [200, 429]
 
 
-async def test_get_stands_for_head(tmp_path: Path) -> None:
+async def test_get_covers_head(tmp_path: Path) -> None:
     async with opened(tmp_path, {"route": "/", "limit": "1/hour", "methods": ["GET"]}) as client:
         found = [(await client.request("HEAD", "/")).status for _ in range(2)]
     assert found == [200, 429]
 
 
-async def test_of_several_limits_the_first_that_is_reached_refuses(
+async def test_of_several_limits_the_first_that_is_reached_rejects(
     tmp_path: Path, autojump_clock: MockClock
 ) -> None:
     rate = {"route": "/api/items", "limit": "2/minute; 3/day"}
@@ -261,7 +261,7 @@ async def _refusal(client: Client, url: str) -> tuple[int, int]:
     return sent[0]["status"], int(headers[b"retry-after"])
 
 
-async def test_a_refusal_can_be_read_by_another_origin(tmp_path: Path) -> None:
+async def test_a_rejection_can_be_read_by_another_origin(tmp_path: Path) -> None:
     rate = {"route": "/api/*", "limit": "1/hour"}
     origin = {"origin": "https://other.example"}
     async with opened(tmp_path, rate, cors={"origins": ["*"]}) as client:
@@ -330,7 +330,7 @@ def test_retry_after_suffices_and_no_window_has_more_than_twice_the_limit(
         ("", ""),
     ],
 )
-def test_an_address_stands_for_its_network(address: str, network: str) -> None:
+def test_an_address_counts_as_its_network(address: str, network: str) -> None:
     assert network_of(address) == network
 
 

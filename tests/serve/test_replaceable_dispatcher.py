@@ -57,7 +57,7 @@ async def test_sockets_of_a_page_that_is_replaced_are_closed_so_that_clients_com
     assert await closed(["pages/a.fxl"]) == [("/a", {"type": "websocket.close", "code": 1012})]
 
 
-async def test_sockets_of_all_other_pages_go_on() -> None:
+async def test_sockets_of_all_other_pages_stay_open() -> None:
     assert await closed(["pages/c.fxl"]) == []
 
 

@@ -147,7 +147,7 @@ async def test_no_path_redirects_to_another_host(client: Client, url: str) -> No
     assert location.startswith("/") and not location.startswith("//")
 
 
-async def test_the_base_url_stands_before_everything(tmp_path: Path) -> None:
+async def test_the_base_url_is_before_everything(tmp_path: Path) -> None:
     write_tree(
         tmp_path,
         {

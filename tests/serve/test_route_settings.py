@@ -97,7 +97,7 @@ async def test_a_route_has_the_cache_control_of_its_settings(tmp_path: Path) -> 
     assert tokens[0] is None
 
 
-async def test_what_code_says_itself_is_said(tmp_path: Path) -> None:
+async def test_headers_that_code_sets_itself_are_sent(tmp_path: Path) -> None:
     async with opened(tmp_path, cache_control={"/*": "public, max-age=60"}) as client:
         page_ = await client.get("/?own")
         endpoint = await client.request("PUT", "/api/items")

@@ -120,7 +120,7 @@ async def test_it_needs_a_proof_of_origin_and_post(tmp_path: Path) -> None:
         assert (read.status, read.headers["allow"]) == (405, "POST")
 
 
-async def test_a_form_without_javascript_leads_back_to_the_page_that_it_stands_in(
+async def test_a_form_without_javascript_leads_back_to_its_page(
     tmp_path: Path,
 ) -> None:
     async with open_app(write_tree(tmp_path, FILES)) as client:

@@ -159,7 +159,7 @@ async def test_a_file_that_is_demanded_and_not_chosen_is_a_problem_of_its_field(
 
 
 @pytest.mark.parametrize("name", KINDS)
-async def test_every_file_that_a_field_refuses_is_reported_by_its_path(
+async def test_every_file_that_a_field_rejects_is_reported_by_its_path(
     client: Client, name: str
 ) -> None:
     response = await send(

@@ -290,7 +290,7 @@ def test_a_call_of_the_framework_ends_also_when_its_task_is_cancelled(delayed: b
     assert found == [*([] if delayed else ["cancelled"]), "one", 5.0, "one", 0]
 
 
-def test_what_a_thread_does_while_it_is_being_started_is_refused() -> None:
+def test_only_the_thread_that_starts_another_is_starting_one() -> None:
     threads = Threads(lambda: (0, 0.0, False))
     allowed: list[bool] = []
     threads.starting_in = threading.get_ident()
@@ -359,7 +359,7 @@ def connect() -> None:
         (lambda: asyncio.Runner().get_loop(), "an event loop of asyncio is created"),
     ],
 )
-def test_what_cannot_be_repeated_is_refused_with_its_place(
+def test_what_cannot_be_repeated_is_rejected_with_its_place(
     act: Callable[[], object], what: str
 ) -> None:
     found: list[NotSimulated] = []

@@ -160,7 +160,7 @@ async def start_a_process(world: World) -> None:
 
 
 @pytest.mark.own_interpreter  # the place is that which calls `subprocess`
-def test_a_process_that_is_started_is_refused_even_if_the_app_hides_it() -> None:
+def test_a_process_that_is_started_is_rejected_even_if_the_app_hides_it() -> None:
     with pytest.raises(NotSimulated, match=r"hub/pages/index\.fxl:\d+: a process is started"):
         simulate(APPS / "hub")(start_a_process)(Seeds())
 
@@ -169,7 +169,7 @@ async def use_asyncio(world: World) -> None:
     await world.client().action("/", "use_asyncio")
 
 
-def test_asyncio_is_refused_since_its_loop_is_a_thread() -> None:
+def test_asyncio_is_rejected_since_its_loop_is_a_thread() -> None:
     with pytest.raises(NotSimulated, match=r"hub/pages/index\.fxl:\d+: a thread is started"):
         simulate(APPS / "hub")(use_asyncio)()
 
@@ -185,7 +185,7 @@ def test_asyncio_is_refused_since_its_loop_is_a_thread() -> None:
         },
     ],
 )
-def test_settings_that_name_a_server_are_refused(settings: Any) -> None:
+def test_settings_that_name_a_server_are_rejected(settings: Any) -> None:
     with pytest.raises(SettingNotSimulated, match="Pass "):
         simulate(APPS / "hub", **settings)(leave_a_task)(Seeds())
 
@@ -194,6 +194,6 @@ async def wait_for_ever(world: World) -> None:
     await trio.sleep_forever()
 
 
-def test_a_test_that_waits_for_ever_ends() -> None:
+def test_a_test_that_waits_forever_ends() -> None:
     with pytest.raises(trio.TooSlowError):
         simulate(APPS / "bank")(wait_for_ever)(Seeds())

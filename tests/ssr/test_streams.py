@@ -60,7 +60,7 @@ async def test_a_shell_may_wait_for_data() -> None:
             assert await collect(stream) == (b"<title>late</title>", b"")
 
 
-async def test_renders_go_on_beside_an_open_stream() -> None:
+async def test_renders_continue_beside_an_open_stream() -> None:
     async with open_pool() as pool:
         async with pool.stream(0, state("deferred", names=["one"])) as stream:
             await anext(stream)

@@ -96,7 +96,7 @@ async def test_the_query_of_a_websocket_stays_inside_its_line(log: Lines) -> Non
     assert line["agent"] == "a\\x09b\\x22\\x5c\\x80\\x9b31mÿ"
 
 
-async def test_what_a_proxy_tells_stays_inside_its_line(log: Lines) -> None:
+async def test_what_a_proxy_sends_stays_inside_its_line(log: Lines) -> None:
     app = ProxyHeaders(response(200, b"hi"), Proxies(["127.0.0.1"]))
     head = b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Forwarded-For: "
 
@@ -156,7 +156,7 @@ async def test_who_is_rejected_is_reported_as_an_address() -> None:
     assert any(line.startswith(f"127.0.0.1:{port} rejected with 400: ") for line in messages)
 
 
-async def test_refusals_are_reported_as_those_of_the_code_that_refuses() -> None:
+async def test_rejections_are_reported_as_those_of_the_code_that_rejects() -> None:
     async with open_server(response()) as server:
         for _ in range(3):
             async with await server.connect() as client:

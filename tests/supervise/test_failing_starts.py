@@ -86,7 +86,7 @@ async def test_a_worker_that_is_ended_because_another_cannot_start_logs_nothing(
     assert running.log == "migrations: 0001_notes.sql has not been run.\n"
 
 
-async def test_workers_that_serve_go_on_when_their_successors_do_not_start(tmp_path: Path) -> None:
+async def test_workers_keep_serving_when_their_successors_do_not_start(tmp_path: Path) -> None:
     behind = tmp_path / "behind"
     environment = {"REFUSED_AFTER": str(behind)}
     async with serve("waits_for_somebody", workers=2, environment=environment) as running:
@@ -106,7 +106,7 @@ async def test_an_address_that_cannot_be_used_is_json_where_the_log_is() -> None
     assert json.loads(running.log)["level"] == "CRITICAL"
 
 
-async def test_a_certificate_that_breaks_later_is_one_record_and_the_old_worker_goes_on(
+async def test_a_certificate_that_breaks_later_is_one_record_and_the_old_worker_keeps_serving(
     tmp_path: Path,
 ) -> None:
     certificate = tmp_path / "certificate.pem"
@@ -136,7 +136,7 @@ async def test_what_still_works_at_the_end_is_named(workers: int) -> None:
     )
 
 
-async def test_a_loop_that_stands_still_at_the_end_is_named() -> None:
+async def test_a_loop_that_is_blocked_at_the_end_is_named() -> None:
     async with serve("blocks_at_the_end", shutdown=1.0, graceful=0.5) as running:
         running.kill()
         assert await running.exit_code() == 1

@@ -139,7 +139,7 @@ async def test_an_address_in_use_is_exit_code_1() -> None:
         ({"keyfile": __file__}, "there is no certificate"),
     ],
 )
-async def test_what_cannot_be_used_is_said_once(options: dict[str, Any], words: str) -> None:
+async def test_what_cannot_be_used_is_reported_once(options: dict[str, Any], words: str) -> None:
     async with serve(ready=False, **options) as running:
         assert await running.exit_code() == 1
         await running.wait_for(words)
@@ -248,7 +248,7 @@ async def _ended(running: Running) -> None:
     assert running.process.returncode == 0
 
 
-async def test_requests_go_on_where_the_access_log_has_no_room() -> None:
+async def test_requests_are_served_where_the_access_log_has_no_room() -> None:
     full = (
         sys.executable,
         "-c",

@@ -103,7 +103,7 @@ async def test_workers_end_when_their_supervisor_is_killed() -> None:
         await running.wait_for("lifespan ended", 2)
 
 
-async def test_a_worker_whose_loop_stands_still_is_replaced() -> None:
+async def test_a_worker_whose_loop_is_blocked_is_replaced() -> None:
     async with serve(workers=2, hang=2.0) as running:
         await running.wait_for("2 workers serve")  # one that starts has longer
         stopped = running.workers()[0]
@@ -114,7 +114,7 @@ async def test_a_worker_whose_loop_stands_still_is_replaced() -> None:
         assert await running.exit_code() == 0
 
 
-async def test_a_rolling_restart_refuses_nobody() -> None:
+async def test_a_rolling_restart_rejects_nobody() -> None:
     async with serve(workers=2) as running, trio.open_nursery() as nursery:
         before = set(running.workers())
         failures: list[object] = []
@@ -139,7 +139,7 @@ async def test_a_signal_to_stop_ends_a_rolling_restart() -> None:
         assert await running.exit_code() == 0
 
 
-async def test_a_worker_that_has_served_its_share_is_replaced_and_refuses_nobody() -> None:
+async def test_a_worker_that_has_served_its_share_is_replaced_and_rejects_nobody() -> None:
     async with serve(workers=1, max_requests=5) as running:
         before = running.workers()
         failures: list[object] = []

@@ -47,7 +47,7 @@ async def client(project: Path, autojump_clock: MockClock) -> AsyncIterator[Clie
         yield opened
 
 
-async def test_the_clock_stands_still_while_a_loader_waits_for_its_threads(
+async def test_the_clock_is_paused_while_a_loader_waits_for_its_threads(
     client: Client, autojump_clock: MockClock
 ) -> None:
     start = trio.current_time()
@@ -88,7 +88,7 @@ async def test_a_thread_beside_something_that_sleeps_is_waited_for(
     assert order == ["thread", "sleeper"]
 
 
-async def test_a_thread_that_waits_for_the_clock_is_not_waited_for_for_ever(
+async def test_a_thread_that_waits_for_the_clock_is_not_waited_for_forever(
     client: Client, autojump_clock: MockClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(clock, "THRESHOLD", 0.05)
@@ -145,7 +145,7 @@ class Slow(NoRender):
         return Rendered(b"", b"<p>rendered</p>")
 
 
-async def test_the_clock_stands_still_while_a_page_is_rendered(
+async def test_the_clock_is_paused_while_a_page_is_rendered(
     project: Path, autojump_clock: MockClock
 ) -> None:
     @asynccontextmanager

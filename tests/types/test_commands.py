@@ -145,7 +145,7 @@ def test_strict_names_unknown_types_and_the_remedy(tmp_path: Path) -> None:
 
 
 @pytest.mark.node
-async def test_fx_check_tells_each_mistake_once(tmp_path: Path) -> None:
+async def test_fx_check_reports_each_mistake_once(tmp_path: Path) -> None:
     page = 'import { Lnik } from "fx/client";\n\n' + VIEW % "titel}{<Lnik />"
     write_tree(tmp_path, {"pages/index.fxl": WHO + LOADER + page})
     look = partial(check, tmp_path, app="", report=print)

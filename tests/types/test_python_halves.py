@@ -119,7 +119,7 @@ async def test_a_checker_that_is_not_installed_is_named(
     assert lines == ["The server halves have not been checked: pyrefly is not installed."]
 
 
-async def test_settings_that_the_checker_refuses_are_an_error(tmp_path: Path) -> None:
+async def test_settings_that_the_checker_rejects_are_an_error(tmp_path: Path) -> None:
     write_tree(tmp_path, {"pages/index.fxl": PAGE, "store.py": STORE})
     write_tree(tmp_path, {"mypy.ini": "[mypy]\npython_version = 1.0\nplugins = nowhere\n"})
     with pytest.raises(CheckerFailed, match="mypy: ended with 2"):

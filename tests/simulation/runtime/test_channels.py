@@ -131,7 +131,7 @@ LEASE = 150
 
 
 @simulate(ROOT, seeds=SEEDS, processes=2, faults=attrs.evolve(NO_FAULTS, kill=0.9))
-async def test_members_of_a_killed_process_leave_a_channel_that_goes_on(world: World) -> None:
+async def test_members_of_a_killed_process_leave_a_channel_that_continues(world: World) -> None:
     async def keep() -> None:
         async with world.client().websocket("/room?name=keeper") as socket:
             await socket.receive_json()
