@@ -24,7 +24,7 @@ def write(root: Path, content: Any) -> None:
     (root / "fx.config.json").write_text(text, encoding="utf-8")
 
 
-def refusals(
+def problems_of(
     root: Path, environ: dict[str, str] | None = None, **overrides: Any
 ) -> list[tuple[str, str]]:
     """Return (key, cause) of every problem; fails when the settings are fine."""
@@ -126,7 +126,7 @@ def test_all_mistakes_of_a_file_are_reported_together(tmp_path: Path) -> None:
         },
     )
 
-    assert refusals(tmp_path) == [
+    assert problems_of(tmp_path) == [
         ("ssr.workers", "must be at least 1, not 0"),
         ("ssr.memoByts", "is not a setting. Did you mean 'memoBytes'?"),
         ("base_url", "is not a setting. Did you mean 'baseUrl'?"),
@@ -148,7 +148,7 @@ def test_settings_of_pyxle_are_named_with_their_counterparts(tmp_path: Path) -> 
         },
     )
 
-    assert refusals(tmp_path) == [
+    assert problems_of(tmp_path) == [
         (
             "rateLimit",
             'is not a setting. Write "rateLimits": [{"route": "/*", "limit": "100/minute"}]',
@@ -252,7 +252,7 @@ def test_a_wrong_value_is_quoted_with_its_path(
 ) -> None:
     write(tmp_path, content)
 
-    assert refusals(tmp_path) == [(key, cause)]
+    assert problems_of(tmp_path) == [(key, cause)]
 
 
 def test_a_mistake_in_the_file_has_the_place_of_its_key(
@@ -328,7 +328,7 @@ def test_javascript_in_place_of_json_is_reported_in_plain_words(
 ) -> None:
     write(tmp_path, text)
 
-    assert refusals(tmp_path) == [("", f"is not JSON: {cause}")]
+    assert problems_of(tmp_path) == [("", f"is not JSON: {cause}")]
 
 
 def test_valid_settings_are_read_beside_invalid_ones(tmp_path: Path) -> None:
@@ -347,13 +347,13 @@ def test_a_path_that_does_not_begin_with_a_slash_is_quoted_as_it_was_written(
     write(tmp_path, {"baseUrl": "shop/"})
 
     cause = "must be empty or a path such as '/app', not 'shop/'"
-    assert refusals(tmp_path) == [("baseUrl", cause)]
+    assert problems_of(tmp_path) == [("baseUrl", cause)]
 
 
 def test_the_error_names_where_else_a_setting_is_set(tmp_path: Path) -> None:
     write(tmp_path, {"secretKey": "x", "port": 3000, "ssr": {"port": 1}})
 
-    found = dict(refusals(tmp_path))
+    found = dict(problems_of(tmp_path))
     assert found["secretKey"] == "is not read from a file. Set FX_SECRET_KEY instead"
     assert found["port"] == "is not a setting of the app. Write 'fx serve --port'"
     assert found["ssr.port"].startswith("is not a setting. Known here:")
@@ -363,7 +363,7 @@ def test_only_near_misses_of_variables_are_mistakes(tmp_path: Path) -> None:
     fine = {"FX_COLOUR": "1", "FX_PUBLIC_ID": "x", "FX_MODE": "development"}
     assert load_config(tmp_path, environ=fine) == Config(name=tmp_path.name)
 
-    [(_, cause)] = refusals(tmp_path, {"FX_SSR_WORKERS": "2", **fine})
+    [(_, cause)] = problems_of(tmp_path, {"FX_SSR_WORKERS": "2", **fine})
     assert cause == "is not a setting. Did you mean 'FX_SSR__WORKERS'?"
 
 
@@ -377,13 +377,13 @@ def test_broken_json_is_reported_with_line_and_column(tmp_path: Path) -> None:
 def test_a_repeated_key_is_rejected(tmp_path: Path) -> None:
     write(tmp_path, '{"name": "a", "name": "b"}')
 
-    assert refusals(tmp_path) == [("", "sets 'name' twice in one object")]
+    assert problems_of(tmp_path) == [("", "sets 'name' twice in one object")]
 
 
 def test_a_file_that_is_not_utf_8_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "fx.config.json").write_bytes(b'{"name": "\xff"}')
 
-    [(_, cause)] = refusals(tmp_path)
+    [(_, cause)] = problems_of(tmp_path)
 
     assert cause.startswith("cannot be read: ")
 
@@ -405,7 +405,7 @@ def test_the_error_for_a_short_secret_key_does_not_contain_it(tmp_path: Path) ->
 def test_a_misspelt_variable_is_a_mistake_but_variables_of_other_tools_are_not(
     tmp_path: Path,
 ) -> None:
-    assert refusals(tmp_path, {"FX_SSR__WORKER": "2"}) == [
+    assert problems_of(tmp_path, {"FX_SSR__WORKER": "2"}) == [
         ("", "is not a setting. Did you mean 'FX_SSR__WORKERS'?")
     ]
     load_config(tmp_path, environ={"FX_TOOLCHAIN": "/opt/x", "FXRATE": "1"})

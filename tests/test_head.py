@@ -141,9 +141,9 @@ def test_a_description_may_speak_of_javascript() -> None:
 def test_any_text_is_either_checked_nodes_or_rejected(html: str) -> None:
     try:
         nodes = parse_head(html)
-    except HeadInvalid as refused:
-        assert refused.line >= 1
-        assert refused.column >= 1
+    except HeadInvalid as rejected:
+        assert rejected.line >= 1
+        assert rejected.column >= 1
         return
     for tag, values, text in nodes:
         assert tag in ELEMENTS

@@ -167,8 +167,8 @@ def test_records_before_the_log_is_open_have_its_format(
     with bare_root():
         log_early(early, form, "INFO")
         assert not logging.getLogger().handlers
-    said = capsys.readouterr().err
-    assert json.loads(said)["message"] == "slow import" if form == "json" else said[0] == "["
+    written = capsys.readouterr().err
+    assert json.loads(written)["message"] == "slow import" if form == "json" else written[0] == "["
 
 
 @pytest.mark.parametrize("is_set_up", [False, True])

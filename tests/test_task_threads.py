@@ -50,7 +50,7 @@ async def test_a_thousand_jobs_from_eight_threads_run_exactly_once():
 
 
 async def test_threads_never_get_more_than_the_capacity_in():
-    refused = []
+    rejected = []
     release = trio.Event()
 
     def enqueue_some(queue: TaskQueue) -> None:
@@ -58,7 +58,7 @@ async def test_threads_never_get_more_than_the_capacity_in():
             try:
                 queue.enqueue(trio.sleep, 0)
             except TaskQueueFull:
-                refused.append(1)
+                rejected.append(1)
 
     with trio.fail_after(20):
         async with open_queue(capacity=50, workers=1) as queue:
@@ -68,7 +68,7 @@ async def test_threads_never_get_more_than_the_capacity_in():
                 for _ in range(8):
                     nursery.start_soon(trio.to_thread.run_sync, enqueue_some, queue)
             assert queue.statistics().waiting == 50
-            assert len(refused) == 8 * 100 - 50
+            assert len(rejected) == 8 * 100 - 50
             release.set()
 
 

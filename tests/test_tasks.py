@@ -240,7 +240,7 @@ async def test_a_task_handed_to_a_worker_at_the_deadline_is_counted(
 
 
 async def test_no_job_is_taken_once_the_workers_were_cancelled():
-    refused = []
+    rejected = []
     with trio.CancelScope() as scope:
         async with open_queue() as queue:
             await wait_all_tasks_blocked()
@@ -250,8 +250,8 @@ async def test_no_job_is_taken_once_the_workers_were_cancelled():
                 try:
                     queue.enqueue(trio.sleep, 0)
                 except TaskQueueNotRunning as error:
-                    refused.append(error)
-    assert len(refused) == 1
+                    rejected.append(error)
+    assert len(rejected) == 1
 
 
 async def test_a_queue_at_capacity_rejects_with_its_capacity():

@@ -68,7 +68,7 @@ _BODIES = {
 OPEN_ORDER = {"name": "Ada", "price": "1.5", "lines": [{"article": "x", "price": 2}]}
 
 
-def _refused() -> Iterator[Message]:
+def _rejected() -> Iterator[Message]:
     for path in _GUARDED:
         yield Message(path)
         yield Message(path, b"HEAD")
@@ -85,7 +85,7 @@ def _refused() -> Iterator[Message]:
 
 async def check_guards(target: Target) -> AsyncIterator[Finding]:
     """Ask for everything that is guarded, in every form, as nobody."""
-    for message in _refused():
+    for message in _rejected():
         reply = await target.ask(message)
         if target.canary in reply.body or target.canary in repr(reply.headers).encode():
             yield Finding("guard", f"{_described(message)} shows what only users may see")
@@ -191,9 +191,9 @@ async def talks(target: Target, path: bytes, *fields: bytes) -> bool:
         await socket.send(frame(TEXT, b"needle"))
         with trio.move_on_after(5):
             while True:
-                said = await socket.frame()
-                if said.opcode == CLOSE:
+                received = await socket.frame()
+                if received.opcode == CLOSE:
                     return False
-                if said.payload == b"needle":
+                if received.payload == b"needle":
                     return True
     return False

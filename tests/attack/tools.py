@@ -55,14 +55,14 @@ def attack_development(folder: Path) -> Iterator[Finding]:
             if secret in reply.text:
                 yield Finding("breach", f"fx dev gives away {path.replace(str(folder), '…')}")
         mark = secrets.token_hex(8)
-        httpx.get(f"{server.url}/?said={quote(_SAID)}", timeout=60)
+        httpx.get(f"{server.url}/?said={quote(_CONTROLS)}", timeout=60)
         trio.run(_throw, server, mark)
         output = _wait_for(server, mark)
         for line in filter(_ESCAPES.search, output.splitlines()):
             yield Finding("log", "the terminal of fx dev gets escapes", repr(line))
 
 
-_SAID = "\x1b]0;forged\x07 \x9b31m \x08\x7f"
+_CONTROLS = "\x1b]0;forged\x07 \x9b31m \x08\x7f"
 _PROJECT = {
     "pages/index.fxl": "import logging\n\n\n@server\nasync def load(request):\n"
     "    said = request.query_params.get('said', '')\n"
@@ -95,7 +95,7 @@ async def _throw(server: Server, mark: str) -> None:
     url = f"{server.url.replace('http', 'ws', 1)}/_fx/@hot"
     with trio.fail_after(60):
         async with open_websocket_url(url, extra_headers=[(b"origin", server.url.encode())]) as ws:
-            for stack in (f"Error: {_SAID}", f"Error: {mark}"):
+            for stack in (f"Error: {_CONTROLS}", f"Error: {mark}"):
                 thrown = {"type": "custom", "event": "fx:thrown", "data": {"id": 1, "stack": stack}}
                 await ws.send_message(json.dumps(thrown))
             while "fx:located" not in await ws.get_message():

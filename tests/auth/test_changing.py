@@ -77,8 +77,8 @@ async def test_of_two_changes_of_a_password_at_once_the_later_one_is_rejected(
 ) -> None:
     user = (await account_of(auth)).user
     after_the_next_check(auth, monkeypatch, lambda: auth.service.set_password(user, NEW))
-    refusal = await auth.service.change_password(user, PASSWORD, "a third password")
-    assert refusal is not None
+    rejection = await auth.service.change_password(user, PASSWORD, "a third password")
+    assert rejection is not None
     assert (await log_in(auth.client(), password=NEW)).status_code == 200
 
 

@@ -62,8 +62,8 @@ async def test_a_small_step_back_gives_nobody_another_attempt(auth: Auth) -> Non
     for _ in range(6):
         await log_in(client, password="wrong password")
     auth.clock.advance(-1)
-    refused = await log_in(client)
-    assert (refused.status_code, refused.headers["retry-after"]) == (429, "300")
+    rejected = await log_in(client)
+    assert (rejected.status_code, rejected.headers["retry-after"]) == (429, "300")
     auth.clock.advance(300)
     assert (await log_in(client, password=PASSWORD)).status_code == 200
 

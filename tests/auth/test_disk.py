@@ -163,9 +163,9 @@ async def test_a_password_cannot_be_changed_meanwhile_and_nothing_is_raised(auth
     account = await auth.service.storage.find_account(EMAIL)
     assert account is not None
     async with read_only(auth):
-        refusal = await auth.service.change_password(account.user, PASSWORD, "another password")
-    assert refusal is not None
-    assert (refusal.code, refusal.status) == ("unavailable", 503)
+        rejection = await auth.service.change_password(account.user, PASSWORD, "another password")
+    assert rejection is not None
+    assert (rejection.code, rejection.status) == ("unavailable", 503)
 
 
 async def test_nobody_is_a_stranger_because_sessions_cannot_be_read(auth: Auth) -> None:

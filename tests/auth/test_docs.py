@@ -49,8 +49,8 @@ async def test_the_password_of_the_page_can_be_changed(tmp_path: Path) -> None:
         body = {"email": EMAIL, "password": PASSWORD}
         await client.post("/api/__auth/login", json=body)
         wrong = {"current": "wrong password", "new": "another password"}
-        refused = await client.action("/password", "change", wrong)
-        assert refused.status == 401
+        rejected = await client.action("/password", "change", wrong)
+        assert rejected.status == 401
         short = await client.action("/password", "change", {"current": PASSWORD, "new": "short"})
         assert short.fields == {"password": ["Use at least 8 characters."]}
         right = {"current": PASSWORD, "new": "another password"}

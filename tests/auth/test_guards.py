@@ -81,9 +81,9 @@ async def test_actions_and_endpoints_are_rejected_with_401_and_json(
 
 
 async def test_agents_are_rejected_in_words(auth: Auth) -> None:
-    with pytest.raises(LoaderError, match="You are not signed in") as refused:
+    with pytest.raises(LoaderError, match="You are not signed in") as rejected:
         await ask(auth, "/notes", kind="markdown")
-    assert refused.value.status_code == 401
+    assert rejected.value.status_code == 401
 
 
 @pytest.mark.parametrize("kind", ["page", "markdown", "action"])
@@ -149,9 +149,9 @@ async def test_what_no_route_answers_is_not_open(auth: Auth) -> None:
 
 
 async def test_a_page_in_place_of_the_login_page_is_not_redirected_to_itself(auth: Auth) -> None:
-    with pytest.raises(LoaderError) as refused:
+    with pytest.raises(LoaderError) as rejected:
         await ask(auth, "/login", pattern="/[team]")
-    assert refused.value.status_code == 401
+    assert rejected.value.status_code == 401
 
 
 async def test_the_root_page_can_be_public_and_opens_nothing_else(tmp_path: Path) -> None:

@@ -113,10 +113,10 @@ async def test_a_guarded_page_is_closed_in_every_form_and_opens_after_the_login(
     assert "/login?next=/notes" in navigation.text
     assert (await guarded.get("/notes.md")).status == 401
     assert (await guarded.action("/notes", "add")).status == 401
-    with pytest.raises(SocketRejected) as refused:
+    with pytest.raises(SocketRejected) as rejected:
         async with guarded.websocket("/notes"):
             raise AssertionError("must not open")
-    assert refused.value.status == 401
+    assert rejected.value.status == 401
 
     assert await log_in(guarded) == 200
 
@@ -254,8 +254,8 @@ async def test_only_what_a_plugin_registers_says_who_connections_belong_to(
         with pytest.raises(BaseException) as failed:  # in a group, or alone
             async with open_app(tmp_path, **auth):
                 raise AssertionError("must not start")
-        said = "".join(traceback.format_exception(failed.value))
-        assert "AuthService and Database both authenticate visitors" in said
+        text = "".join(traceback.format_exception(failed.value))
+        assert "AuthService and Database both authenticate visitors" in text
         return
     async with open_app(tmp_path, **auth) as client:
         await service(client).add_user(EMAIL, PASSWORD)

@@ -52,9 +52,9 @@ def test_success_empties_the_account_and_gives_back_what_the_client_was_charged(
 
 def test_a_clock_that_was_set_back_locks_nobody_out_for_longer_than_a_full_bucket() -> None:
     then = NOW - 5
-    refused = charge([ACCOUNT], {"account": NOW + 30}, then)
-    assert (refused.wait, refused.marks) == (10, {"account": then + 30})
-    assert charge([ACCOUNT], refused.marks, then + 10).wait == 0
+    rejected = charge([ACCOUNT], {"account": NOW + 30}, then)
+    assert (rejected.wait, rejected.marks) == (10, {"account": then + 30})
+    assert charge([ACCOUNT], rejected.marks, then + 10).wait == 0
 
 
 @pytest.mark.parametrize("back", [15, 3600, 10 * 365 * 86400])

@@ -43,18 +43,18 @@ def arguments_of(calls: Path) -> list[list[str]]:
 
 
 async def ensure() -> tuple[Path, list[str]]:
-    said: list[str] = []
+    messages: list[str] = []
     with trio.fail_after(60):
-        return await ensure_toolchain(said.append), said
+        return await ensure_toolchain(messages.append), messages
 
 
 async def test_it_is_installed_once(calls: Path) -> None:
-    folder, said = await ensure()
+    folder, messages = await ensure()
     again, silent = await ensure()
     assert folder == again == toolchain_folder()
     assert (folder / "node_modules/react/index.js").is_file()
     assert len(arguments_of(calls)) == 1
-    assert len(said) == 2 and str(folder) in said[0]
+    assert len(messages) == 2 and str(folder) in messages[0]
     assert silent == []
 
 
@@ -104,8 +104,8 @@ def test_a_package_within_a_package_is_found_before_one_beside_it() -> None:
 async def test_a_damaged_toolchain_is_installed_again(calls: Path) -> None:
     folder, _ = await ensure()
     (folder / "node_modules/react/index.js").write_text("cut")
-    again, said = await ensure()
-    assert again == folder and "again" in said[0]
+    again, messages = await ensure()
+    assert again == folder and "again" in messages[0]
     assert (folder / "node_modules/react/index.js").read_text() == "module.exports = 19\n"
 
 
@@ -123,16 +123,16 @@ async def test_an_installation_that_was_killed_is_done_again(calls: Path) -> Non
 
 
 async def test_of_two_at_once_one_installs_and_the_other_waits(calls: Path) -> None:
-    said: list[list[str]] = []
+    messages: list[list[str]] = []
 
     async def one() -> None:
-        said.append((await ensure())[1])
+        messages.append((await ensure())[1])
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(one)
         nursery.start_soon(one)
     assert len(arguments_of(calls)) == 1
-    assert sorted(map(len, said)) == [1, 2], "the other one only says that it waits"
+    assert sorted(map(len, messages)) == [1, 2], "the other one only says that it waits"
 
 
 async def test_cancelling_leaves_nothing_half_installed(calls: Path) -> None:

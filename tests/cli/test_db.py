@@ -27,8 +27,8 @@ def test_a_migration_from_new_to_changed(root: Path) -> None:
     file = root / "migrations/0001_add_notes.sql"
     file.write_text("create table notes (text text);")
 
-    refused = run(root, "check")
-    assert refused.exit_code == 1 and "0001_add_notes.sql has not been run" in refused.output
+    checked = run(root, "check")
+    assert checked.exit_code == 1 and "0001_add_notes.sql has not been run" in checked.output
     assert "1 migration run" in run(root, "up").output
     assert "Nothing to run" in run(root, "up").output
     assert run(root, "check").exit_code == 0

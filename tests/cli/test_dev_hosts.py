@@ -131,13 +131,13 @@ async def test_names_and_pages_of_other_sites_reach_nothing(tmp_path: Path) -> N
     with trio.fail_after(120):
         async with developing(tmp_path) as port:
             evil = f"Host: evil.example:{port}\nOrigin: http://evil.example:{port}"
-            refused = [await ask(port, f"GET {path} HTTP/1.1\n{evil}") for path in PATHS]
+            rejected = [await ask(port, f"GET {path} HTTP/1.1\n{evil}") for path in PATHS]
             action = "/api/__actions/index/add"
             posted = f"Sec-Fetch-Site: same-origin\nContent-Length: 0\n{evil}"
-            refused.append(await ask(port, f"POST {action} HTTP/1.1\n{posted}"))
-            refused.append(await ask(port, f"GET / HTTP/1.1\n{evil}\n{WEBSOCKET}"))
-            refused.append(await ask(port, f"GET /_fx/@hot HTTP/1.1\n{evil}\n{WEBSOCKET}"))
-            for answer in refused:
+            rejected.append(await ask(port, f"POST {action} HTTP/1.1\n{posted}"))
+            rejected.append(await ask(port, f"GET / HTTP/1.1\n{evil}\n{WEBSOCKET}"))
+            rejected.append(await ask(port, f"GET /_fx/@hot HTTP/1.1\n{evil}\n{WEBSOCKET}"))
+            for answer in rejected:
                 assert answer.startswith(b"HTTP/1.1 403 "), answer
                 assert b"tr0ub4dor" not in answer
                 assert b'{"dev": {"hosts": ["NAME"]}}' in answer

@@ -232,8 +232,8 @@ def test_the_starter_works_without_complaints_of_the_browser(
     expect(page).to_have_title("About · shop")
 
     # Browsers report the answer to the empty note, a 422, whatever a page makes of it.
-    refused = "error: Failed to load resource: the server responded with a status of 422"
-    assert [text for text in visitor.complaints if not text.startswith(refused)] == []
+    failures = "error: Failed to load resource: the server responded with a status of 422"
+    assert [text for text in visitor.complaints if not text.startswith(failures)] == []
 
 
 @pytest.mark.own_interpreter  # each process is one that `fx dev` has started
@@ -273,11 +273,11 @@ def test_a_removed_page_and_its_component_leave_no_errors(
     page.goto(f"{server.url}/new")
     expect(page.locator("h1")).to_have_text("card")
     hydrated(page)
-    refused: list[str] = []
+    failures: list[str] = []
 
     def note(answer: Response) -> None:
         if "/_fx/pages/" in answer.url and not answer.ok:
-            refused.append(answer.url)
+            failures.append(answer.url)
 
     page.on("response", note)
 
@@ -288,7 +288,7 @@ def test_a_removed_page_and_its_component_leave_no_errors(
     edit(project, "<h1>Notes</h1>", "<h1>My notes</h1>")
     expect(page.locator("h1")).to_have_text("My notes")
 
-    assert refused == []
+    assert failures == []
     expect(page.locator("fx-overlay")).to_have_count(0)
 
 

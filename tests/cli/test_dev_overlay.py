@@ -137,13 +137,13 @@ def test_an_error_page_that_connects_after_the_correction_reloads(
     page.goto(server.url)
     expect(page.locator("h1")).to_have_text("Something went wrong")
     wait_until(page, lambda: bool(line.held))
-    said = page.evaluate("performance.now()")
+    now = page.evaluate("performance.now()")
 
     edit(project, "<h1>{data.nothing.here}</h1>", "<h1>Notes</h1>")
     wait_for(server, "updated in", 2)
     # Longer than from the request to the change, which its age on arrival would hide.
     changed = page.evaluate("performance.now()")
-    page.wait_for_function(f"performance.now() > {said + changed}")
+    page.wait_for_function(f"performance.now() > {now + changed}")
     line.release()
 
     expect(page.locator("h1")).to_have_text("Notes")

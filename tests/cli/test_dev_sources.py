@@ -80,7 +80,7 @@ export default {{ plugins: [plugin()] }};
 OUTSIDE = "outside.jsx"
 
 
-def refused(root: Path) -> list[str]:
+def forbidden_paths(root: Path) -> list[str]:
     """Return paths, and queries, below `/_fx/`."""
     page, store = f"{root}/pages/index.fxl", f"{root}/store.py"
     return [
@@ -245,7 +245,7 @@ async def test_only_modules_that_pages_import_are_served(tmp_path: Path) -> None
                     answer = await client.get(f"http://localhost:{port}/_fx/{path}")
                     assert answer.status_code == 200, path
                     assert SECRET not in with_maps(answer.text), path
-            for path in [*refused(root), "pages/link.svg"]:
+            for path in [*forbidden_paths(root), "pages/link.svg"]:
                 # Over a socket of its own: a client would tidy the paths up.
                 answered = await _get(port, f"/_fx/{path}")
                 assert answered.startswith(b"HTTP/1.1 4"), (path, answered[:200])

@@ -8,7 +8,7 @@ from fxtrio.develop.report.terminal import Terminal
 
 
 @pytest.mark.parametrize(
-    ("said", "printed"),
+    ("line", "printed"),
     [
         ("\x1b[31mred\x1b[0m\ttext", "\x1b[31mred\x1b[0m\ttext"),
         ("\x1b]0;forged\x07", "\\x1b]0;forged\\x07"),
@@ -18,8 +18,8 @@ from fxtrio.develop.report.terminal import Terminal
     ],
 )
 def test_colours_of_a_process_stay_and_nothing_else_is_obeyed(
-    said: str, printed: str, capfd: pytest.CaptureFixture[str]
+    line: str, printed: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    Terminal(colours=True).line(said)
+    Terminal(colours=True).line(line)
 
     assert capfd.readouterr().out == f"{printed}\n"

@@ -129,13 +129,13 @@ def test_entries_that_only_another_user_may_read_are_written_again(
     file, read_bytes = tmp_path / cached.path, Path.read_bytes
     others = file.stat().st_ino
 
-    def refusing(path: Path) -> bytes:
+    def read_as_another(path: Path) -> bytes:
         if path == file and path.stat().st_ino == others:
             raise PermissionError(13, "Permission denied", str(path))
         return read_bytes(path)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "read_bytes", refusing)
+        patch.setattr(Path, "read_bytes", read_as_another)
         assert not cached.read(tmp_path)
         if cached.path != LISTING:  # the toolchain is installed into another folder
             cached.write(tmp_path)

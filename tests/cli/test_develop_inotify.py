@@ -218,13 +218,13 @@ async def test_a_folder_that_cannot_be_watched_is_named(
 ) -> None:
     write_tree(tmp_path, {"lib/a.py": "", "pg/b.py": ""})
 
-    class Refusing(INotify):  # type: ignore[misc]
+    class LimitedINotify(INotify):  # type: ignore[misc]
         def add_watch(self, path: str, mask: int) -> int:
             if path.endswith("pg"):
                 raise OSError(number, os.strerror(number))
             return int(super().add_watch(path, mask))
 
-    monkeypatch.setattr(inotify, "INotify", Refusing)
+    monkeypatch.setattr(inotify, "INotify", LimitedINotify)
     pending = PendingChanges()
     warned = trio.Event()
     warnings: list[str] = []

@@ -94,12 +94,12 @@ def test_one_file_does_what_its_modules_do_until_one_of_them_changes(
     file: Path, script: Path
 ) -> None:
     assert toolchain_in(file, script) == str(toolchain_folder())
-    said = node(script, "an argument")
-    assert json.loads(said)[3] == ["inner", 3]
+    output = node(script, "an argument")
+    assert json.loads(output)[3] == ["inner", 3]
     (script.parent / "inner/three.json").rename(script.parent / "three.json")
     assert toolchain_in(file, script) is None
     (script.parent / "three.json").rename(script.parent / "inner/three.json")
-    assert node(file, "an argument") == said
+    assert node(file, "an argument") == output
 
     assert toolchain_in(file, script) == str(toolchain_folder())
     assert toolchain_in(file, script.with_name("other.js")) is None
@@ -169,8 +169,8 @@ def test_node_makes_the_file_unless_it_has_just_loaded_that_toolchain_from_it(
         (file, file, "before"): 1,  # else every start would load two toolchains
         (main,): 0,
     }
-    said = node(tmp_path / "making.mjs", RUNTIME / "command.js", json.dumps(list(ways)))
-    assert json.loads(said) == list(ways.values())
+    output = node(tmp_path / "making.mjs", RUNTIME / "command.js", json.dumps(list(ways)))
+    assert json.loads(output) == list(ways.values())
 
 
 def test_each_installation_has_its_own_file(tmp_path: Path) -> None:

@@ -51,14 +51,14 @@ class Supervised:
 
     vite: ViteSupervisor
     nodes: list[Node]
-    said: list[str]
+    messages: list[str]
     deadly: list[str]
 
 
 @pytest.fixture
 async def supervised(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Supervised]:
     nodes: list[Node] = []
-    said: list[str] = []
+    messages: list[str] = []
     deadly: list[str] = []
 
     @asynccontextmanager
@@ -77,9 +77,9 @@ async def supervised(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIt
     monkeypatch.setattr(vite_supervisor, "open_vite", open_vite)
     monkeypatch.setattr(ViteSupervisor, "_packages_now", packages)
     async with trio.open_nursery() as nursery:
-        vite = ViteSupervisor(tmp_path, nursery, Ahead(), said.append, begin)
+        vite = ViteSupervisor(tmp_path, nursery, Ahead(), messages.append, begin)
         await begin()
-        yield Supervised(vite, nodes, said, deadly)
+        yield Supervised(vite, nodes, messages, deadly)
         nursery.cancel_scope.cancel()
 
 
@@ -91,8 +91,8 @@ async def test_it_is_restarted_a_limited_number_of_times(
         await trio.sleep(1)
 
     assert [node.orders for node in supervised.nodes] == [["site"]] * 4
-    assert supervised.said[:3] == ["The bundler has exited, and restarts."] * 3
-    assert supervised.said[3:] == ["The bundler has exited again. Save a file to restart it."]
+    assert supervised.messages[:3] == ["The bundler has exited, and restarts."] * 3
+    assert supervised.messages[3:] == ["The bundler has exited again. Save a file to restart it."]
     async with trio.open_nursery() as nursery:  # several at the same time start but one
         for op in ("look", "problems", "change"):
             nursery.start_soon(supervised.vite.ask, op, {})

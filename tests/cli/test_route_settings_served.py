@@ -33,7 +33,7 @@ async def test_routes_have_their_settings_over_a_socket(built: Path) -> None:
             )
             called = await client.post(action, json={"text": "x"}, headers=OTHER)
             first = await client.get("/")
-            refused = await client.get("/", headers={"x-forwarded-for": "9.9.9.9"})
+            rejected = await client.get("/", headers={"x-forwarded-for": "9.9.9.9"})
             payload = await client.get("/", headers={"x-fx-navigation": "1"})
 
     assert about.headers["cache-control"] == "public, max-age=60"
@@ -42,9 +42,9 @@ async def test_routes_have_their_settings_over_a_socket(built: Path) -> None:
     for response in (preflight, called):
         assert response.headers["access-control-allow-origin"] == "https://other.example"
     assert (called.status_code, first.status_code) == (200, 200)
-    assert (refused.status_code, payload.status_code) == (429, 429)
-    assert "Too many requests" in refused.text  # on the site's own error page
-    assert "<main" in refused.text
+    assert (rejected.status_code, payload.status_code) == (429, 429)
+    assert "Too many requests" in rejected.text  # on the site's own error page
+    assert "<main" in rejected.text
     assert payload.json()["boundary"] == "pages/error.fxl"
     assert int(payload.headers["retry-after"]) > 3000
     assert payload.headers["ratelimit"].startswith('"2/3600s";r=0;t=')

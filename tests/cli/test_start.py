@@ -174,16 +174,16 @@ class Started:
     """A run of `fx serve`. ``said`` is what it has printed to stderr, as far as it was read."""
 
     process: trio.Process
-    said: bytes = b""
+    output: bytes = b""
 
     async def until(self, text: bytes) -> bytes:
         """Return what it has printed once a line with ``text`` is in it, or it has ended."""
         assert self.process.stderr is not None
-        while text not in self.said or not self.said.endswith(b"\n"):
+        while text not in self.output or not self.output.endswith(b"\n"):
             if not (data := await self.process.stderr.receive_some()):
                 break
-            self.said += data
-        return self.said
+            self.output += data
+        return self.output
 
 
 @asynccontextmanager
@@ -233,9 +233,9 @@ async def test_a_server_has_nothing_heavy_after_its_first_answer(project: Path) 
         "app.router.routes.append(Route('/modules', modules))\n"
     )
     async with starting(project) as server:
-        said = await server.until(b"Running on")
-        found = re.search(r"Running on (http://127.0.0.1:\d+)", said.decode())
-        assert found is not None, said
+        output = await server.until(b"Running on")
+        found = re.search(r"Running on (http://127.0.0.1:\d+)", output.decode())
+        assert found is not None, output
         async with httpx.AsyncClient(base_url=found[1]) as client:
             answer = await client.get("/modules")
 
@@ -284,8 +284,8 @@ async def test_an_app_that_cannot_be_imported_leaves_no_process(project: Path) -
     async with starting(project) as server:
         await wait_until(lambda: nodes(server.process.pid) or server.process.returncode is not None)
         started = nodes(server.process.pid)
-        said = await server.until(b"nothing works")
-        assert b"nothing works" in said
+        output = await server.until(b"nothing works")
+        assert b"nothing works" in output
         assert await server.process.wait() == 1
         for pid in started:
             await ended(pid)

@@ -16,7 +16,7 @@ from fxtrio.cli import main
 from tests.trees import PAGE, write_tree
 
 
-def said(*arguments: str) -> str:
+def usage_error(*arguments: str) -> str:
     """Return what a command says that refuses to run, in one line."""
     result = CliRunner().invoke(main, list(arguments))
     assert result.exit_code == 2, result.output
@@ -35,11 +35,11 @@ def said(*arguments: str) -> str:
     ],
 )
 def test_the_command_that_is_meant_is_named(typed: str, meant: str) -> None:
-    assert f"Did you mean {meant}?" in said(*typed.split())
+    assert f"Did you mean {meant}?" in usage_error(*typed.split())
 
 
 def test_a_word_like_no_command_lists_the_commands() -> None:
-    assert "There are work, list, show" in said("jobs", "frobnicate")
+    assert "There are work, list, show" in usage_error("jobs", "frobnicate")
 
 
 @pytest.mark.parametrize("group", ["db", "jobs"])
@@ -51,7 +51,7 @@ def test_the_project_may_be_named_before_the_command(group: str, tmp_path: Path)
 
     assert result.exit_code == 0, result.output
     assert (tmp_path / "here.db").exists()
-    assert "does not exist" in said(group, "--root", str(tmp_path / "none"), command)
+    assert "does not exist" in usage_error(group, "--root", str(tmp_path / "none"), command)
 
 
 @pytest.mark.parametrize(
@@ -68,20 +68,20 @@ def test_an_address_is_looked_at_before_the_build(
     address: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)  # without a build
-    assert f"{address!r}: {why}" in said("serve", "--bind", address)
+    assert f"{address!r}: {why}" in usage_error("serve", "--bind", address)
 
 
 @pytest.mark.parametrize("command", ["dev", "serve"])
 @pytest.mark.parametrize("port", ["65536", "-1"])
 def test_ports_end(command: str, port: str) -> None:
-    assert "is not in the range" in said(command, "--port", port)
+    assert "is not in the range" in usage_error(command, "--port", port)
 
 
 def test_a_project_is_not_called_like_a_keyword(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "such as 'class-app'" in said("init", "class")
+    assert "such as 'class-app'" in usage_error("init", "class")
     assert not list(tmp_path.iterdir())
 
 
@@ -128,4 +128,4 @@ def test_files_and_folders_may_be_checked_alone(
     assert found("shop") == {"shop/cart.fxl"}
     assert found("shop/fine.fxl") == set()
     assert found() == {"index.fxl", "shop/cart.fxl"}
-    assert "is not in" in said("check", "--root", "..", str(Path(__file__)))
+    assert "is not in" in usage_error("check", "--root", "..", str(Path(__file__)))

@@ -48,7 +48,7 @@ def test_the_coding_is_the_one_that_is_wanted_most(header: bytes, best: str | No
 
 
 @pytest.mark.parametrize(
-    ("header", "refused"),
+    ("header", "rejected"),
     [
         (b"gzip", False),
         (b"*;q=0", True),
@@ -58,8 +58,8 @@ def test_the_coding_is_the_one_that_is_wanted_most(header: bytes, best: str | No
         (b"*", False),
     ],
 )
-def test_a_client_that_rejects_identity_says_so(header: bytes, refused: bool) -> None:
-    assert read_accepted(header).rejects_identity is refused
+def test_a_client_that_rejects_identity_says_so(header: bytes, rejected: bool) -> None:
+    assert read_accepted(header).rejects_identity is rejected
 
 
 @given(st.binary(max_size=400))

@@ -176,10 +176,10 @@ async def test_action_4d_attrs_classes_and_dataclasses_are_models(tmp_path: Path
     async with open_pages(tmp_path, CLASSES) as client:
         moved = await client.action("/", "move", {"x": 1})
         resized = await client.action("/", "resize", {"width": 2})
-        refused = [await client.action("/", name, {}) for name in ("move", "resize")]
+        rejected = [await client.action("/", name, {}) for name in ("move", "resize")]
     assert moved.data == {"type": "Point", "x": 1}
     assert resized.data == {"type": "Size", "width": 2}
-    assert [(each.status, list(each.fields)) for each in refused] == [
+    assert [(each.status, list(each.fields)) for each in rejected] == [
         (422, ["x"]),
         (422, ["width"]),
     ]

@@ -312,9 +312,9 @@ async def test_authentication_5b_a_guard_of_a_page_holds_for_each_of_its_forms(
     guarded: Client, page: str, form: str
 ) -> None:
     method, path, headers = FORMS[form]
-    refused = await guarded.request(method, path.format(page), headers=headers)
-    assert (refused.status, guarded.app.state.ran) == (403, [])
-    assert "secret" not in refused.text
+    rejected = await guarded.request(method, path.format(page), headers=headers)
+    assert (rejected.status, guarded.app.state.ran) == (403, [])
+    assert "secret" not in rejected.text
     guarded.cookies["member"] = "yes"
     allowed = await guarded.request(method, path.format(page), headers=headers)
     assert allowed.status in (200, 303)
@@ -326,10 +326,10 @@ async def test_authentication_5b_a_guard_of_a_page_holds_for_each_of_its_forms(
 async def test_authentication_5b_a_guard_of_a_page_holds_for_its_websocket(
     guarded: Client, page: str
 ) -> None:
-    with pytest.raises(SocketRejected) as refused:
+    with pytest.raises(SocketRejected) as rejected:
         async with guarded.websocket(f"/{page}"):
             raise AssertionError("must not open")
-    assert (refused.value.status, guarded.app.state.ran) == (403, [])
+    assert (rejected.value.status, guarded.app.state.ran) == (403, [])
     guarded.cookies["member"] = "yes"
     async with guarded.websocket(f"/{page}") as socket:
         assert await socket.receive() == "secret"

@@ -106,7 +106,7 @@ async def test_errors_6_a_websocket_is_closed_with_try_again_later(tmp_path: Pat
                 await socket.receive()
         assert closed.value.code == 1013
         for path in ("/?early", "/?hook"):
-            with pytest.raises(SocketRejected) as refused:
+            with pytest.raises(SocketRejected) as rejected:
                 async with client.websocket(path):
                     raise AssertionError("must be refused")
-            assert refused.value.status == 503
+            assert rejected.value.status == 503

@@ -59,13 +59,13 @@ async def test_endpoints_action_reads_the_body_itself_or_gets_a_model(
         raw = await client.post(f"{url}/raw", content=b"\x00\xff no JSON")
         typed = await client.post(f"{url}/typed", json={"count": "5"})
         wrong = await client.post(f"{url}/typed", json={"count": "x"})
-        refused = await client.post(f"{url}/refuse", json={})
+        rejected = await client.post(f"{url}/refuse", json={})
     assert raw.json() == {"ok": True, "size": 10, "params": {"id": "7"}}
     assert raw.headers["x-fx-invalidate"] == "/x"
     assert "x-fx-invalidate" not in typed.headers
     assert typed.json() == {"ok": True, "count": 5}
     assert (wrong.status, list(wrong.json()["fields"])) == (422, ["count"])
-    assert (refused.status, refused.json()) == (409, {"ok": False, "error": "no"})
+    assert (rejected.status, rejected.json()) == (409, {"ok": False, "error": "no"})
 
 
 @rule("endpoints.action")
@@ -82,10 +82,10 @@ async def test_endpoints_websocket_is_at_the_path_of_the_page(tmp_path: Path, ba
         for path, params in ((base or "/", {}), (f"{base}/shops/7", {"id": "7"})):
             async with client.websocket(path) as socket:
                 assert await socket.receive_json() == params
-        with pytest.raises(SocketRejected) as refused:
+        with pytest.raises(SocketRejected) as rejected:
             async with client.websocket(f"{base}/nowhere"):
                 raise AssertionError("must not open")
-    assert refused.value.status == 404
+    assert rejected.value.status == 404
 
 
 async def _hear(member: WebSocketConnection, text: str) -> None:

@@ -183,7 +183,7 @@ async def test_errors_7_a_task_that_raises_is_logged_and_the_worker_continues(
     assert "the task is broken" in caplog.text
 
 
-REFUSED = {
+INVALID = {
     "loader": "@server\ndef load(request):\n    return {}",
     "action": "@action\ndef save(request):\n    return {}",
     "second": "@server\nasync def a(request): pass\n\n@server\nasync def b(request): pass",
@@ -195,15 +195,15 @@ REFUSED = {
 async def test_errors_8_functions_that_are_not_async_are_rejected(
     tmp_path: Path, kind: str
 ) -> None:
-    (problem,) = problems_of(tmp_path, REFUSED[kind])
+    (problem,) = problems_of(tmp_path, INVALID[kind])
     assert "is not async" in problem
     with pytest.raises(CompileFailed, match="is not async"):
-        async with open_pages(tmp_path, REFUSED[kind]):
+        async with open_pages(tmp_path, INVALID[kind]):
             raise AssertionError("must not start")
 
 
 @rule("errors.9")
 async def test_errors_9_a_second_server_function_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(CompileFailed, match="second @server"):
-        async with open_pages(tmp_path, REFUSED["second"]):
+        async with open_pages(tmp_path, INVALID["second"]):
             raise AssertionError("must not start")

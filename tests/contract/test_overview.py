@@ -85,9 +85,9 @@ async def test_overview_actions_are_called_over_http(tmp_path: Path) -> None:
 async def test_overview_errors_are_structured_responses(tmp_path: Path) -> None:
     async with open_pages(tmp_path, TODO) as client:
         loaded = await client.load_page("/?fail")
-        refused = await client.post("/api/__actions/index/clear", json={})
+        rejected = await client.post("/api/__actions/index/clear", json={})
     assert (loaded.status, loaded.error) == (503, "No list")
-    assert (refused.status, refused.json()) == (403, {"ok": False, "error": "Not yours"})
+    assert (rejected.status, rejected.json()) == (403, {"ok": False, "error": "Not yours"})
 
 
 @rule("overview.invalidate_routes")
@@ -138,7 +138,7 @@ async def test_the_example_of_the_reference_works(tmp_path: Path) -> None:
     async with open_pages(tmp_path, {}) as client:
         loaded = await client.load_page("/shout?word=oh")
         louder = await client.action("/shout", "louder", {"word": "oh"})
-        refused = await client.action("/shout", "louder", {"word": "OH"})
+        rejected = await client.action("/shout", "louder", {"word": "OH"})
     assert (loaded.data, louder.data) == ({"word": "oh"}, {"word": "OH"})
-    assert (refused.status, refused.error) == (409, "That is as loud as it gets.")
+    assert (rejected.status, rejected.error) == (409, "That is as loud as it gets.")
     assert loaded.head == [[["title", {}, "Shout"]]]

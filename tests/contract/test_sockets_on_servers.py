@@ -50,14 +50,14 @@ def wait_for_members(site: Site, count: int) -> None:
 def test_endpoints_websocket_is_served_at_the_path_of_the_page(site: Site) -> None:
     with site.socket("/") as socket:
         assert json.loads(socket.recv(PATIENCE)) == {"path": "/"}
-    with pytest.raises(InvalidStatus) as refused:
+    with pytest.raises(InvalidStatus) as rejected:
         site.socket("/docs/guide")
-    assert refused.value.response.status_code == 404
+    assert rejected.value.response.status_code == 404
 
 
 @rule("realtime.encoding", "events.1")
 @pytest.mark.parametrize(
-    ("said", "heard"),
+    ("sent", "heard"),
     [
         ("dict", '{"said":"dict"}'),
         ("list", '["list"]'),
@@ -66,11 +66,11 @@ def test_endpoints_websocket_is_served_at_the_path_of_the_page(site: Site) -> No
     ],
 )
 def test_realtime_encoding_reaches_every_subscriber(
-    site: Site, said: str, heard: str | bytes
+    site: Site, sent: str, heard: str | bytes
 ) -> None:
     with site.socket("/room") as one, site.socket("/room") as other:
         assert [one.recv(PATIENCE), other.recv(PATIENCE)] == ["joined", "joined"]
-        one.send(said)
+        one.send(sent)
         for socket in (one, other):
             message = socket.recv(PATIENCE)
             assert type(message) is type(heard)

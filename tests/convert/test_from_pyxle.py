@@ -88,7 +88,7 @@ def test_what_it_writes_builds_and_serves(browser: Browser, tmp_path: Path) -> N
         assert visitor.complaints == []
 
 
-def refused(root: Path, *options: str) -> str:
+def error_of(root: Path, *options: str) -> str:
     before = tree_of(root)
     result = CliRunner().invoke(main, ["from-pyxle", "--write", "--root", str(root), *options])
     assert result.exit_code == 1
@@ -110,13 +110,13 @@ SMALL = {"pages/index.pyxl": FILES["pages/about.pyxl"]}
 def test_it_writes_nothing_that_git_could_not_undo(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), SMALL)
     (root / "pages/index.pyxl").write_text("changed", "utf-8")
-    assert "'pages/index.pyxl' would be changed and is not committed" in refused(root)
+    assert "'pages/index.pyxl' would be changed and is not committed" in error_of(root)
 
 
 def test_it_writes_outside_of_git_only_with_an_option(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), SMALL)
     (root / ".git").rename(root.parent / f"{root.name}-git")
-    assert "this is not a Git repository, so it could not be undone" in refused(root)
+    assert "this is not a Git repository, so it could not be undone" in error_of(root)
     assert report_of("from-pyxle", root, "--write", "--force")["written"]
     assert (root / "pages/index.fxl").exists()
 
@@ -131,11 +131,11 @@ def test_variables_may_be_ignored_by_git(tmp_path: Path) -> None:
 
 def test_it_overwrites_nothing(tmp_path: Path) -> None:
     root = committed(tmp_path.resolve(), {**SMALL, "pages/index.fxl": "x"})
-    assert "'pages/index.fxl' would be overwritten" in refused(root, "--force")
+    assert "'pages/index.fxl' would be overwritten" in error_of(root, "--force")
 
 
 def test_another_project_is_named_as_such(tmp_path: Path) -> None:
-    assert "this is not a project of Pyxle" in refused(tmp_path.resolve())
+    assert "this is not a project of Pyxle" in error_of(tmp_path.resolve())
 
 
 def test_a_write_that_fails_changes_nothing(
@@ -150,7 +150,7 @@ def test_a_write_that_fails_changes_nothing(
         return replace(self, target)
 
     monkeypatch.setattr(Path, "replace", failing)
-    assert "Permission denied. Nothing was written." in refused(root)
+    assert "Permission denied. Nothing was written." in error_of(root)
 
 
 @pytest.mark.parametrize("moved", [False, True], ids=["before", "after"])

@@ -82,10 +82,10 @@ async def test_the_transaction_ends_before_a_page_is_rendered(root: Path) -> Non
     async with open_app(root) as client:
         url = "/api/__actions/index/add"
         form = {"accept": "text/html"}
-        refused = await client.post(url, data={"how": "refuse"}, headers=form)
+        rejected = await client.post(url, data={"how": "refuse"}, headers=form)
         committed = await client.post(url, data={"how": "return"}, headers=form)
 
-        assert (refused.status, committed.status) == (409, 303)
+        assert (rejected.status, committed.status) == (409, 303)
         assert (await client.load_page("/")).data == {"count": 1}
 
 

@@ -15,7 +15,7 @@ from fxtrio.db.sqlite import engine as sqlite
 from tests.db.engines import opened
 
 
-async def refuse(db: Database) -> None:
+async def make_read_only(db: Database) -> None:
     if db.dialect == "sqlite":
         await db.execute("pragma max_page_count = 1")
     else:
@@ -40,16 +40,16 @@ async def write(db: Database) -> None:
     await db.execute("insert into notes values (1, $1)", "a" * 100_000)
 
 
-REFUSED = (sqlite3.OperationalError, psycopg.errors.ReadOnlySqlTransaction)
+WRITE_ERRORS = (sqlite3.OperationalError, psycopg.errors.ReadOnlySqlTransaction)
 
 
 @pytest.mark.parametrize("in_transaction", [False, True])
 async def test_one_that_rejected_a_write_is_tried_until_it_takes_one(
     db: Database, in_transaction: bool
 ) -> None:
-    await refuse(db)
+    await make_read_only(db)
     assert await db.can_write()  # nothing was refused yet
-    with pytest.raises(REFUSED):
+    with pytest.raises(WRITE_ERRORS):
         if in_transaction:
             async with db.transaction():
                 await write(db)
@@ -65,8 +65,8 @@ async def test_one_that_rejected_a_write_is_tried_until_it_takes_one(
 
 
 async def test_a_trial_leaves_nothing_behind(db: Database, tmp_path: Path) -> None:
-    await refuse(db)
-    with pytest.raises(REFUSED):
+    await make_read_only(db)
+    with pytest.raises(WRITE_ERRORS):
         await write(db)
     await restore(db)
     files = sorted((tmp_path / "data").glob("*"))
@@ -79,8 +79,8 @@ async def test_a_trial_leaves_nothing_behind(db: Database, tmp_path: Path) -> No
 
 async def test_many_rows_and_scripts_are_rejected_like_single_statements(db: Database) -> None:
     for number in range(2):
-        await refuse(db)
-        with pytest.raises(REFUSED):
+        await make_read_only(db)
+        with pytest.raises(WRITE_ERRORS):
             if number:
                 await db.run_script(f"insert into notes values (1, '{'a' * 100_000}')")
             else:
@@ -102,7 +102,7 @@ async def test_the_disk_itself_is_tried_where_sqlite_has_the_room(
     with trio.fail_after(60):
         async with opened("file", tmp_path) as db:
             await db.execute("create table notes (id integer primary key, text text)")
-            await refuse(db)
+            await make_read_only(db)
             with pytest.raises(sqlite3.OperationalError):
                 await write(db)
             await restore(db)

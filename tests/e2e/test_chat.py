@@ -57,8 +57,8 @@ def test_what_one_says_the_other_reads_and_both_see_who_is_here(
     ann.page.get_by_label("Your message").fill("Hello Bob")
     ann.page.get_by_role("button", name="Send").click()
     for visitor in (ann, bob):
-        said = visitor.page.get_by_label("Messages").get_by_role("listitem")
-        expect(said).to_have_text("ann Hello Bob")
+        messages = visitor.page.get_by_label("Messages").get_by_role("listitem")
+        expect(messages).to_have_text("ann Hello Bob")
     assert_accessible(ann.page)
     bob.page.context.close()
     expect(ann.page.get_by_label("Members").get_by_role("listitem")).to_have_count(1)

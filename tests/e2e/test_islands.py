@@ -144,8 +144,8 @@ def test_hooks_of_the_client_module_work_in_an_island(site: Server, browser: Bro
     alive(page)
     page.get_by_role("link", name="One").click()
     expect(page).to_have_url(f"{site.url}/one")
-    refused = "error: Failed to load resource: the server responded with a status of"
-    assert [one for one in visitor.complaints if not one.startswith(refused)] == []
+    failure = "error: Failed to load resource: the server responded with a status of"
+    assert [one for one in visitor.complaints if not one.startswith(failure)] == []
 
 
 def test_an_island_that_fails_keeps_its_html_and_says_so(site: Server, browser: Browser) -> None:

@@ -268,8 +268,8 @@ async def test_a_function_that_blocks_holds_one_thread_and_nobody_up(
 
     assert threads == (1, 0)
     assert len(reports_of("block")) == 1
-    said = {one.getMessage() for one in caplog.records if one.name == "fx.errors"}
-    assert said == {
+    messages = {one.getMessage() for one in caplog.records if one.name == "fx.errors"}
+    assert messages == {
         "'observability.errors' took longer than 10 s for a report",
         "a report was dropped: 100 wait for 'observability.errors'",
     }

@@ -266,16 +266,16 @@ async def test_middleware_that_sends_nothing_is_an_error_of_the_page(tmp_path: P
 
 async def test_each_language_has_its_own_not_found_page(tmp_path: Path) -> None:
     paths = "async def paths():\n    return [{'lang': 'de'}, {'lang': 'fr'}]\n"
-    said = """
+    loader = """
         @server
         async def load(request):
             return {"html": f"<p>nothing in {request.path_params['lang']}</p>"}
         """
     files = {
         "pages/index.fxl": PAGE,
-        "pages/[lang]/layout.fxl": page(said, LAYOUT),
+        "pages/[lang]/layout.fxl": page(loader, LAYOUT),
         "pages/[lang]/index.fxl": page(paths),
-        "pages/[lang]/not-found.fxl": page(said),
+        "pages/[lang]/not-found.fxl": page(loader),
         "pages/en/index.fxl": PAGE,
         "pages/en/not-found.fxl": page_with("<p>nothing in English</p>"),
     }

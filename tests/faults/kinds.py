@@ -106,7 +106,7 @@ async def reset(bank: Bank) -> None:
         await trio.sleep(0.7)
 
 
-async def refuse(bank: Bank) -> None:
+async def reset_connections(bank: Bank) -> None:
     assert bank.proxy is not None
     bank.proxy.reset(new=True)
     await trio.sleep(4)
@@ -154,7 +154,7 @@ FAULTS = (
     Fault("database restarted, twice", restart_database, ON_POSTGRES),
     Fault("kill -9 of the database", crash_database, ON_POSTGRES),
     Fault("connections reset, five times", reset, ON_POSTGRES),
-    Fault("connections reset for 4 s", refuse, ON_POSTGRES),
+    Fault("connections reset for 4 s", reset_connections, ON_POSTGRES),
     Fault("data held for 6 s", hold, ON_POSTGRES),
     Fault("open connections frozen", freeze, ON_POSTGRES),
     Fault("open connections dropped", drop, ON_POSTGRES),

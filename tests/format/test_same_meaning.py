@@ -67,8 +67,8 @@ def test_pages_of_examples_docs_and_starter_keep_their_meaning(tmp_path: Path) -
     results = assert_well_formatted(tmp_path, pages)
 
     assert len(pages) > amount(23, long=70)
-    refused = {name for name, result in results.items() if result.problems}
-    assert refused <= {"tests/compile/cases/ambiguous.fxl"}, "which has problems in its split"
+    with_problems = {name for name, result in results.items() if result.problems}
+    assert with_problems <= {"tests/compile/cases/ambiguous.fxl"}, "which has problems in its split"
 
 
 def test_what_was_between_two_parts_of_a_half_may_be_dropped(tmp_path: Path) -> None:

@@ -47,10 +47,10 @@ def write_project(root: Path, files: dict[str, bytes]) -> list[Path]:
 def run(root: Path, *arguments: str) -> str:
     """Run a command that may find mistakes, and may not fall over them; return what it says."""
     done = subprocess.run([*FX, *arguments], cwd=root, capture_output=True, timeout=_DEADLINE)
-    said = (done.stdout + done.stderr).decode("utf-8", "replace")
-    assert done.returncode in (0, 1), (arguments, done.returncode, said[-3000:])
-    assert "Traceback (most recent call last)" not in said, (arguments, said[-3000:])
-    return said
+    output = (done.stdout + done.stderr).decode("utf-8", "replace")
+    assert done.returncode in (0, 1), (arguments, done.returncode, output[-3000:])
+    assert "Traceback (most recent call last)" not in output, (arguments, output[-3000:])
+    return output
 
 
 async def edit(root: Path, files: list[Path]) -> None:

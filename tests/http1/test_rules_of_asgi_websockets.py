@@ -47,7 +47,7 @@ async def test_sending_into_a_websocket_that_ended_is_an_os_error(stage: str) ->
 
 
 Sent = list[Any]
-REFUSALS: dict[str, tuple[Sent, int, bytes]] = {
+REJECTIONS: dict[str, tuple[Sent, int, bytes]] = {
     "a close is 403": ([{"type": "websocket.close"}], 403, b""),
     "a close with a code is 403": (
         [{"type": "websocket.close", "code": 4001, "reason": "x"}],
@@ -90,9 +90,9 @@ REFUSALS: dict[str, tuple[Sent, int, bytes]] = {
 }
 
 
-@pytest.mark.parametrize("case", REFUSALS)
+@pytest.mark.parametrize("case", REJECTIONS)
 async def test_a_websocket_is_rejected_with_a_response(case: str) -> None:
-    messages, status, body = REFUSALS[case]
+    messages, status, body = REJECTIONS[case]
     ends: list[Any] = []
 
     async def app(scope: Any, receive: Any, send: Any) -> None:

@@ -186,7 +186,7 @@ async def _silent(scope: Any, receive: Any, send: Any) -> None:
     _events.append(f"closed {message['code']}")
 
 
-async def _refusing(scope: Any, receive: Any, send: Any) -> None:
+async def _rejecting(scope: Any, receive: Any, send: Any) -> None:
     await receive()
     await send({"type": "websocket.http.response.start", "status": 401, "headers": []})
     await send({"type": "websocket.http.response.body", "body": b"no"})
@@ -214,5 +214,5 @@ PATHS: dict[str, Callable[[Any, Any, Any], Awaitable[None]]] = {
     "/echo": _echo,
     "/talks": _talks,
     "/silent": _silent,
-    "/refusing": _refusing,
+    "/refusing": _rejecting,
 }

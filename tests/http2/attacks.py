@@ -44,7 +44,7 @@ QUICK = _named(
     exchanges.thousand_requests,
     exchanges.failing_applications,
     exchanges.websockets,
-    exchanges.messages_behind_a_refusal,
+    exchanges.messages_behind_a_rejection,
     exchanges.websockets_left,
     exchanges.websockets_with_garbage,
     exchanges.large_messages,

@@ -70,7 +70,7 @@ class Http2:
         )
         self.h2 = h2.connection.H2Connection(config)
         self.answers: dict[int, Answer] = {}
-        self.said_goodbye: int | None = None
+        self.last_stream: int | None = None
         self.settings: dict[int, int] = {}
         self.ended = False
         self.pongs = 0
@@ -130,7 +130,7 @@ class Http2:
             while not self.ended:
                 await self.read()
             await self.read()  # what was sent before the server closed can still be read
-        return self.said_goodbye
+        return self.last_stream
 
     async def read(self, *, acknowledge: bool = True) -> None:
         """Read once."""
@@ -154,7 +154,7 @@ class Http2:
             if len(self._unread) < size:
                 break
             if self._unread[3] == GOAWAY:
-                self.said_goodbye = int.from_bytes(self._unread[13:17])
+                self.last_stream = int.from_bytes(self._unread[13:17])
             else:
                 rest += self._unread[:size]
             del self._unread[:size]

@@ -204,7 +204,7 @@ async def thousand_requests(server: Target) -> None:
     while done < 1000:
         async with await server.http2() as client:
             await client.begin()
-            while client.said_goodbye is None and done < 1000:
+            while client.last_stream is None and done < 1000:
                 streams = []
                 for _ in range(100):
                     try:
@@ -271,7 +271,7 @@ async def websockets(server: Target) -> list[str]:
     return ["closed 4003"]
 
 
-async def messages_behind_a_refusal(server: Target) -> None:
+async def messages_behind_a_rejection(server: Target) -> None:
     """A WebSocket that is refused, with words for which its client gives no room."""
     async with await server.http2() as client:
         await client.begin(window=0)

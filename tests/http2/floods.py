@@ -143,7 +143,7 @@ async def many_headers(server: Target) -> None:
         stream = await client.ask("/", "GET", *[(f"x-{n}", "1") for n in range(200)])
         answer = await client.answer(stream)
         assert answer.status in (431, 0)
-        assert answer.status == 431 or client.said_goodbye is not None
+        assert answer.status == 431 or client.last_stream is not None
 
 
 async def large_header(server: Target) -> None:
@@ -325,7 +325,7 @@ async def pings_without_requests(server: Target) -> None:
     async with await server.http2() as client:
         await client.begin()
         with trio.fail_after(PATIENCE):
-            while client.said_goodbye is None and not client.ended:
+            while client.last_stream is None and not client.ended:
                 client.h2.ping(bytes(8))
                 await client.flush()
                 await client.read()

@@ -78,8 +78,8 @@ async def test_attacks_leave_no_trace(kind: Kind, secure: bool) -> None:
             print(name)  # pytest shows the last one when the test fails
             await attack(server, one)
             failed = name == "failing_applications"
-            said = server.log[size:]
-            assert ("Traceback" in said or "[ERROR]" in said) is failed, name
+            logged = server.log[size:]
+            assert ("Traceback" in logged or "[ERROR]" in logged) is failed, name
         await attack(server, *PATIENT.values())
         assert "Traceback" not in server.log[size:]
         with trio.fail_after(PATIENCE):

@@ -87,9 +87,9 @@ def test_a_head_is_checked_as_the_parser_of_http1_does() -> None:
     options = [(b":method", b"OPTIONS"), (b":path", b"*"), (b":authority", b"[::1]")]
     assert check_request(options, ServerLimits(), ended=True) is None
     many = [*request, *[(b"x", b"")] * 101]
-    refusal = check_request(many, ServerLimits(), ended=True)
-    assert refusal is not None
-    assert refusal.status == 431
+    rejection = check_request(many, ServerLimits(), ended=True)
+    assert rejection is not None
+    assert rejection.status == 431
 
 
 def test_an_answer_takes_no_line_feeds_and_keeps_its_own_date() -> None:

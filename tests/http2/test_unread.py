@@ -163,8 +163,8 @@ async def test_a_full_process_rejects_those_who_read_nothing_and_then_cuts_them_
             await client.ask(f"/{ANSWER}")
         while not process_unsent.is_full:  # noqa: ASYNC110  # nobody is told
             await trio.sleep(0.002)
-        refused = await client.answer(await client.ask("/0"))
-        assert refused.reset == REFUSED_STREAM
+        rejected = await client.answer(await client.ask("/0"))
+        assert rejected.reset == REFUSED_STREAM
         async with server.client() as other:
             assert len((await other.get("/500000")).body) == 500_000
         async with trio.open_nursery() as nursery:

@@ -225,8 +225,8 @@ async def test_an_app_without_an_answer_to_who_may_see_it_does_not_start(
     with pytest.raises(BaseException) as failed:  # in a group, where the accounts were open
         async with open_app(root, plugins=entries, **url):
             raise AssertionError("must not start")
-    said = "".join(traceback.format_exception(failed.value))
-    assert re.search(f"PluginFailed: plugin 'jobs': could not start: .*{re.escape(cause)}", said)
+    text = "".join(traceback.format_exception(failed.value))
+    assert re.search(f"PluginFailed: plugin 'jobs': could not start: .*{re.escape(cause)}", text)
 
 
 async def test_its_buttons_bring_the_token_that_strict_mode_asks_for(

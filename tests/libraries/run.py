@@ -146,10 +146,10 @@ def _used(browser: Browser, server: Server, library: Library, *, tries: int) -> 
     except Error as error:
         visitor.complaints.append(str(error))
     visitor.page.context.close()
-    said = [one for one in visitor.complaints if not _is_expected(one, library)]
-    if said and tries > 1:
+    complaints = [one for one in visitor.complaints if not _is_expected(one, library)]
+    if complaints and tries > 1:
         return _used(browser, server, library, tries=tries - 1)
-    return "; ".join(" ".join(one.split())[:400] for one in said)
+    return "; ".join(" ".join(one.split())[:400] for one in complaints)
 
 
 def _press_and_go(page: Page, home: str) -> list[str]:
@@ -171,5 +171,5 @@ def _press_and_go(page: Page, home: str) -> list[str]:
     return left + again
 
 
-def _is_expected(said: str, library: Library) -> bool:
-    return any(part in said for part in library.silent)
+def _is_expected(complaint: str, library: Library) -> bool:
+    return any(part in complaint for part in library.silent)

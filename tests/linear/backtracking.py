@@ -85,11 +85,11 @@ class Engine:
                         break
                 elif op is _SAME:
                     begin, end = slots[2 * a - 2], slots[2 * a - 1]
-                    said, here = text[begin:end], text[at : at + end - begin]
-                    self.steps += len(said)
-                    if begin < 0 or end < 0 or (said != here and not (b and _alike(said, here))):
+                    group, here = text[begin:end], text[at : at + end - begin]
+                    self.steps += len(group)
+                    if begin < 0 or end < 0 or (group != here and not (b and _alike(group, here))):
                         break
-                    at += len(said)
+                    at += len(group)
                 elif slots[2 * a - 1] < 0:  # IF
                     pc = b
         return None

@@ -262,7 +262,7 @@ PARSERS: dict[str, Parser] = {
     "Markdown's escapes": text(drop_needless, "\\."),
     "where content starts": text(start_of_content, after="<main>"),
     "HTML to Markdown": text(lambda html: _converter._convert(html, "a.fxl")),
-    "text to Markdown": text(lambda said: _converter._convert(escape(said), "a.fxl")),
+    "text to Markdown": text(lambda value: _converter._convert(escape(value), "a.fxl")),
     "a line of llms.txt": text(literal),
     "a title of llms.txt": text(title_of),
     # What other processes and stores say.

@@ -108,7 +108,7 @@ def mistake(pattern: Pattern) -> str | None:
 @pytest.mark.parametrize("file", FILES)
 def test_no_pattern_looks_at_a_character_again_and_again(file: str) -> None:
     wrong = {one.place: mistake(one) for one in patterns_of(file)}
-    assert {place: said for place, said in wrong.items() if said} == {}
+    assert {place: problems for place, problems in wrong.items() if problems} == {}
 
 
 def test_all_patterns_are_of_a_file_that_is_tested() -> None:
@@ -169,7 +169,7 @@ def test_steps_are_counted_where_python_goes(file: str) -> None:
         program, _ = read(pattern.text, pattern.flags, False, True)
         engine = Engine(program)
         for text in texts(pattern, random.Random(pattern.place)):
-            said = text.encode("latin-1", "replace") if isinstance(pattern.text, bytes) else text
-            found = compiled.match(said)  # type: ignore[arg-type]  # both are text or both bytes
-            engine.begin(said.decode("latin-1") if isinstance(said, bytes) else said)
+            subject = text.encode("latin-1", "replace") if isinstance(pattern.text, bytes) else text
+            found = compiled.match(subject)  # type: ignore[arg-type]  # both are text or both bytes
+            engine.begin(subject.decode("latin-1") if isinstance(subject, bytes) else subject)
             assert engine.match(0) == (found and found.end()), (pattern.place, text)

@@ -112,7 +112,7 @@ TOOLS: dict[str, Parser] = {
     "a formatted string": text(lambda code: split_page('a = f"{' + code, "a.fxl")),
     "a line of code": text(has_ui_token),
     "a default export": _default,
-    "an .env file": text(lambda said: (list(_problems(said, ".env")), _values(said))),
+    "an .env file": text(lambda value: (list(_problems(value, ".env")), _values(value))),
     "a migration": text(lambda sql: (statements_of(sql), transaction_control(sql))),
     # Browsers in development, and what is wrong with an app.
     "a host in development": text(
@@ -142,5 +142,5 @@ TOOLS: dict[str, Parser] = {
     "a channel of PostgreSQL": text(lambda name: PostgresBackend._key(cast("Any", _shared), name)),
     "an OpenAPI document": _document,
     "a path of OpenAPI": text(lambda pattern: paths_of("/" + pattern, ())),
-    "a text of OpenAPI": text(lambda said: (_about(said, said), _identifier(said, said))),
+    "a text of OpenAPI": text(lambda value: (_about(value, value), _identifier(value, value))),
 }

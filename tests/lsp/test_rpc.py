@@ -140,12 +140,12 @@ async def test_requests_without_end_are_rejected_and_those_that_run_can_be_cance
     async with open_bare(Answerer("near", answering.answers).protocol) as stream:
         for number in range(MOST_REQUESTS + 1):
             await stream.send_all(framed({"id": number, "method": "wait"}))
-        (refused,) = await read_messages(stream, 1)
+        (rejected,) = await read_messages(stream, 1)
         await stream.send_all(framed({"method": "$/cancelRequest", "params": {"id": 3}}))
         (cancelled,) = await read_messages(stream, 1)
         assert answering.cancelled == 1
 
-    assert (refused["id"], refused["error"]["code"]) == (MOST_REQUESTS, SERVER_CANCELLED)
+    assert (rejected["id"], rejected["error"]["code"]) == (MOST_REQUESTS, SERVER_CANCELLED)
     assert (cancelled["id"], cancelled["error"]["code"]) == (3, REQUEST_CANCELLED)
     assert answering.cancelled == MOST_REQUESTS
 

@@ -280,13 +280,13 @@ async def test_agents_without_a_token_learn_where_there_are_some(root: Path) -> 
         rejected = await client.post("/app/mcp", json=MESSAGE, headers=wrong)
         passed = await client.post("/app/mcp", json=MESSAGE, headers={**headers, **RIGHT})
         path = metadata.removeprefix("https://shop.example")
-        said = await client.get(path, headers={"host": "evil.example"})
+        listing = await client.get(path, headers={"host": "evil.example"})
 
     for answer in (without, rejected):
         assert answer.status == 401
         assert answer.headers["www-authenticate"] == f'Bearer resource_metadata="{metadata}"'
     assert passed.status == 200
-    assert said.json() == {
+    assert listing.json() == {
         "resource": "https://shop.example/app/mcp",
         "authorization_servers": ["https://login.example"],
         "bearer_methods_supported": ["header"],
@@ -333,16 +333,16 @@ async def test_the_document_is_public_only_where_it_is_enabled(root: Path) -> No
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"guard": "nowhere:nothing"}, "cannot be imported"),
         ({"guard": "json:dumps"}, "which is not async"),
     ],
 )
 async def test_a_guard_that_cannot_guard_stops_the_start(
-    root: Path, settings: dict[str, Any], said: str
+    root: Path, settings: dict[str, Any], message: str
 ) -> None:
-    with pytest.raises(PluginFailed, match=said):
+    with pytest.raises(PluginFailed, match=message):
         async with open_app(root, **plugin(**settings)):
             pass
 

@@ -107,8 +107,8 @@ async def test_metrics_without_their_folder_end_nothing(
                 nursery.cancel_scope.cancel()
 
     assert b"fx_loop_delay_seconds" in text
-    said = {record.getMessage() for record in caplog.records if record.name == "fx.app"}
-    assert said == {f"metrics: {files.folder} cannot be used: No such file or directory"}
+    messages = {record.getMessage() for record in caplog.records if record.name == "fx.app"}
+    assert messages == {f"metrics: {files.folder} cannot be used: No such file or directory"}
 
 
 async def test_a_scrape_that_fails_or_stalls_leaves_the_listener_as_it_is(

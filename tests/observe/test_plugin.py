@@ -99,7 +99,7 @@ def test_the_signal_handler_is_restored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ([], "Name a process by --pid or a server by --url."),
         (["--pid", "1", "--url", "http://x"], "Name a process by --pid or a server by --url."),
@@ -108,8 +108,8 @@ def test_the_signal_handler_is_restored() -> None:
         (["--url", "file:///etc/passwd"], "is not a URL of HTTP"),
     ],
 )
-def test_a_wrong_call_is_explained(arguments: list[str], said: str) -> None:
+def test_a_wrong_call_is_explained(arguments: list[str], message: str) -> None:
     result = CliRunner().invoke(command, arguments)
 
     assert result.exit_code == 2
-    assert said in result.output
+    assert message in result.output

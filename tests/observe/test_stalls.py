@@ -66,8 +66,8 @@ def test_an_import_that_does_not_end_is_named(
     with watch_import(report):
         import waiting_import  # type: ignore[import-not-found]  # noqa: F401
 
-    said = records[0].getMessage()
-    assert said.startswith("waiting_import.py:2 <module>: the import is still running after 0.05 s")
+    text = records[0].getMessage()
+    assert text.startswith("waiting_import.py:2 <module>: the import is still running after 0.05 s")
 
 
 def test_an_import_within_another_is_watched_once() -> None:

@@ -219,13 +219,13 @@ async def test_developers_read_the_database_and_change_nothing(root: Path) -> No
                 return await render_page("database", context, "/__fx") or ""
 
         first = await database_page(sql="select text from secrets")
-        refused = await database_page(sql="delete from secrets")
+        rejected = await database_page(sql="delete from secrets")
         hidden = await database_page(sql="with x as (select 1) delete from secrets")
         broken = await database_page(sql="select x from nowhere")
         after = await database_page(sql="select count(*) as count from secrets")
 
     assert '<td data-head="text">one</td>' in first
-    assert "Only queries that read are run" in refused
+    assert "Only queries that read are run" in rejected
     assert "no such table: nowhere" in broken
     assert '<td data-head="count">1</td>' in after
     assert "Traceback" not in hidden

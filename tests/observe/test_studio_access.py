@@ -58,7 +58,7 @@ def project(root: Path) -> dict[str, Any]:
     }
 
 
-async def said(client: Client, path: str, url: str) -> str:
+async def page_text(client: Client, path: str, url: str) -> str:
     answer = await client.get(f"{path}/_studio/routes?{urlencode({'url': url})}", headers=RIGHT)
     assert answer.status == 200
     return html.unescape(re.sub(r"<[^>]*>", " ", answer.text))
@@ -81,9 +81,12 @@ async def test_what_it_says_of_a_url_is_what_a_visitor_gets(tmp_path: Path, base
                 ("/_studio/tree", "the Starlette route /_studio/{name}"),
             ]:
                 for address in (root + url, f"https://shop.example{root}{url}"):
-                    assert expected in await said(reached, base_url, address), (prefix, address)
+                    assert expected in await page_text(reached, base_url, address), (
+                        prefix,
+                        address,
+                    )
             for url, expected in [("//[id]", MAY_NOT), ("http://[x", "/http://[x: no page")]:
-                assert expected in await said(reached, base_url, url), url
+                assert expected in await page_text(reached, base_url, url), url
             assert (await reached.get(f"{base_url}/secret")).status == 403
             assert (await reached.get(f"{base_url}/robots.txt")).status == 200
             assert (await reached.get(f"{base_url}/_studio/tree")).status == 403

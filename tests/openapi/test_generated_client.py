@@ -60,7 +60,7 @@ def test_a_generated_client_signs_the_guestbook(
         proof = token.sync(client=client).token
         signed = sign.sync(client=client, body=entry, x_csrf_token=proof)
         nameless = models.NewEntryInput(name="", message="Nobody")
-        refused = sign.sync(client=client, body=nameless, x_csrf_token=proof)
+        rejected = sign.sync(client=client, body=nameless, x_csrf_token=proof)
         form = models.SignDataBody(name="Grace", message="By a form")
         second = sign.sync(client=client, body=form, x_csrf_token=proof)
         html = client.get_httpx_client().get("/").text
@@ -69,6 +69,6 @@ def test_a_generated_client_signs_the_guestbook(
     assert served_document == json.loads(document.read_text("utf-8"))
     assert (unproven.ok, "CSRF" in unproven.error) == (False, True)
     assert (signed.ok, type(signed.number)) == (True, int)
-    assert refused.fields.additional_properties.keys() == {"name"}
+    assert rejected.fields.additional_properties.keys() == {"name"}
     assert second.number == signed.number + 1
     assert "Hello from a generated client" in html and "By a form" in html

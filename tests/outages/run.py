@@ -64,7 +64,7 @@ class Report:
 
     outage: Outage
     published: int
-    refused: int
+    rejected: int
     """Messages whose publisher was told that they may be lost."""
 
     verdict: Verdict
@@ -79,26 +79,26 @@ class Report:
         figures = ", ".join(
             f"{key.replace('_', ' ')} {value}" for key, value in attrs.asdict(self.verdict).items()
         )
-        return f"{self.outage!s:12} published {self.published}, refused {self.refused}; {figures}"
+        return f"{self.outage!s:12} published {self.published}, refused {self.rejected}; {figures}"
 
 
 async def run_outage(store: Store, outage: Outage, *, lead: float, tail: float) -> Report:
     """Publish for ``lead`` seconds, during the outage, and for ``tail`` seconds after it."""
     accepted: set[tuple[int, int]] = set()
-    refused = [0]
+    rejected = [0]
     stop = trio.Event()
     async with open_broker(RealtimeConfig(broker=store.url)) as broker:
         async with audience(store.url) as hear:
             async with trio.open_nursery() as nursery:
                 for number in range(PUBLISHERS):
-                    nursery.start_soon(_publish, broker, number, stop, accepted, refused)
+                    nursery.start_soon(_publish, broker, number, stop, accepted, rejected)
                 await trio.sleep(lead)
                 await outage.happen(store)
                 await trio.sleep(tail)
                 stop.set()
             heard = await _settled(broker, hear, accepted)
     verdict = sum((judge(accepted, one) for one in heard), Verdict(0, 0, 0, 0, 0, 0))
-    return Report(outage, len(accepted) + refused[0], refused[0], verdict)
+    return Report(outage, len(accepted) + rejected[0], rejected[0], verdict)
 
 
 async def _publish(
@@ -106,7 +106,7 @@ async def _publish(
     publisher: int,
     stop: trio.Event,
     accepted: set[tuple[int, int]],
-    refused: list[int],
+    rejected: list[int],
 ) -> None:
     number, due = 0, trio.current_time() + publisher / PUBLISHERS / RATE
     while not stop.is_set():
@@ -116,7 +116,7 @@ async def _publish(
         try:
             await broker.publish(CHANNEL, [publisher, number])
         except BrokerUnreachable:
-            refused[0] += 1
+            rejected[0] += 1
         else:
             accepted.add((publisher, number))
         number += 1

@@ -59,4 +59,4 @@ async def test_no_message_is_lost_silently(store: Store, outage: Outage) -> None
     report = await run_outage(store, outage, lead=0.5, tail=1)
     assert report.good, report
     if outage.kind != "kill":
-        assert report.verdict.lost_and_reported == report.refused == 0, report
+        assert report.verdict.lost_and_reported == report.rejected == 0, report

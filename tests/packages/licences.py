@@ -62,10 +62,10 @@ def licence_of(name: str) -> str:
         for one in found.get_all("Classifier") or []
         if one.startswith("License :: ")
     ]
-    said = "".join(found.get_all("License-Expression") or [])
-    said = said or (short if 0 < len(short) < 40 else "")
-    said = said or " OR ".join(classifiers)
-    return _SPELLINGS.get(said, said)
+    licence = "".join(found.get_all("License-Expression") or [])
+    licence = licence or (short if 0 < len(short) < 40 else "")
+    licence = licence or " OR ".join(classifiers)
+    return _SPELLINGS.get(licence, licence)
 
 
 @cache

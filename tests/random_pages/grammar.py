@@ -345,7 +345,7 @@ _STATEMENTS = (
 )
 
 
-_REFUSED = re.compile(
+_REJECTED = re.compile(
     r"parts|onClick|\{\.\.\.|custom-|muted|is=|Consumer|f=|\$\{f\}|name\}|random|Date|Locale"
     r"|help\}|localeCompare|Error|seen|count( \+=|\+\+)|\+\+count|found\.set|alias|Symbol|label ="
     r"|value=\{\$\} />|String\(help|\[help|data\.list\.sort|row\.name =|\.seen =|copy\.list|/g;"
@@ -369,7 +369,7 @@ class _Page:
     def one(self, options: Sequence[str]) -> str:
         """Return one of ``options``, seldom one that is not accepted."""
         chosen = self.chance.choice(options)
-        if _REFUSED.search(chosen) and self.chance.random() < 0.95:
+        if _REJECTED.search(chosen) and self.chance.random() < 0.95:
             return self.one(options)
         return chosen
 
@@ -390,7 +390,7 @@ class _Page:
 
     def harmless(self, make: Callable[[], str]) -> str:
         """Return what the proof would accept, as code of islands has to be the same twice."""
-        while _REFUSED.search(text := make()):
+        while _REJECTED.search(text := make()):
             pass
         return text
 

@@ -155,11 +155,11 @@ async def test_a_client_that_does_not_read_cannot_hold_up_the_end_of_its_handler
 DENIAL: dict[str, object] = {"websocket.http.response": {}}
 
 
-async def refuse(ws: WebSocket) -> None:
+async def reject(ws: WebSocket) -> None:
     await ws.close(1008)
 
 
-async def refuse_with_a_code(ws: WebSocket) -> None:
+async def reject_with_a_code(ws: WebSocket) -> None:
     await ws.close(4401, "who are you?")
 
 
@@ -171,7 +171,7 @@ async def do_nothing(ws: WebSocket) -> None:
     pass
 
 
-@pytest.mark.parametrize("handler", [refuse, do_nothing, fail_early])
+@pytest.mark.parametrize("handler", [reject, do_nothing, fail_early])
 async def test_a_handshake_that_is_not_accepted_is_rejected(handler):
     client = Client(make_app())
     await serve_to_end(handler, client)
@@ -180,7 +180,7 @@ async def test_a_handshake_that_is_not_accepted_is_rejected(handler):
 
 async def test_a_rejection_with_a_code_of_the_application_reaches_the_client():
     client = Client(make_app())
-    await serve_to_end(refuse_with_a_code, client)
+    await serve_to_end(reject_with_a_code, client)
     assert [event["type"] for event in client.sent] == ["websocket.accept", "websocket.close"]
     assert (client.sent[1]["code"], client.sent[1]["reason"]) == (4401, "who are you?")
 

@@ -178,12 +178,12 @@ async def test_a_shutdown_closes_1001():
 
 @pytest.mark.parametrize(("fails", "status"), [(False, 403), (True, 500)])
 async def test_a_handshake_that_is_not_accepted_is_rejected(fails, status):
-    async def refuse(ws: WebSocket) -> None:
+    async def reject(ws: WebSocket) -> None:
         if fails:
             raise ValueError("early")
         await ws.close()
 
-    async with serving(make_app(), refuse) as (port, _):
+    async with serving(make_app(), reject) as (port, _):
         async with await open_raw(port, status=status):
             pass
 

@@ -118,9 +118,9 @@ async def test_hooks_and_body_have_a_deadline_each(
 async def test_a_hook_that_reads_the_body_leaves_it_to_the_action(tmp_path: Path) -> None:
     root, name = project(tmp_path)
     async with open_app(root, route_middleware={"actions": [f"{name}.reading"]}) as client:
-        refused = await client.post(URL, json={"word": "shut"})
+        rejected = await client.post(URL, json={"word": "shut"})
         allowed = await client.post(URL, json={"word": "open"})
-    assert (refused.status, allowed.status) == (401, 200)
+    assert (rejected.status, allowed.status) == (401, 200)
     assert allowed.json()["got"] == {"word": "open"}
 
 

@@ -335,11 +335,11 @@ async def test_in_development_the_log_warns_of_a_returned_ok_that_is_not_sent(
         answer = await client.post("/api/__actions/index/act", json={})
     assert answer.json() == {"ok": True, "n": 1}
     warnings = [r.getMessage() for r in caplog.records if r.name == "fx.serve"]
-    said = (
+    message = (
         f"pages/index.fxl: act(): returned 'ok': {returned}, which is sent as true: 'ok' is "
         "reserved. Raise ActionError for a failure, or choose another key."
     )
-    assert warnings == ([said] if warned else [])
+    assert warnings == ([message] if warned else [])
 
 
 @pytest.mark.parametrize(

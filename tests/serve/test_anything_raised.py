@@ -330,10 +330,10 @@ async def test_what_a_websocket_handler_raises_closes_that_websocket_alone(
             caplog.clear()
             headers = {"x-fail": f"{place}={kind}"}
             if status:
-                with pytest.raises(SocketRejected) as refused:
+                with pytest.raises(SocketRejected) as rejected:
                     async with client.websocket(path, headers=headers):
                         raise AssertionError("must be refused")
-                assert refused.value.status == status
+                assert rejected.value.status == status
             else:
                 with pytest.raises(SocketClosed) as closed:
                     async with client.websocket(path, headers=headers) as socket:

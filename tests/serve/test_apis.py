@@ -118,8 +118,8 @@ async def test_an_endpoint_class_answers_with_its_methods(client: Client) -> Non
 async def test_an_endpoint_class_may_have_any_name(client: Client) -> None:
     assert (await client.get("/api/named")).text == "users GET"
     assert (await client.request("HEAD", "/api/named")).status == 200
-    refused = await client.post("/api/named", json={})
-    assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+    rejected = await client.post("/api/named", json={})
+    assert (rejected.status, rejected.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
     options = await client.request("OPTIONS", "/api/named")
     assert (options.status, options.headers["allow"]) == (204, "GET, HEAD, OPTIONS")
 
@@ -158,7 +158,7 @@ FAILING = """
             return {"value": object()}
         return await request.app.state.missing
     """
-REFUSING = """
+REJECTING = """
     from fx.runtime import LoaderError
 
     async def refuse(request):
@@ -196,7 +196,7 @@ async def test_whatever_fails_below_api_is_answered_as_json(
     accept: str,
 ) -> None:
     name = f"api_hooks_{abs(hash(tmp_path))}"
-    files = {f"{name}.py": REFUSING, "pages/api/fails.py": FAILING}
+    files = {f"{name}.py": REJECTING, "pages/api/fails.py": FAILING}
     write_tree(tmp_path, files)
 
     async def broken(request: Request) -> Response:

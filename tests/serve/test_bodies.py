@@ -274,9 +274,9 @@ def fields_of(body: dict[str, Any]) -> dict[str, list[str]]:
     """Return why ``body`` is no `Stay`."""
     model = body_model(Stay)
     assert model is not None
-    with pytest.raises(ValidationActionError) as refused:
+    with pytest.raises(ValidationActionError) as rejected:
         model.build(body, False)
-    return refused.value.fields
+    return rejected.value.fields
 
 
 @pytest.mark.parametrize(
@@ -321,9 +321,9 @@ def test_a_converter_that_fails_is_reported_with_its_field() -> None:
 
     model = body_model(Code)
     assert model is not None
-    with pytest.raises(ValidationActionError) as refused:
+    with pytest.raises(ValidationActionError) as rejected:
         model.build({"size": "x", "code": "abc"}, False)
-    assert refused.value.fields == {
+    assert rejected.value.fields == {
         "size": ["Expected a whole number"],
         "code": ["string index out of range"],
     }

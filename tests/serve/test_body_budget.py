@@ -282,14 +282,14 @@ async def test_every_request_is_within_the_budget_and_gives_back_what_it_took(
     content = b'--b\r\nContent-Disposition: form-data; name="cv"; filename="a"\r\n\r\n'
     content += b"x" * MB + b"\r\n--b--"
     bodies.claim(2 * MB + MB // 2)
-    refused = await client.request(method, url, content=content, headers=headers)
+    rejected = await client.request(method, url, content=content, headers=headers)
     taken = await client.request(method, url, content=content[: MB // 2], headers=headers)
     bodies.release(2 * MB + MB // 2)
     await client.request(method, url, content=content, headers=headers)
     large = await client.request(method, url, content=content + b" " * MB, headers=headers)
     await trio.testing.wait_all_tasks_blocked()
     assert bodies.used == 0
-    assert (refused.status, refused.headers["retry-after"]) == (503, "5")
+    assert (rejected.status, rejected.headers["retry-after"]) == (503, "5")
     assert taken.status != 503
     assert large.status == 413
 

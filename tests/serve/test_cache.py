@@ -424,8 +424,8 @@ async def test_hooks_guard_cached_responses_for_each_visitor(tmp_path: Path) -> 
         assert await states(client, "/", "/") == ["miss", "hit"]
         for headers in ({}, NAVIGATION):
             client.cookies["banned"] = "1"
-            refused = await client.get("/", headers=headers)
-            assert (refused.status, refused.text) == (403, "no")
+            rejected = await client.get("/", headers=headers)
+            assert (rejected.status, rejected.text) == (403, "no")
         client.cookies.clear()
         assert await states(client, "/") == ["hit"]
 

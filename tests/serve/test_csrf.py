@@ -180,8 +180,8 @@ async def test_the_check_can_be_switched_off(project: Path) -> None:
 
 async def test_python_endpoints_are_guarded_too_unless_exempt(project: Path) -> None:
     async with open_app(project) as client:
-        refused = await client.post("/api/hook", content=b"x", headers={"sec-fetch-site": ""})
-        assert refused.status == 403
+        rejected = await client.post("/api/hook", content=b"x", headers={"sec-fetch-site": ""})
+        assert rejected.status == 403
     async with open_app(project, csrf={"exempt_paths": ["/api/hook"]}) as client:
         passed = await client.post("/api/hook", content=b"x", headers={"sec-fetch-site": ""})
         assert passed.json() == {"got": "x"}

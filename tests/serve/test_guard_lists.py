@@ -58,7 +58,7 @@ HOOKS = """
     def hook(name):
         async def refuse(connection):
             connection.app.state.called.append(name)
-            if name in connection.app.state.refusing:
+            if name in connection.app.state.rejecting:
                 return PlainTextResponse("refused", 403)
         return refuse
 
@@ -90,8 +90,8 @@ def _handshake(url: str) -> Ask:
         try:
             async with client.websocket(url):
                 return 200
-        except SocketRejected as refused:
-            return refused.status
+        except SocketRejected as rejected:
+            return rejected.status
 
     return ask
 
@@ -157,13 +157,13 @@ async def test_the_kind_of_a_file_and_the_representation_decide_which_hooks_run(
         state = client.app.state
         for key, guards in GUARDS.items():
             for ask in ASK[key]:
-                state.ran, state.called, state.refusing = [], [], frozenset[str]()
+                state.ran, state.called, state.rejecting = [], [], frozenset[str]()
                 status = await ask(client)
                 assert state.called == [name for name in guards if name in lists], key
                 assert status == (404 if key[1] == "not-found" else 200), (key, status)
                 assert state.ran == ([] if key[1] == "not-found" else [key[0]])
                 for name in state.called.copy():
-                    state.ran, state.refusing = [], frozenset({name})
+                    state.ran, state.rejecting = [], frozenset({name})
                     assert await ask(client) in (403, 404), (key, name)
                     assert state.ran == [], (key, name)
 
@@ -181,7 +181,7 @@ async def test_routes_of_the_application_are_guarded_by_none_of_the_lists(tmp_pa
     lists = {name: [f"{module}.{name}"] for name in LISTS}
     async with open_app(root, route_middleware=lists) as client:
         client.app.router.routes.extend(routes)
-        client.app.state.called, client.app.state.refusing = [], frozenset(LISTS)
+        client.app.state.called, client.app.state.rejecting = [], frozenset(LISTS)
         assert [await _request("GET", "/raw")(client), await _handshake("/raw")(client)] == [
             200
         ] * 2

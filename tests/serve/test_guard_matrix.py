@@ -255,8 +255,8 @@ async def _socket(client: Client, path: str) -> Response:
     try:
         async with client.websocket(client.base_url + path) as socket:
             return Response(200, str(await socket.receive()))
-    except SocketRejected as refused:
-        return Response(refused.status, "")
+    except SocketRejected as rejected:
+        return Response(rejected.status, "")
 
 
 FORMS: dict[str, Ask] = {
@@ -346,9 +346,9 @@ async def misjudged(client: Client, case: Case, hook: str) -> list[object]:
         fits = {route.source for route in judged} == {case.source}
         passed = set(ran) == {case.source} and answer.status == 200
         passed = passed or (answer.status == 303 and bool(ran) and "scripts" in name)
-        refused = not ran and answer.status in (303, 401, 403) and "secret" not in answer.text
-        refused = refused or (name == "navigation" and not ran and "/login" in answer.text)
-        if not fits or (not passed if is_open else not refused):
+        rejected = not ran and answer.status in (303, 401, 403) and "secret" not in answer.text
+        rejected = rejected or (name == "navigation" and not ran and "/login" in answer.text)
+        if not fits or (not passed if is_open else not rejected):
             wrong.append((case.url, name, answer, ran, judged))
     open_sources = {each.source for each in CASES if each.is_open}
     for name, form in ODD_FORMS.items():

@@ -64,10 +64,10 @@ async def test_no_loader_runs_for_a_visitor_whom_a_guard_rejects(
     project: Path, url: str, navigation: str
 ) -> None:
     async with open_app(project, **settings_of(project)) as client:
-        refused = await client.get(url, headers={"x-fx-navigation": navigation})
+        rejected = await client.get(url, headers={"x-fx-navigation": navigation})
         allowed = await client.get(url, headers={"x-fx-navigation": navigation, "x-key": "letmein"})
-    assert refused.status in (403, 404)
-    assert "hunter2" not in refused.text
+    assert rejected.status in (403, 404)
+    assert "hunter2" not in rejected.text
     assert "hunter2" in allowed.text
 
 
@@ -103,10 +103,10 @@ async def test_a_form_s_action_shows_nothing_of_the_page_that_its_guard_keeps(
     form = {"accept": "text/html"}
     async with open_app(project, **settings_of(project)) as client:
         url = "/api/__actions/admin/act"
-        refused = await client.post(url, data={"x": "1"}, headers={**form, header: "1"})
+        rejected = await client.post(url, data={"x": "1"}, headers={**form, header: "1"})
         allowed = await client.post(url, data={"x": "1"}, headers={**form, "x-key": "letmein"})
-    assert refused.status in (403, 500, 504)
-    assert "hunter2" not in refused.text
+    assert rejected.status in (403, 500, 504)
+    assert "hunter2" not in rejected.text
     assert allowed.status == 409
     assert "hunter2" in allowed.text
 
@@ -219,7 +219,7 @@ async def test_what_a_guard_keeps_of_a_request_is_there_for_the_page(
     assert markdown.text == "hunter2 /app/admin/a b /app/admin/a b.md"
 
 
-REFUSING = """
+REJECTING = """
     from starlette.responses import PlainTextResponse
 
     async def refuse(connection):
@@ -246,7 +246,7 @@ async def test_a_visitor_whom_a_guard_rejects_gets_the_nearest_page_for_a_404_wi
         f"pages/{file}.fxl": page(python, LAYOUT if file == "layout" else PAGE)
         for file, python in files.items()
     }
-    write_tree(tmp_path, {f"{name}.py": REFUSING, "pages/index.fxl": page(""), **pages})
+    write_tree(tmp_path, {f"{name}.py": REJECTING, "pages/index.fxl": page(""), **pages})
     async with open_app(tmp_path, route_middleware={"pages": [f"{name}.refuse"]}) as client:
         payload = await client.load_page("/nowhere")
         html = await client.get("/nowhere")
@@ -326,12 +326,12 @@ async def test_a_hook_that_is_none_is_named_with_what_it_may_return(
 ) -> None:
     project, name = mistakes
     answers = await ask_everything(project, f"{name}.{hook}")
-    said = (
+    message = (
         f"route hook '{name}.{hook}': {cause} Make it a function of the request that "
         "returns None to let it continue, or a Response or redirect(…) to respond to it."
     )
     errors = [record for record in caplog.records if record.levelname == "ERROR"]
-    assert {(record.getMessage(), record.exc_info) for record in errors} == {(said, None)}
+    assert {(record.getMessage(), record.exc_info) for record in errors} == {(message, None)}
     assert len(errors) == 5
     for answer in answers[1:]:
         assert f"{name}.{hook}" in answer
@@ -351,9 +351,9 @@ async def test_a_plain_hook_guards_from_a_thread(tmp_path: Path) -> None:
         """
     project = write_tree(tmp_path, {f"{name}.py": hook, "pages/index.fxl": page(SECRET)})
     async with open_app(project, route_middleware={"pages": [f"{name}:guard"]}) as client:
-        refused = await client.get("/")
+        rejected = await client.get("/")
         allowed = await client.get("/", headers={"x-key": "letmein"})
-    assert (refused.status, refused.text) == (403, "no")
+    assert (rejected.status, rejected.text) == (403, "no")
     assert allowed.status == 200
     assert "hunter2" in allowed.text
 

@@ -149,9 +149,9 @@ async def test_rate_limits_count_listings_and_no_cache_policy_keeps_them(
     async with app as client:
         await ask(client, url, found)
         await ask(client, url, found)
-        refused = await client.get(url)
+        rejected = await client.get(url)
         calls = len(__import__(name).CALLS)
-    assert refused.status == 429 and int(refused.headers["retry-after"]) > 0
+    assert rejected.status == 429 and int(rejected.headers["retry-after"]) > 0
     assert calls == 3
 
 

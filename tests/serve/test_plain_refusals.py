@@ -127,7 +127,7 @@ def settings(project: Path, **more: Any) -> dict[str, Any]:
 URL = "/api/__actions/notes/5/save"
 
 
-REFUSALS: tuple[tuple[dict[str, str], int, str], ...] = (
+REJECTIONS: tuple[tuple[dict[str, str], int, str], ...] = (
     ({"x-how": "json"}, 401, "Who are you?"),
     ({"x-how": "detail"}, 403, "Not you."),
     ({"x-how": "loader"}, 403, "Not here."),
@@ -146,7 +146,7 @@ async def test_who_is_rejected_sees_an_error_page_without_the_guarded_data(
     autojump_clock.autojump_threshold = 0.1  # node renders
     quick = {"timeouts": {"action": 2}}  # the clock waits so long before each of its jumps
     async with open_app(project, render=True, **settings(project, **quick)) as client:
-        for headers, status, message in REFUSALS:
+        for headers, status, message in REJECTIONS:
             answer = await client.post(URL, content=b"name=A", headers={**FORM, **headers})
             as_json = {**FORM, "accept": "*/*", **headers}
             called = await client.post(URL, content=b"name=A", headers=as_json)

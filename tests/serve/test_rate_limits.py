@@ -82,16 +82,16 @@ async def test_more_than_the_limit_is_rejected_until_the_time_is_over(
     async with opened(tmp_path, {"route": "/api/items", "limit": "2/minute"}) as client:
         first = await client.get("/api/items")
         assert await statuses(client, "/api/items", "/api/items") == [200, 429]
-        refused = await client.get("/api/items")
-        await trio.sleep(int(refused.headers["retry-after"]) - 1)
+        rejected = await client.get("/api/items")
+        await trio.sleep(int(rejected.headers["retry-after"]) - 1)
         assert await statuses(client, "/api/items") == [429]
         await trio.sleep(1)
         assert await statuses(client, "/api/items") == [200]
     assert first.headers["ratelimit-policy"] == '"2/60s";q=2;w=60'
     assert first.headers["ratelimit"].startswith('"2/60s";r=1;t=')
-    assert refused.headers["ratelimit"] == f'"2/60s";r=0;t={refused.headers["retry-after"]}'
-    assert refused.json() == {"ok": False, "error": "Too many requests. Try again in 61 s."}
-    assert refused.headers["cache-control"] == "no-store"
+    assert rejected.headers["ratelimit"] == f'"2/60s";r=0;t={rejected.headers["retry-after"]}'
+    assert rejected.json() == {"ok": False, "error": "Too many requests. Try again in 61 s."}
+    assert rejected.headers["cache-control"] == "no-store"
 
 
 async def test_each_form_of_a_route_reports_it_in_its_own_shape(tmp_path: Path) -> None:
@@ -220,8 +220,8 @@ async def test_routes_of_plugins_and_sockets_are_counted(tmp_path: Path) -> None
         assert await statuses(client, "/mine/1", "/mine/2") == [200, 429]
         async with client.websocket("/live"):
             pass
-        refused = await _refusal(client, "/live")
-    assert refused[0] == 429 and refused[1] > 0
+        rejected = await _rejection(client, "/live")
+    assert rejected[0] == 429 and rejected[1] > 0
 
 
 async def test_sockets_of_starlette_are_counted(tmp_path: Path) -> None:
@@ -233,8 +233,8 @@ async def test_sockets_of_starlette_are_counted(tmp_path: Path) -> None:
         client.app.routes.append(WebSocketRoute("/mine/{id}", mine))
         async with client.websocket("/mine/1"):
             pass
-        refused = await _refusal(client, "/mine/2")
-    assert refused[0] == 429 and refused[1] > 0
+        rejected = await _rejection(client, "/mine/2")
+    assert rejected[0] == 429 and rejected[1] > 0
 
 
 async def test_a_socket_of_a_route_that_is_open_to_other_origins_opens(tmp_path: Path) -> None:
@@ -246,7 +246,7 @@ async def test_a_socket_of_a_route_that_is_open_to_other_origins_opens(tmp_path:
         pass
 
 
-async def _refusal(client: Client, url: str) -> tuple[int, int]:
+async def _rejection(client: Client, url: str) -> tuple[int, int]:
     """Return status and `Retry-After` of a refused handshake."""
     sent: list[Any] = []
 
@@ -269,9 +269,9 @@ async def test_a_rejection_can_be_read_by_another_origin(tmp_path: Path) -> None
         preflight = await client.request(
             "OPTIONS", "/api/items", headers={**origin, "access-control-request-method": "GET"}
         )
-        refused = await client.get("/api/items", headers=origin)
-    assert (preflight.status, refused.status) == (200, 429)
-    assert refused.headers["access-control-allow-origin"] == "*"
+        rejected = await client.get("/api/items", headers=origin)
+    assert (preflight.status, rejected.status) == (200, 429)
+    assert rejected.headers["access-control-allow-origin"] == "*"
 
 
 # --- the counts themselves ---

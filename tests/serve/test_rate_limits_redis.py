@@ -33,14 +33,14 @@ async def test_processes_share_their_counts_in_redis(tmp_path: Path) -> None:
             async with opened(tmp_path / "a", rate, **where) as one:
                 async with opened(tmp_path / "b", rate, **where) as other:
                     found = await statuses(one, "/") + await statuses(other, "/", "/")
-                    refused = await one.get("/")
+                    rejected = await one.get("/")
                     elsewhere = await statuses(other, "/", x_address="9.9.9.9")
                     server.kill()  # so each counts for itself
                     alone = await statuses(one, "/", "/", "/")
     finally:
         server.kill()
     assert found == [200, 200, 429]
-    assert refused.status == 429 and 3500 < int(refused.headers["retry-after"]) <= 7300
+    assert rejected.status == 429 and 3500 < int(rejected.headers["retry-after"]) <= 7300
     assert elsewhere == [200]
     assert alone == [200, 200, 429]
 

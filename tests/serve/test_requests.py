@@ -127,8 +127,8 @@ async def test_pages_answer_get_and_head(client: Client) -> None:
     whole, head = await client.get("/"), await client.request("HEAD", "/")
     assert (head.status, head.body) == (200, b"")
     assert abs(int(head.headers["content-length"]) - len(whole.body)) < 8
-    refused = await client.request("PUT", "/")
-    assert (refused.status, refused.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
+    rejected = await client.request("PUT", "/")
+    assert (rejected.status, rejected.headers["allow"]) == (405, "GET, HEAD, OPTIONS")
     assert (await client.request("OPTIONS", "/")).status == 204
     whole = await client.request("OPTIONS", "*")
     assert (whole.status, whole.headers["allow"]) == (204, "GET, HEAD, POST, OPTIONS")

@@ -36,19 +36,19 @@ class Parts:
     """A render whose second part waits for the page's data."""
 
     settled: trio.Event = attrs.field(factory=trio.Event)
-    said: bytes = b""
+    outcome: bytes = b""
 
     async def __aiter__(self) -> AsyncIterator[Rendered]:
         yield Rendered(b"<title>shell</title>", b"<p>fallback</p></div>")
         await self.settled.wait()
-        yield Rendered(b"", b"<i>%b</i>" % self.said)
+        yield Rendered(b"", b"<i>%b</i>" % self.outcome)
 
     async def resolve(self, name: str, value: bytes) -> None:
-        self.said = b"%b=%b" % (name.encode(), value)
+        self.outcome = b"%b=%b" % (name.encode(), value)
         self.settled.set()
 
     async def reject(self, name: str, error: bytes) -> None:
-        self.said = b"%b rejected" % name.encode()
+        self.outcome = b"%b rejected" % name.encode()
         self.settled.set()
 
 

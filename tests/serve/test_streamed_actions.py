@@ -205,8 +205,8 @@ async def test_values_that_are_yielded_without_waiting_are_one_write(
 async def test_an_error_before_the_first_value_is_an_ordinary_response(
     client: Client, autojump_clock: MockClock
 ) -> None:
-    refused = await client.action("/", "ask", {"text": "no"})
-    assert (refused.status, refused.error) == (422, "Ask something else.")
+    rejected = await client.action("/", "ask", {"text": "no"})
+    assert (rejected.status, rejected.error) == (422, "Ask something else.")
     invalid = await client.action("/", "ask", {"count": "many"})
     assert (invalid.status, list(invalid.fields)) == (422, ["count"])
 
@@ -248,8 +248,8 @@ async def test_the_end_says_where_to_go_and_what_to_load_again(
 async def test_a_value_that_json_cannot_hold_is_raised_at_its_yield(
     client: Client, autojump_clock: MockClock
 ) -> None:
-    refused = await client.action("/", "unserializable")
-    assert refused.status == 500
+    rejected = await client.action("/", "unserializable")
+    assert rejected.status == 500
     assert await log_of(client) == ["NotSerializable"]
 
 
@@ -283,8 +283,8 @@ async def test_the_timeout_is_for_one_value(client: Client, autojump_clock: Mock
         ("end", {"ok": False, "error": "The action took too long."}),
     ]
     assert await log_of(client) == ["stopped"]
-    refused = await client.action("/", "ask", {"every": 31})
-    assert (refused.status, refused.error) == (504, "The action took too long.")
+    rejected = await client.action("/", "ask", {"every": 31})
+    assert (rejected.status, rejected.error) == (504, "The action took too long.")
 
 
 async def test_a_scope_around_a_yield_that_times_out_cancels_nothing_else(

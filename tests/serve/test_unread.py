@@ -33,8 +33,8 @@ async def test_a_large_page_is_not_rendered_while_the_budget_is_full(
         assert (await client.get("/?size=100000")).status == 200
         assert process_unsent.used == 0
         with process_unsent.reserving(process_unsent.capacity + 1):
-            refused = await client.get("/?size=100001")
-            assert (refused.status, "retry-after" in refused.headers) == (503, True)
+            rejected = await client.get("/?size=100001")
+            assert (rejected.status, "retry-after" in rejected.headers) == (503, True)
             assert (await client.get("/?size=1000")).status == 200
         assert (await client.get("/?size=100001")).status == 200
 

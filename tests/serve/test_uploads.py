@@ -203,9 +203,9 @@ async def test_nobody_sees_the_token_of_the_form(client: Client, multipart: bool
 
 async def test_an_action_has_a_limit_of_its_own(client: Client) -> None:
     allowed = await client.post("/api/__actions/index/small", content=b"x" * 2048)
-    refused = await client.post("/api/__actions/index/small", content=b"x" * 2049)
+    rejected = await client.post("/api/__actions/index/small", content=b"x" * 2049)
     assert allowed.json()["size"] == 2048
-    assert (refused.status, refused.json()["error"]) == (413, "The body is larger than 2 KiB.")
+    assert (rejected.status, rejected.json()["error"]) == (413, "The body is larger than 2 KiB.")
 
 
 async def test_a_file_above_the_usual_limit_is_on_the_disk_until_the_request_has_ended(

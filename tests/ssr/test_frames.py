@@ -57,9 +57,9 @@ def test_html_payloads_have_the_bytes_of_the_wire_cases(case: dict[str, Any]) ->
 
 @pytest.mark.parametrize("case", WIRE["refused"], ids=lambda case: case["name"])
 def test_impossible_lengths_are_rejected_before_the_payload_comes(case: dict[str, Any]) -> None:
-    with pytest.raises(FrameSizeInvalid) as refused:
+    with pytest.raises(FrameSizeInvalid) as rejected:
         FrameReader(case["limit"]).feed(bytes.fromhex(case["bytes"]))
-    assert refused.value.limit == case["limit"]
+    assert rejected.value.limit == case["limit"]
 
 
 def test_both_languages_use_the_same_numbers() -> None:
@@ -112,9 +112,9 @@ def test_a_frame_above_the_limit_is_rejected_behind_good_ones(
     reader = FrameReader(limit=400)
     wire = b"".join(map(encode, sent))
     assert reader.feed(wire) == sent
-    with pytest.raises(FrameSizeInvalid) as refused:
+    with pytest.raises(FrameSizeInvalid) as rejected:
         reader.feed(encode_frame(0, 1, 0, bytes(392 + excess))[:12])
-    assert refused.value.length == 400 + excess
+    assert rejected.value.length == 400 + excess
 
 
 @given(st.binary(max_size=50), st.binary(max_size=50))

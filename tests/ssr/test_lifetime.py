@@ -39,10 +39,10 @@ async def test_workers_end_with_their_server_even_in_an_endless_loop(
         )
         assert parent.stdout is not None
         async with parent.stdout:
-            said = b""
-            while not said.endswith(b"\n"):
-                said += await parent.stdout.receive_some()
-            pids = [int(pid) for pid in said.split()]
+            output = b""
+            while not output.endswith(b"\n"):
+                output += await parent.stdout.receive_some()
+            pids = [int(pid) for pid in output.split()]
             assert len(pids) == 2
             assert all(map(is_running, pids))
             parent.send_signal(killed_by)

@@ -124,7 +124,7 @@ async def test_a_component_that_throws_fails_only_its_page() -> None:
 
 
 @pytest.mark.parametrize(
-    ("act", "said"),
+    ("act", "message"),
     [
         ("throwText", "just text"),
         ("throwTrap", "cannot be shown"),
@@ -133,11 +133,11 @@ async def test_a_component_that_throws_fails_only_its_page() -> None:
         ("missing", "is not a function"),
     ],
 )
-async def test_whatever_is_thrown_is_an_error_of_the_page(act: str, said: str) -> None:
+async def test_whatever_is_thrown_is_an_error_of_the_page(act: str, message: str) -> None:
     async with open_pool() as pool:
         with pytest.raises(RenderFailed) as failed:
             await pool.render(0, state(act))
-        assert said in failed.value.message
+        assert message in failed.value.message
         assert pool.statistics().restarts == 0
 
 
@@ -149,13 +149,13 @@ async def test_a_payload_that_is_no_json_is_an_error_of_the_page() -> None:
 
 
 async def test_too_many_renders_are_rejected_with_a_time() -> None:
-    refused: list[SsrBusy] = []
+    rejected: list[SsrBusy] = []
 
     async def render() -> None:
         try:
             await pool.render(0, state("slow", ms=5))
         except SsrBusy as busy:
-            refused.append(busy)
+            rejected.append(busy)
 
     async with open_pool(max_pending=10) as pool:
         async with trio.open_nursery() as nursery:
@@ -164,9 +164,9 @@ async def test_too_many_renders_are_rejected_with_a_time() -> None:
         assert pool.statistics().refused == 15
         assert pool.statistics().rendered == 10
         assert (await pool.render(0, state())).html
-    assert len(refused) == 15
-    assert {busy.pending for busy in refused} == {10}
-    assert all(busy.retry_after >= 1 for busy in refused)
+    assert len(rejected) == 15
+    assert {busy.pending for busy in rejected} == {10}
+    assert all(busy.retry_after >= 1 for busy in rejected)
 
 
 async def test_a_cancelled_render_leaves_no_trace() -> None:

@@ -95,10 +95,10 @@ async def test_a_bundle_that_is_broken_is_reported_by_the_pool_as_ever() -> None
 async def test_the_end_of_a_process_is_noticed_without_pidfd(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def refuse(pid: int, flags: int = 0) -> int:
+    def raise_missing(pid: int, flags: int = 0) -> int:
         raise OSError(38, os.strerror(38))  # what an old kernel says
 
-    monkeypatch.setattr(os, "pidfd_open", refuse)
+    monkeypatch.setattr(os, "pidfd_open", raise_missing)
     with trio.fail_after(LIMIT):
         async with open_ssr_pool(bundle=PAGES) as pool:
             with pytest.raises(RenderCrashed, match="exited with code 3"):

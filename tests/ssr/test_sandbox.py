@@ -15,7 +15,7 @@ from fxtrio.ssr.process.sandbox import choose_permissions, worker_environment
 from tests.ssr.pools import BUNDLES, open_pool, state
 
 SNOOPING = BUNDLES / "snooping.mjs"
-REFUSED = b"refused: ERR_ACCESS_DENIED"
+DENIED = b"refused: ERR_ACCESS_DENIED"
 
 
 def test_a_worker_gets_the_variables_that_it_needs_and_those_that_are_public(
@@ -57,8 +57,8 @@ async def test_page_code_reads_no_file_but_its_own(tmp_path: Path) -> None:
     async with open_pool(bundle=SNOOPING) as pool:
         paths = (str(secret), "/proc/PARENT/environ", "/proc/PARENT/mem", "/proc/self/environ")
         for path in paths:
-            assert (await pool.render(0, state("read", path=path))).html == REFUSED, path
-        assert (await pool.render(0, state("list", path=str(tmp_path)))).html == REFUSED
+            assert (await pool.render(0, state("read", path=path))).html == DENIED, path
+        assert (await pool.render(0, state("list", path=str(tmp_path)))).html == DENIED
         own = await pool.render(0, state("read", path=str(SNOOPING)))
     assert b"buildId = 'snooping'" in own.html
 
@@ -67,9 +67,9 @@ async def test_page_code_reads_no_file_but_its_own(tmp_path: Path) -> None:
 async def test_page_code_writes_nothing_and_starts_nothing(tmp_path: Path) -> None:
     target = tmp_path / "written"
     async with open_pool(bundle=SNOOPING) as pool:
-        assert (await pool.render(0, state("write", path=str(target)))).html == REFUSED
+        assert (await pool.render(0, state("write", path=str(target)))).html == DENIED
         for act in ("command", "thread", "binding"):
-            assert (await pool.render(0, state(act))).html == REFUSED, act
+            assert (await pool.render(0, state(act))).html == DENIED, act
     assert not target.exists()
 
 
@@ -80,8 +80,8 @@ async def test_page_code_signals_no_other_process() -> None:
     try:
         async with open_pool(bundle=SNOOPING) as pool:
             for how in ("kill", "_kill", "_debugProcess"):
-                assert (await pool.render(0, state("signal", how=how))).html == REFUSED, how
-            assert (await pool.render(0, state("signal", how="kill", pid=0))).html == REFUSED
+                assert (await pool.render(0, state("signal", how=how))).html == DENIED, how
+            assert (await pool.render(0, state("signal", how="kill", pid=0))).html == DENIED
     finally:
         signal.signal(signal.SIGUSR1, before)
     assert arrived == []

@@ -78,7 +78,7 @@ async def failing(app: Any):
     yield
 
 
-refuses_to_start = Starlette(lifespan=failing)
+fails_to_start = Starlette(lifespan=failing)
 
 
 @asynccontextmanager
@@ -99,7 +99,7 @@ async def stubborn(app: Any):
         await trio.to_thread.run_sync(time.sleep, 60)
 
 
-refuses_to_end = Starlette(routes=[Route("/", pid)], lifespan=stubborn)
+never_ends = Starlette(routes=[Route("/", pid)], lifespan=stubborn)
 
 
 @asynccontextmanager
@@ -132,11 +132,11 @@ async def waits_for_somebody(scope: Any, receive: Any, send: Any) -> None:
     if scope["type"] == "lifespan":
         await receive()
         why = "migrations: 0001_notes.sql has not been run.\nRun 'fx db up'."
-        refused = {"type": "lifespan.startup.failed", "message": why, "fx.start-refused": True}
+        outcome = {"type": "lifespan.startup.failed", "message": why, "fx.start-refused": True}
         after = os.environ.get("REFUSED_AFTER")
         if after and not await trio.Path(after).exists():
-            refused = {"type": "lifespan.startup.complete"}
-        await send(refused)
+            outcome = {"type": "lifespan.startup.complete"}
+        await send(outcome)
         await receive()
         await send({"type": "lifespan.shutdown.complete"})
 

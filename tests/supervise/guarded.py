@@ -64,7 +64,7 @@ async def wait(websocket: WebSocket) -> None:
     state["closed"] = f"{message['code']} {message.get('reason') or ''}"
 
 
-async def refuse(websocket: WebSocket) -> None:
+async def reject(websocket: WebSocket) -> None:
     await websocket.send_denial_response(PlainTextResponse("no", 403))
 
 
@@ -101,7 +101,7 @@ app = Starlette(
         Route("/closed", closed),
         Route("/connections", connections),
         WebSocketRoute("/wait", wait),
-        WebSocketRoute("/refuse", refuse),
+        WebSocketRoute("/refuse", reject),
         WebSocketRoute("/late", accept_slowly),
         WebSocketRoute("/loop", loop),
         WebSocketRoute("/echo", echo),

@@ -181,8 +181,8 @@ async def _run(
         nursery.start_soon(_follow, running, log, "log")
         nursery.start_soon(_follow, running, output, "output")
         if ready_workers:
-            said = r"Running on https?://127.0.0.1:(\d+)"
-            running.port = int((await running.wait_for(said, ready_workers))[0])
+            announced = r"Running on https?://127.0.0.1:(\d+)"
+            running.port = int((await running.wait_for(announced, ready_workers))[0])
         try:
             yield running
         finally:
@@ -199,7 +199,7 @@ async def open_command(
     At the end of the block the session that it began is killed: workers outlive their parent.
     """
     (output, stdout), (log, stderr) = os.pipe(), os.pipe()
-    async with trio.lowlevel.FdStream(output) as said, trio.lowlevel.FdStream(log) as logged:
+    async with trio.lowlevel.FdStream(output) as printed, trio.lowlevel.FdStream(log) as logged:
         try:
             process = Process(
                 start(
@@ -216,7 +216,7 @@ async def open_command(
             os.close(stdout)
             os.close(stderr)
         try:
-            yield process, said, logged
+            yield process, printed, logged
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)

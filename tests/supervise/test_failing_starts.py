@@ -125,7 +125,7 @@ async def test_a_certificate_that_breaks_later_is_one_record_and_the_old_worker_
 
 @pytest.mark.parametrize("workers", [1, 2])
 async def test_what_still_works_at_the_end_is_named(workers: int) -> None:
-    async with serve("refuses_to_end", workers=workers, shutdown=1.0, graceful=0.5) as running:
+    async with serve("never_ends", workers=workers, shutdown=1.0, graceful=0.5) as running:
         running.kill()
         assert await running.exit_code() == 1
         found = await running.wait_for(

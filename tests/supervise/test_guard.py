@@ -310,7 +310,7 @@ async def test_the_stock_command_serves_an_app_under_the_guard(project: Path) ->
 
 
 UNREAD = b"Host: a\r\nContent-Length: 90000000\r\nOrigin: http://%b\r\n\r\n{"
-REFUSALS = {
+REJECTIONS = {
     403: b"POST /api/take HTTP/1.1\r\n" + UNREAD % b"b",
     404: b"POST /api/__actions/nowhere/begin HTTP/1.1\r\n" + UNREAD % b"a",
     405: b"PUT /talk HTTP/1.1\r\n" + UNREAD % b"a",
@@ -322,7 +322,7 @@ REFUSALS = {
 async def test_the_stock_command_announces_the_end_and_logs_as_fx_serve_does(project: Path) -> None:
     line = r"\[\d{4}-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d{4}\] \[\d+\] \[ERROR\] .*"
     async with stock(guarded=False, app="app:app", folder=project) as server:
-        for status, request in REFUSALS.items():
+        for status, request in REJECTIONS.items():
             async with await server.connect() as client:
                 await client.send(request)
                 reply = await client.reply()

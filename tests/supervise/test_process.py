@@ -76,7 +76,7 @@ async def test_a_second_interrupt_ends_it_at_once() -> None:
 
 
 async def test_the_whole_shutdown_has_one_limit() -> None:
-    async with serve("refuses_to_end", shutdown=1.0, graceful=0.5) as running:
+    async with serve("never_ends", shutdown=1.0, graceful=0.5) as running:
         running.kill()
         with trio.fail_after(30):  # its last words take a minute
             assert await running.exit_code() == 1
@@ -85,7 +85,7 @@ async def test_the_whole_shutdown_has_one_limit() -> None:
 @pytest.mark.parametrize(
     ("app", "words"),
     [
-        ("refuses_to_start", "no database"),
+        ("fails_to_start", "no database"),
         ("breaks_off", "lifespan: it ended while the server runs"),
         ("missing", "has no attribute 'missing'"),
         ("not_an_app", "not_an_app is not callable: its type is int"),

@@ -164,7 +164,7 @@ async def _ask_until_cancelled(running: Running, failures: list[object]) -> None
         await trio.sleep(0.005)
 
 
-@pytest.mark.parametrize("app", ["refuses_to_start", "missing"])
+@pytest.mark.parametrize("app", ["fails_to_start", "missing"])
 async def test_workers_that_cannot_start_end_the_supervisor_with_an_error(app: str) -> None:
     async with serve(app, workers=2, ready=False) as running:
         assert await running.exit_code() == 1
@@ -237,7 +237,7 @@ async def test_a_worker_whose_supervisor_has_ended_before_it_begins_logs_nothing
 
 
 async def test_a_worker_that_does_not_end_makes_the_exit_code_1() -> None:
-    async with serve("refuses_to_end", workers=2, shutdown=1.0, graceful=0.5) as running:
+    async with serve("never_ends", workers=2, shutdown=1.0, graceful=0.5) as running:
         running.kill()
         assert await running.exit_code() == 1
 

@@ -210,13 +210,13 @@ async def members_that_talk(client: Client, note: Note) -> None:
             nursery.start_soon(member, number)
 
 
-async def sockets_that_are_refused(client: Client, note: Note) -> None:
+async def sockets_that_are_rejected(client: Client, note: Note) -> None:
     async def knock(number: int) -> None:
         try:
             async with client.websocket("/nowhere"):
                 pass
-        except SocketRejected as refused:
-            note(f"{number}: {refused.status}")
+        except SocketRejected as rejected:
+            note(f"{number}: {rejected.status}")
 
     await together(knock, 4)
 
@@ -338,7 +338,7 @@ WORKS: tuple[Work, ...] = (
     a_full_queue,
     a_channel,
     members_that_talk,
-    sockets_that_are_refused,
+    sockets_that_are_rejected,
     loaders_side_by_side,
     loaders_that_fail,
     loaders_that_lead_on,

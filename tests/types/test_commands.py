@@ -580,16 +580,16 @@ async def test_a_file_of_the_types_that_cannot_be_written_does_not_end_fx_dev(
             raise FileNotFoundError(2, "No such file or directory", "p1.jsx")
 
     monkeypatch.setattr(checking.TypeCheck, "run", fail)
-    said: list[str] = []
+    messages: list[str] = []
     write_tree(tmp_path, {"pages/index.fxl": LOADER + VIEW % "title"})
     looked_at = CheckInput(check_project(tmp_path, Config()), Config(), {})
     async with trio.open_nursery() as nursery:
         typecheck = BackgroundTypecheck(
-            tmp_path, nursery, said.append, NewProblems(print), _show_nothing
+            tmp_path, nursery, messages.append, NewProblems(print), _show_nothing
         )
         typecheck.look_later(looked_at, after=0)
 
-    [line] = said
+    [line] = messages
     assert line.startswith("The types are not checked.")
     assert "p1.jsx" in line
 

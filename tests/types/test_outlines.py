@@ -159,7 +159,7 @@ async def test_texts_with_one_outline_have_the_same_findings(tmp_path: Path, see
     }
     write_tree(tmp_path, pages)
     project = check_project(tmp_path, Config())
-    said: dict[str, list[tuple[int, str]]] = defaultdict(list)
+    findings: dict[str, list[tuple[int, str]]] = defaultdict(list)
 
     async def compile_noting(
         folder: Path, compiler: Path, changed: frozenset[str] | None
@@ -167,7 +167,7 @@ async def test_texts_with_one_outline_have_the_same_findings(tmp_path: Path, see
         found = await compile_types(folder, compiler)
         for one in found:
             source = one.path.rpartition(".")[0]
-            said[source].append((one.code, one.whole.replace(source, "")))
+            findings[source].append((one.code, one.whole.replace(source, "")))
         return found
 
     folder = TypesFolder(tmp_path, await ensure_compiler(print))
@@ -179,6 +179,6 @@ async def test_texts_with_one_outline_have_the_same_findings(tmp_path: Path, see
         counts = {source: sum(one.path == source for one in problems) for source in sources}
         quiet = [source for source in sources if source not in check.findings_in]
         for source, text in zip(sources, group, strict=True):
-            assert sorted(said[source]) == sorted(said[sources[0]]), (group[0], text)
+            assert sorted(findings[source]) == sorted(findings[sources[0]]), (group[0], text)
         assert len(quiet) in (0, len(sources)), group
         assert not any(counts[source] for source in quiet), group

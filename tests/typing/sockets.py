@@ -18,13 +18,13 @@ from fx.realtime import (
 )
 
 
-class Said(TypedDict):
+class Text(TypedDict):
     text: str
 
 
-async def websocket(ws: WebSocket[Said]) -> None:
+async def websocket(ws: WebSocket[Text]) -> None:
     async with channel(ws, "room") as room:
-        assert_type(room, Channel[Said])
+        assert_type(room, Channel[Text])
         await room.publish({"text": "hello"})
         await room.publish({"txt": "hello"})  # type: ignore[typeddict-unknown-key, typeddict-item]  # pyright: ignore[reportArgumentType]
         assert_type(room.subscribers, tuple[Member, ...])

@@ -30,8 +30,8 @@ def make(dice: random.Random) -> Case:
     headers = tuple((b"Cookie", line) for line in lines)
     if dice.random() < 0.2:
         fields = [b"Cookie: " + line for line in lines]
-        said = masked(TEXT, b'{"a": 1}', dice)
-        return Case("cookies", (upgrade(b"/rooms/cookies", *fields), said), "websocket")
+        message = masked(TEXT, b'{"a": 1}', dice)
+        return Case("cookies", (upgrade(b"/rooms/cookies", *fields), message), "websocket")
     return Case("cookies", (Message(dice.choice(_TARGETS), b"GET", headers).to_bytes(),))
 
 

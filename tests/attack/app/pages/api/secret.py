@@ -6,5 +6,5 @@ from fxtrio.plugins.auth import require_user
 
 
 async def endpoint(request):
-    refusal = await require_user(request)
-    return refusal if refusal is not None else watch.seen_by(request, request.state.user)
+    rejection = await require_user(request)
+    return rejection if rejection is not None else watch.seen_by(request, request.state.user)
