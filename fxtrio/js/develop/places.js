@@ -127,8 +127,9 @@ export class Places {
   #frameIn({ file, line, column }) {
     const source = this.#site.sourceOf(`${file}.tsx`);
     try {
-      // Of page files the UI half alone: whoever runs in the page may ask.
-      const text = fs.readFileSync(source === null ? file : this.#site.stagedAt(source), 'utf8');
+      // Of page files the UI half alone: whoever runs in the page may ask. It is the text that the
+      // browser runs, which the disk may have somewhat later.
+      const text = source === null ? fs.readFileSync(file, 'utf8') : this.#site.textOf(source);
       return frameOf(text, line, column);
     } catch {
       return ''; // it is gone

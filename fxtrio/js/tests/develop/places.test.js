@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { test } from 'node:test';
 
 import { Places } from '../../develop/places.js';
@@ -55,6 +58,31 @@ test('a mismatch is one line in the terminal, and any other error is whole', () 
       'In <h1> the server has Notes, and the browser renders Other.',
   );
   assert.equal(places(null).summary(place, 'Error: oops\n  at Card'), 'Error: oops\n  at Card');
+});
+
+test('the lines around a place are those of the text that the browser runs', async (context) => {
+  const root = fs.mkdtempSync(path.join(os.tmpdir(), 'places-'));
+  context.after(() => fs.rmSync(root, { recursive: true }));
+  const settings = /** @type {any} */ ({ root, base: '/_fx/', folder: path.join(root, '.fx') });
+  const site = new Site(settings);
+  site.plan(/** @type {any} */ ({ modules: ['pages/index.fxl'], views: [] }));
+  const staged = site.stagedAt('pages/index.fxl');
+  fs.mkdirSync(path.dirname(staged), { recursive: true });
+  fs.writeFileSync(staged, '\n\n\n<h1>Notes</h1>\n');
+  site.setRight('pages/index.fxl', '\n\n\n<h1>{nothing}</h1>\n'); // the disk has it later
+  const module = { file: site.idOf('pages/index.fxl'), transformResult: { map: MAP } };
+  const urlToModuleMap = new Map([['/pages/index.fxl.tsx', module]]);
+  const { server, browsers } = /** @type {any} */ ({
+    server: { environments: { client: { moduleGraph: { urlToModuleMap } } } },
+    browsers: { on: () => {} },
+  });
+  const url = `http://127.0.0.1:8000${site.urlOf('pages/index.fxl')}`;
+
+  const { place } = await new Places(settings, site, server, browsers).locate(
+    `Error: oops\n    at Page (${url}:1:1)`,
+  );
+
+  assert.ok(place.frame.includes('   4 | <h1>{nothing}</h1>\n'), place.frame);
 });
 
 const SOURCE = 'pages/(shop)/Größe & @you+me,a=b [x].fxl';
