@@ -108,7 +108,9 @@ async def developing(root: Path, *options: str) -> AsyncIterator[tuple[str, Outp
         process: trio.Process = await nursery.start(start)
         assert process.stdout is not None
         nursery.start_soon(output.read, process.stdout)
-        yield await output.match(r"http://\S+(?=\s)"), output
+        url = await output.match(r"http://\S+(?=\s)")
+        assert "shows the error" not in output.text, output.text  # it serves nothing else
+        yield url, output
         process.terminate()
 
 

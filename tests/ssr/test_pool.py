@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import signal
 
 import pytest
 import trio
@@ -194,7 +196,9 @@ async def test_a_waiting_render_that_is_cancelled_is_never_rendered() -> None:
 
     async with open_pool() as pool:
         await slow()  # its cost is known now: the worker takes one at a time
+        [worker] = pool.statistics().pids
         async with trio.open_nursery() as nursery:
+            os.kill(worker, signal.SIGSTOP)  # on a busy machine it would have ended meanwhile
             nursery.start_soon(slow)
             await trio.testing.wait_all_tasks_blocked()
             with trio.move_on_after(0.005):
@@ -204,6 +208,7 @@ async def test_a_waiting_render_that_is_cancelled_is_never_rendered() -> None:
                     await trio.testing.wait_all_tasks_blocked()
                     assert pool.statistics().waiting == 20
             assert pool.statistics().waiting == 0
+            os.kill(worker, signal.SIGCONT)
         assert pool.statistics().rendered == 2
 
 
