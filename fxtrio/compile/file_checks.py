@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import attrs
@@ -30,7 +30,7 @@ from fxtrio.compile.checked_page import CheckedPage
 from fxtrio.compile.markdown_pages import markdown_page, model_of
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import SourceText, read_source, read_text
-from fxtrio.compile.split.halves import split_source
+from fxtrio.compile.split.halves import Sections, split_source
 from fxtrio.compile.split.merge_conflicts import conflicts_in
 from fxtrio.compile.split.newer_syntax import find_newer
 from fxtrio.compile.split.python_statements import Broken, compile_error, parse, parse_module
@@ -111,6 +111,8 @@ def _check_page(
     source: SourceText, root: Path | None, right: CheckedPage | None
 ) -> tuple[CheckedPage, list[Problem]]:
     sections = split_source(source)
+    if right is not None and not sections.problems and _has_python(right, sections.python):
+        return _with_other_ui(source, sections, right)
     problems = [*sections.problems]
     facts = Facts()
     module = parse_module(sections.python)
@@ -119,13 +121,10 @@ def _check_page(
         facts, found = read_facts(source, module)
         problems += found
         has_code = bool(module.body)
-        forgotten = unmarked_loader(module) if facts.loader is None else None
-        if forgotten is not None and _DATA.search(sections.ui):
-            problems.append(_unmarked(source, forgotten))
+        problems += _unmarked_loader(source, module, facts.loader, sections.ui)
     injected = injected_names(facts)
     if not sections.problems:
-        if right is None or not _has_code(right, sections.python, injected):
-            problems += _check_code(source, sections.python, module, injected, root)
+        problems += _check_code(source, sections.python, module, injected, root)
         if not sections.exports_default:
             problems.append(_no_default_export(source))
     entry = PageModule(
@@ -137,9 +136,23 @@ def _check_page(
     return CheckedPage(entry, sections.python, sections.ui, not sections.problems), problems
 
 
-def _has_code(page: CheckedPage, python: str, injected: tuple[str, ...]) -> bool:
+def _has_python(page: CheckedPage, python: str) -> bool:
     """Return whether the Python of ``page`` is this. A longer UI half is blank lines more."""
-    return (page.python.rstrip(), page.module.inject) == (python.rstrip(), injected)
+    return page.python.rstrip() == python.rstrip()
+
+
+def _with_other_ui(
+    source: SourceText, sections: Sections, right: CheckedPage
+) -> tuple[CheckedPage, list[Problem]]:
+    """Return what `_check_page` does for the Python of ``right``: that says the same as before."""
+    problems: list[Problem] = []
+    if right.module.code is not None and right.module.loader is None:
+        module = parse_module(sections.python)
+        if not isinstance(module, Broken):
+            problems += _unmarked_loader(source, module, None, sections.ui)
+    if not sections.exports_default:
+        problems.append(_no_default_export(source))
+    return CheckedPage(right.module, sections.python, sections.ui), problems
 
 
 def _check_markdown(
@@ -157,10 +170,15 @@ def _check_markdown(
     return page, list(converted.problems)
 
 
-def _unmarked(source: SourceText, function: ast.AsyncFunctionDef) -> Problem:
-    name = source.offset_of(function.lineno, function.col_offset) + len("async def ")
-    message = f"{function.name!r} is not marked, so the {kind_of(source.path)} gets no data"
-    return source.problem(name, message, "Write '@server' above it")
+def _unmarked_loader(
+    source: SourceText, module: ast.Module, loader: str | None, ui: str
+) -> Iterator[Problem]:
+    """Yield a problem if there is no ``loader``, but a function that looks like one."""
+    function = unmarked_loader(module) if loader is None and _DATA.search(ui) else None
+    if function is not None:
+        name = source.offset_of(function.lineno, function.col_offset) + len("async def ")
+        message = f"{function.name!r} is not marked, so the {kind_of(source.path)} gets no data"
+        yield source.problem(name, message, "Write '@server' above it")
 
 
 def _no_default_export(source: SourceText) -> Problem:

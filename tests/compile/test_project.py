@@ -417,3 +417,20 @@ def test_python_that_was_right_is_checked_again_only_when_it_is_another(
         assert len(found(text + UI)) == (text.startswith(wrong))
     # Without memory each is checked, and with it all but the second.
     assert checked == ["VALUE = 1"] * 3 + ["VALUE = one"] * 4 + ["VALUE = 1"] * 2
+
+
+@pytest.mark.parametrize("mark", ["", "@server\n"])
+def test_the_python_half_is_not_read_again_for_another_ui_half(
+    mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = f"{mark}async def load(request):\n    return {{}}\n\n\n"
+    uses_data = "export default ({ data }) => <p>{data.a}</p>;\n"
+    expected = [check_page(read_text(python + ui, "pages/a.fxl")) for ui in (UI, uses_data, "x;\n")]
+    memory = CheckedTexts()
+    memory.check_page(read_text(python + UI, "pages/a.fxl"))
+    monkeypatch.setattr(file_checks, "read_facts", None)
+    found = [memory.check_page(read_text(python + ui, "pages/a.fxl")) for ui in (UI, uses_data)]
+    assert found == expected[:2]
+    assert len(found[1][1]) == (not mark)
+    if mark:
+        assert memory.check_page(read_text(f"{python}x;\n", "pages/a.fxl")) == expected[2]

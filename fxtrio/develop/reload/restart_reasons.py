@@ -40,7 +40,9 @@ def find_reason(app: Application, app_module: str, files: Collection[str], root:
     for file in files:
         if not file.endswith((".py", PAGE_SUFFIX, MARKDOWN_SUFFIX)):
             return f"{Path(file).name}: it is not Python text"
-    modules = {file: module for module in _modules_in(root) if (file := file_of(module)) in files}
+    are_pages = all(file.endswith((PAGE_SUFFIX, MARKDOWN_SUFFIX)) for file in files)
+    candidates = _modules_in(root, MODULE_PREFIX if are_pages else "")
+    modules = {file: module for module in candidates if (file := file_of(module)) in files}
     by_name = {module.__name__: file for file, module in modules.items()}
     for module in modules.values():
         if module.__name__ in fixed:
@@ -99,9 +101,11 @@ def _place_of(module: ModuleType, root: Path) -> str:
     return module.__name__
 
 
-def _modules_in(root: Path) -> list[ModuleType]:
+def _modules_in(root: Path, prefix: str = "") -> list[ModuleType]:
+    """Return the modules of files below ``root``, of those whose names begin with ``prefix``."""
     start = f"{root}/"
-    return [module for module in list(sys.modules.values()) if file_of(module).startswith(start)]
+    named = [module for name, module in list(sys.modules.items()) if name.startswith(prefix)]
+    return [module for module in named if file_of(module).startswith(start)]
 
 
 _MOST_OF_ONE = 1000  # values of one container: those of an app are mostly alike

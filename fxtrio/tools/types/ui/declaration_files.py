@@ -35,8 +35,10 @@ class DeclarationFiles:
         for folder, folders, names in os.walk(self.root):
             folders[:] = [one for one in folders if one[0] != "." and one not in _PASSED_OVER]
             for name in names:
+                if not name.endswith(_TYPESCRIPT):  # as most: a `Path` of each would take long
+                    continue
                 path = (Path(folder) / name).as_posix()
-                if name.endswith(".d.ts") or (name.endswith(_TYPESCRIPT) and self._declares(path)):
+                if name.endswith(".d.ts") or self._declares(path):
                     yield path
 
     def _declares(self, path: str) -> bool:
