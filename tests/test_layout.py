@@ -15,6 +15,7 @@ IMPORTS_BY_NAME = {
     "fxtrio/tools/project_process/child.py",  # imports the task that its parent names
     "fxtrio/imports.py",  # the only place that runs what a project contains
     "fxtrio/server/supervise/application/importer.py",  # the ASGI application of a command line
+    "fxtrio/realtime/open.py",  # imports the store of a broker when the settings name it
     "fxtrio/plugins/load.py",  # imports a built-in plugin when the settings name it
     "fxtrio/cli/group.py",  # imports a command's module when it is asked for
 }

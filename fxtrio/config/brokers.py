@@ -1,7 +1,7 @@
 """The stores that channels can go over, apart from the memory of one process. Pure.
 
-`fxtrio.realtime.stores.<name>` is the store (`fxtrio.realtime.open` opens it), and the extra
-``fxtrio[<name>]`` brings what it needs.
+`fxtrio.realtime.stores.<name>` is the store, whose ``open_store_broker`` `fxtrio.realtime.open`
+calls, and the extra ``fxtrio[<name>]`` brings what it needs.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from importlib import import_module
 from urllib.parse import urlsplit
 
 from fxtrio.config import Config, RealtimeConfig
@@ -25,13 +26,10 @@ async def open_broker(settings: RealtimeConfig, *, name: str = "") -> AsyncItera
         yield MemoryBroker(history=settings.history)
         return
     try:
-        if kind.name == "postgres":
-            from fxtrio.realtime.stores.postgres import open_postgres_broker as open_shared
-        else:
-            from fxtrio.realtime.stores.redis import open_redis_broker as open_shared
+        store = import_module(f"fxtrio.realtime.stores.{kind.name}")
     except ImportError as error:
         raise ExtraMissing("realtime.broker", kind.name, kind.package) from error
-    async with open_shared(settings, name=name) as broker:
+    async with store.open_store_broker(settings, name=name) as broker:
         yield broker
 
 

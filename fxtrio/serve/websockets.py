@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from math import ceil
 from typing import Any
 
 import trio
@@ -29,6 +28,7 @@ from fxtrio.serve.request.bodies.third_party_bodies import require_plain
 from fxtrio.serve.request.event import RequestEvent
 from fxtrio.serve.request.hooks import run_hooks
 from fxtrio.serve.request.requests import PageSocket
+from fxtrio.serve.request.response.error_response import whole_seconds
 from fxtrio.serve.request.response.translated import failure_response
 from fxtrio.serve.request.response.unwrap import unwrap
 from fxtrio.serve.request_span import name_by_starlette_route
@@ -124,7 +124,7 @@ def _hook_failed(error: BaseException, place: str) -> Response | Redirect:
         return failure_response(error.message, error.status_code)
     log_failure(error, place)
     if isinstance(error, Busy):
-        later = {"retry-after": str(ceil(error.retry_after))}
+        later = {"retry-after": str(whole_seconds(error.retry_after))}
         return failure_response(error.message, 503, later)
     return failure_response("Internal Server Error", 500)
 

@@ -15,7 +15,7 @@ from fxtrio.db import Database, DatabaseUnusable, open_database
 from fxtrio.db.errors import PoolerUnsuitable
 from fxtrio.db.postgresql.budget import warn_of_budget
 from fxtrio.db.postgresql.engine import Postgres
-from fxtrio.realtime.stores.postgres import open_postgres_broker
+from fxtrio.realtime.stores.postgres import open_store_broker
 from tests.db.bouncer import running_bouncer, through
 from tests.db.cluster import Cluster
 from tests.db.engines import opened
@@ -135,7 +135,7 @@ async def test_channels_reject_a_pooler_that_they_would_hear_nothing_through(
     transactions: Path, postgres_url: str
 ) -> None:
     with trio.fail_after(30), pytest.RaisesGroup(PoolerUnsuitable, flatten_subgroups=True):
-        async with open_postgres_broker(RealtimeConfig(broker=through(transactions, postgres_url))):
+        async with open_store_broker(RealtimeConfig(broker=through(transactions, postgres_url))):
             raise AssertionError
 
 

@@ -11,7 +11,7 @@ import trio
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime.stores.backend import LOG_LIFE
-from fxtrio.realtime.stores.redis import open_redis_broker
+from fxtrio.realtime.stores.redis import open_store_broker
 from fxtrio.realtime.stores.store_broker import SharedBroker
 from tests.realtime.stores import Store, joined, open_brokers, wait_until
 
@@ -76,8 +76,8 @@ async def test_many_that_join_and_leave_at_once_leave_nothing_behind(store):
 async def test_apps_with_different_prefixes_do_not_hear_each_other(store):
     with trio.fail_after(20):
         async with (
-            open_redis_broker(RealtimeConfig(broker=f"{store.url}?prefix=shop")) as shop,
-            open_redis_broker(RealtimeConfig(broker=store.url)) as other,
+            open_store_broker(RealtimeConfig(broker=f"{store.url}?prefix=shop")) as shop,
+            open_store_broker(RealtimeConfig(broker=store.url)) as other,
             joined(shop) as (client, room),
             joined(other) as (stranger, _),
         ):

@@ -13,7 +13,7 @@ import trio
 
 from fxtrio.config import RealtimeConfig
 from fxtrio.realtime.stores.backend import EPOCH_LIFE
-from fxtrio.realtime.stores.redis import open_redis_broker
+from fxtrio.realtime.stores.redis import open_store_broker
 from fxtrio.realtime.stores.store_presence import HEARTBEAT
 
 from ..http1.frames import CLOSE, TEXT, WebSocket, frame, upgrade
@@ -136,7 +136,7 @@ async def test_a_client_that_connects_while_redis_is_down_gets_try_again_later(
 async def test_members_of_a_worker_that_was_killed_have_left_before_any_lease_is_over(
     project: Path, redis: RedisServer
 ) -> None:
-    async with open_redis_broker(RealtimeConfig(broker=f"{redis.url}?prefix=test")) as watching:
+    async with open_store_broker(RealtimeConfig(broker=f"{redis.url}?prefix=test")) as watching:
         async with serve_rooms(project, redis) as running, members(running, 3) as room:
             here = Recorder()
             await watching.subscribe("room", here)

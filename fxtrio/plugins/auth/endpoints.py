@@ -8,7 +8,6 @@ The app's CSRF check stands before these routes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 from urllib.parse import urlencode
@@ -26,7 +25,7 @@ from fxtrio.plugins.auth.sessions.middleware import signed_in_of
 from fxtrio.plugins.auth.throttle import client_of
 from fxtrio.serve.request.bodies.body import ActionRequest, refill_values
 from fxtrio.serve.request.bodies.spool import Body
-from fxtrio.serve.request.response.error_response import ErrorResponse
+from fxtrio.serve.request.response.error_response import ErrorResponse, whole_seconds
 from fxtrio.serve.request.response.form_rerender import PAGES, PageAgain
 from fxtrio.serve.request.response.translated import translated, translated_fields
 
@@ -193,7 +192,7 @@ class Endpoints:
     ) -> Response:
         """Return the error response. Raises PageAgain for a form, whose page is rendered again."""
         later = rejection.retry_after
-        wait = None if later is None else max(1, math.ceil(later))
+        wait = None if later is None else whole_seconds(later)
         if submission.by_form:
             query = dict(stored)
             target = local_target(submission.fields.get("next"))

@@ -121,7 +121,7 @@ _ERASE = """delete from fx_members as old
     and (gone.packed is null or gone.packed = old.packed)"""
 
 
-def open_postgres_broker(
+def open_store_broker(
     settings: RealtimeConfig, *, name: str = ""
 ) -> AbstractAsyncContextManager[SharedBroker]:
     """Run a broker on the PostgreSQL database of ``settings.broker`` while the block lasts.

@@ -82,7 +82,7 @@ end
 """A member that a process stored again, in a new epoch, remains."""
 
 
-def open_redis_broker(
+def open_store_broker(
     settings: RealtimeConfig, *, name: str = ""
 ) -> AbstractAsyncContextManager[SharedBroker]:
     """Run a broker on the Redis server of ``settings.broker`` while the block lasts.

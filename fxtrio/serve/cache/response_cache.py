@@ -59,7 +59,7 @@ class ResponseCache:
     def __init__(self, config: Config) -> None:
         self._base_url = config.base_url
         self._stale = config.cache.stale
-        self._limit = config.timeouts.request + config.timeouts.render
+        self._render_timeout = config.timeouts.render
         self._compress = config.compression != "off"
         self._threads = Threads()
         self._shareable = config.csrf.mode != "strict"
@@ -213,13 +213,15 @@ class ResponseCache:
             event, revalidation.audience, representation=representation, query=key[-1]
         )
         app: ASGIApp = event.scope["app"]
-        self._context.run(self._nursery.start_soon, self._run, revalidation, app, scope)
+        # This task serves all who wait, and has a deadline of its own: the request that has started
+        # it may be cancelled meanwhile. The rest is for the page that a timeout shows.
+        deadline = terms.since + event.timeout + self._render_timeout
+        self._context.run(self._nursery.start_soon, self._run, revalidation, app, scope, deadline)
         return revalidation
 
-    async def _run(self, revalidation: Revalidation, app: ASGIApp, scope: Scope) -> None:
-        # This task serves all who wait, and has a deadline of its own: the request that has
-        # started it may have been cancelled meanwhile.
-        deadline = revalidation.audience.terms.since + self._limit
+    async def _run(
+        self, revalidation: Revalidation, app: ASGIApp, scope: Scope, deadline: float
+    ) -> None:
         try:
             await revalidation.request(app, scope, deadline=deadline)
             response = revalidation.audience.response

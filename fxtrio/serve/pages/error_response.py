@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import traceback
-from math import ceil
 
 from fxtrio.encode import NotSerializable, encode
 from fxtrio.errors import Busy, LoaderError, NotFound, ValueInvalid
@@ -12,7 +11,11 @@ from fxtrio.serve.pages.html.document import error_document
 from fxtrio.serve.pages.payload import PageProblem
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.response.error_response import UNEXPECTED
+from fxtrio.serve.request.response.error_response import (
+    UNEXPECTED,
+    retry_after_header,
+    whole_seconds,
+)
 from fxtrio.serve.request.response.response import HTML, JSON, NO_STORE, Header, Reply
 from fxtrio.serve.request.response.translated import translated
 from fxtrio.serve.request.watchdog import DeadlinePassed
@@ -52,7 +55,8 @@ def problem_of(error: BaseException, *, development: bool) -> PageProblem:
         text = str(error) if development else "The page took too long to load."
         return PageProblem(text, 504, "Timeout")
     if isinstance(error, Busy):
-        return PageProblem(error.message, 503, "Busy", retry_after=ceil(error.retry_after))
+        wait = whole_seconds(error.retry_after)
+        return PageProblem(error.message, 503, "Busy", retry_after=wait)
     if not development:
         return PageProblem(UNEXPECTED, 500, "ServerError")
     if isinstance(error, RenderFailed):
@@ -88,7 +92,7 @@ def plain_problem(site: Site, event: RequestEvent, problem: PageProblem) -> Repl
     """Return a built-in error response, without any of the app's own pages."""
     headers: list[Header] = [NO_STORE]
     if problem.status == 503:
-        headers.append((b"retry-after", b"%d" % problem.retry_after))
+        headers.append(retry_after_header(problem.retry_after))
     if event.navigation:
         body = {
             "ok": False,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncGenerator, Awaitable
-from math import ceil, inf
+from math import inf
 from random import uniform
 from typing import Any, Final
 
@@ -29,7 +29,7 @@ from fxtrio.serve.pages.resources import Running
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.bodies.forms import form_values
 from fxtrio.serve.request.event import RequestEvent
-from fxtrio.serve.request.response.error_response import error_body, error_reply
+from fxtrio.serve.request.response.error_response import error_body, error_reply, whole_seconds
 from fxtrio.serve.request.response.response import NOTHING, Answer, redirected
 from fxtrio.serve.request.response.unwrap import unwrap
 
@@ -94,7 +94,7 @@ class _Stream:
         if isinstance(known, (Busy, BrokerUnreachable)):
             log.error("%s: %s", self._code.place, known)
             pause = known.retry_after if isinstance(known, Busy) else RETRY
-            await writer.end(_retry(ceil(pause)))
+            await writer.end(_retry(whole_seconds(pause)))
             return NOTHING
         failed = failure(known, self._code.place, development=self._site.development)
         if not writer.begun:

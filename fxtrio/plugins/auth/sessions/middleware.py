@@ -17,6 +17,7 @@ from fxtrio.asgi_extensions import SAME_FOR_ALL, root_of
 from fxtrio.plugins.auth.errors import AuthStorageUnavailable
 from fxtrio.plugins.auth.models import Rejection, SignedIn, rejection_of
 from fxtrio.plugins.auth.service import AuthService
+from fxtrio.serve.request.response.error_response import whole_seconds
 from fxtrio.serve.request.response.translated import failure_response, translated
 
 SIGNED_IN = "fx.auth"
@@ -68,7 +69,8 @@ class SessionMiddleware:
 
 def _unavailable(scope: Scope, rejection: Rejection) -> Response:
     """Respond to a visitor whose session cannot be checked now, instead of as signed out."""
-    headers = {"cache-control": "no-store", "retry-after": str(int(rejection.retry_after or 1))}
+    wait = whole_seconds(rejection.retry_after or 1)
+    headers = {"cache-control": "no-store", "retry-after": str(wait)}
     if "/api/" in scope["path"]:
         return failure_response(rejection.message, rejection.status, headers, code=rejection.code)
     return PlainTextResponse(translated(rejection.message) + "\n", rejection.status, headers)

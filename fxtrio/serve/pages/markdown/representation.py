@@ -30,6 +30,7 @@ from fxtrio.serve.pages.payload import Content, Location, encode_params, encode_
 from fxtrio.serve.pages.site import Site
 from fxtrio.serve.request.event import PagePath, RequestEvent
 from fxtrio.serve.request.hooks import run_page_hooks
+from fxtrio.serve.request.response.error_response import retry_after_header
 from fxtrio.serve.request.response.response import NO_STORE, Answer, Header, Reply
 from fxtrio.serve.request.response.translated import translated
 from fxtrio.serve.request.response.unwrap import unwrap
@@ -159,7 +160,7 @@ def failed(site: Site, error: BaseException, place: str) -> Reply:
     text = f"# {problem.status}\n\n{literal(translated(problem.message))}\n"
     headers: list[Header] = [NO_STORE]
     if isinstance(error, Busy):
-        headers.append((b"retry-after", b"%d" % problem.retry_after))
+        headers.append(retry_after_header(problem.retry_after))
     return Reply(problem.status, text.encode(), _MEDIA, headers)
 
 

@@ -55,14 +55,27 @@ def to_error_response(error: ActionError | LoaderError) -> ErrorResponse:
 
 def busy(error: Busy) -> ErrorResponse:
     """Return the client's view of a capacity that is exhausted."""
-    return ErrorResponse(error.message, 503, retry_after=ceil(error.retry_after))
+    return ErrorResponse(error.message, 503, retry_after=whole_seconds(error.retry_after))
+
+
+def whole_seconds(wait: float) -> int:
+    """Return the value of `Retry-After` for a wait: never less than it, and never 0.
+
+    The header holds whole seconds. A client that comes back before its time is rejected again.
+    """
+    return max(1, ceil(wait))
+
+
+def retry_after_header(seconds: int) -> Header:
+    """Return the header `Retry-After`."""
+    return b"retry-after", b"%d" % seconds
 
 
 def error_reply(rejection: ErrorResponse) -> Reply:
     """Return ``{ok: false, error}`` with ``data``, where there is any, and ``fields``."""
     headers: list[Header] = [NO_STORE]
     if rejection.retry_after is not None:
-        headers.append((b"retry-after", b"%d" % rejection.retry_after))
+        headers.append(retry_after_header(rejection.retry_after))
     try:
         return Reply(rejection.status, _encoded(rejection), JSON, headers)
     except NotSerializable as error:
