@@ -98,6 +98,7 @@ class _Reader(msgspec.Struct):
             self._report(prefix, f"must be {switch}an object, not {raw!r}")
             return {}
         known = {self._spell(name): at for name, at in settings_of(cls).items()}
+        # The settings file is committed, and a secret in it would be: `_unknown` says where to.
         if cls is Config and self.spelling == "camel":
             del known["secretKeys"]
         values: Values = {}

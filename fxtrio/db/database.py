@@ -231,7 +231,7 @@ class Database:
                     await cursor.close()
         finally:
             self._engine.release(connection)
-        if cursor.detached:
+        if cursor.detached:  # the block may last long, and keeps nobody else from the connection
             yield cursor
 
     @asynccontextmanager

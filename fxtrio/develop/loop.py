@@ -171,6 +171,8 @@ class Loop:
                 return _Renewal()
             now, before = self.find_app(), latest
             latest = now
+            # If another app could not be imported, the next attempt waits for a change that may be
+            # the repair: it costs a process.
             is_other = now != app and (now != before or any(map(_decides_imports, changes.files)))
             restart = _app_change(app, now) if is_other else ""
             started = trio.current_time()

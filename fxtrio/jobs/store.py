@@ -150,6 +150,7 @@ class JobStore:
             lanes.claim(self._sql, queues=bool(queues), suspects=suspects),
             *(worker, now, list(names), most, *([list(queues)] if queues else [])),
         )
+        # `returning` gives rows in any order.
         return sorted(claimed, key=lambda job: (-job.priority, job.due, job.id))
 
     async def next_due(self, names: Sequence[str], queues: Sequence[str]) -> Due:
@@ -293,6 +294,7 @@ class JobStore:
             if (locks := self.database.sql.locks) is not None:
                 await patient.execute(locks.wait.format(number=Lock.JOB_CLOCK))
             latest = await patient.value("select max(seen) from fx_workers")
+            # No worker was seen in the future any more: another process has shifted the times.
             if latest is None or latest < now + seconds / 2:
                 return False
             await patient.execute("update fx_workers set seen = $1 where seen > $1", now)

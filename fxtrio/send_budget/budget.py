@@ -224,6 +224,7 @@ class Unsent:
                 now = trio.current_time()
                 if now >= deadline:
                     break
+                # Not for bytes that are sent alone: that a client has become slow is no event.
                 with trio.move_on_at(min(deadline, now + GRACE / 4)):
                     await woken.wait()
         finally:
@@ -273,6 +274,7 @@ class Unsent:
         And those that have a place among the few that pass, and turned out to be large and slow.
         """
         now = trio.current_time()
+        # Below 0 it was another run of trio that looked, which the budget outlives: clocks differ.
         if self.is_full and not 0 <= now - self._looked_at < _LOOK:
             self._looked_at = now
             cut, used = 0, self.used
@@ -301,6 +303,7 @@ class Unsent:
         found = []
         for holder in self._holders:
             size, left, address = holder.unsent, holder.time_left(now), holder.address
+            # A client that has all of its address's bytes may have more: somebody reads that much.
             greedy = bool(address) and size < shares[address] > most
             if size and left and (left > PATIENCE or greedy or (is_long and size > most)):
                 found.append((greedy, left, size, holder))

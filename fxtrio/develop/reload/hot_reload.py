@@ -115,7 +115,7 @@ class Swapper:
                     site = put_together(self.root, config, manifest, new, app.plugins, app.site)
         except (Exception, SystemExit) as error:  # application code
             return _failed(error, code, sources)
-        reason = find_new_job(app, self.root)
+        reason = find_new_job(app, self.root)  # the modules that have run may declare one
         if reason:
             return _restart(reason, code, sources)
         self._code = new

@@ -94,6 +94,8 @@ def file_of(value: object) -> str:
 @contextmanager
 def noting_imports(root: Path) -> Iterator[Importers]:
     """Note the imports during the block."""
+    # A finder in `sys.meta_path` would not do: Python asks it for the first import of a module, and
+    # which files import it later counts as well.
     importers = Importers(root)
     plain, plain_by_name = builtins.__import__, importlib.import_module
 

@@ -46,6 +46,8 @@ async def enter(
             # A request without cookies carries no visitor's authority.
             event.welcome = cors.allow_credentials or _has_no_credentials(headers)
         event.send = _with_cors_headers(event.send, cors.send, Headers(scope=event.scope))
+    # A render for the response cache is nobody's: the request that began it was counted, and gets
+    # these headers when it is sent the result.
     if policy.cache_control is not None and event.audience.personal:
         event.draft.policy = policy.cache_control
     if policy.rates and count is not None and event.audience.personal:

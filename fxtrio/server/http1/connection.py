@@ -177,7 +177,7 @@ class Connection(ClientConnection):
                 return None
             else:
                 fresh = not requests
-                if fresh and hub.closing:
+                if fresh and hub.closing:  # which came while there was a request in hand
                     self.leave()
                 task.context = pristine.copy()
                 data = await transport.read()

@@ -134,7 +134,7 @@ class ByteTransport:
 
     def write_now(self, data: bytes) -> bool:
         """Send ``data`` without waiting; False when `flush` must finish it."""
-        if self.broken:
+        if self.broken:  # what is lost needs no `flush`, and the next read ends the connection
             return True
         if self.fd < 0 or self._pending:
             self._wait_with([memoryview(data)])

@@ -149,7 +149,7 @@ class Hub:
         if not self.closing:
             self.closing = True
             self.closed.set()
-            self._refresh()
+            self._refresh()  # `leave` counts from `now`, which may be as old as the last tick
             for connection in tuple(self.connections):
                 connection.leave()
 

@@ -45,6 +45,7 @@ class SessionCache:
         if looked_up is not None and forgotten == self._forgotten:  # else it may have ended
             if len(self._found) >= CAPACITY:
                 self._found.clear()
+            # `LIFE` counts from before the query, since its result may be as old as that.
             self._found[key] = (began, looked_up)
         return looked_up
 

@@ -169,6 +169,7 @@ class RenderCache:
         self._documents[key] = document
         self._size += document.size
         self._documents_size += document.size
+        # A document is stored only while there is a render of it, so renders need room as well.
         while self._documents_size > self._capacity // 2:
             self._drop_document(next(iter(self._documents)))
         self._shrink()

@@ -65,6 +65,7 @@ class Bodies:
         if self.used + size > self.capacity:
             raise BodiesFull
         held = self.shares[client] if client else 0
+        # One body may be of any size that fits: a share is for clients that send several at once.
         if held > own and held + size > self.capacity * SHARE:
             raise BodiesFull
 

@@ -73,6 +73,7 @@ def read_dict(node: ast.Dict, scope: Scope) -> Value:
             others.append(value)
     if not others:
         return literal
+    # A computed key may be one of the constant ones, which then has another value.
     if literal.entries or literal.others is not None:
         spoil(literal, scope.unknown(node, "its keys are unknown"))
     literal.others = alike(others)
