@@ -8,7 +8,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { reactHome } from '../../vite/library/packages.js';
-import { OF_LIBRARY } from '../../worker/library.js';
+import { LIBRARY, OF_LIBRARY } from '../../worker/library.js';
 import { ofCommonJs } from './common-js.js';
 import { moduleFile } from './specifiers.js';
 import { similar } from '../similar.js';
@@ -27,7 +27,7 @@ const LARGEST = 500_000;
 
 /** How packages are built that React's own are. */
 const OF_REACT = {
-  file: /\/node_modules\/(react|react-dom)\/(?!.*\/node_modules\/)/,
+  file: new RegExp(`/node_modules/(${LIBRARY.packages.join('|')})/(?!.*/node_modules/)`),
   name: /\bexports\.([A-Za-z_$][\w$]*)\s*=/g,
   star: /\bmodule\.exports\s*=\s*require\(\s*['"]([^'"]+)['"]\s*\)/g,
 };

@@ -5,6 +5,7 @@
  * of its own, and its properties come out of JSON.
  */
 
+import { OF_LIBRARY } from '../../worker/library.js';
 import { misplaced } from '../nesting/tables.js';
 
 /** @typedef {import('../../check/tree.js').Node} Node */
@@ -150,7 +151,10 @@ function childOf(element, importOf) {
   const name = nameOf(tag.name);
   const found = tag.name.type === 'JSXIdentifier' ? importOf(tag.name) : undefined;
   const isOwn =
-    found !== undefined && found.name !== '*' && !/^(react|fx\/client)$/.test(found.specifier);
+    found !== undefined &&
+    found.name !== '*' &&
+    found.specifier !== 'fx/client' &&
+    !OF_LIBRARY.test(found.specifier);
   if (isOwn) return [tag, ...child.children.flatMap(childMistakes)];
   return [null, mistake(tag, `<${name}> in an <Island> is not imported from a file`, OWN_FILE)];
 }
