@@ -32,6 +32,19 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
+@pytest.mark.parametrize(("path", "status"), [("", 500), ("/cached", 500), ("?inner", 200)])
+def test_a_page_that_fails_has_its_status_in_spite_of_a_loading_file(
+    site: Server, browser: Browser, path: str, status: int
+) -> None:
+    visitor = visit(browser)
+    response = visitor.page.goto(f"{site.url}/fails{path}")
+
+    assert response is not None
+    assert response.status == status
+    assert "<p>loading</p>" not in response.text()
+    expect(visitor.page.locator("b", has_text="shown")).to_have_count(int(status == 200))
+
+
 def test_three_quick_clicks_give_three_and_a_failure_gives_the_true_value_back(
     site: Server, browser: Browser
 ) -> None:

@@ -117,6 +117,34 @@ SITE = {
           );
         }
     """,
+    "pages/fails/index.fxl": """
+        import { Suspense } from "react";
+        import { Broken } from "../../components/broken.jsx";
+
+        @server
+        async def load(request):
+            return {"inner": "inner" in request.query_params}
+
+        export default function Fails({ data }) {
+          return data.inner ? <Suspense fallback="wait"><Broken /></Suspense> : <Broken />;
+        }
+    """,
+    "pages/fails/cached.fxl": """
+        import { Broken } from "../../components/broken.jsx";
+
+        CACHE = {"revalidate": 60}
+
+        export default function Fails() {
+          return <Broken />;
+        }
+    """,
+    "pages/fails/loading.fxl": "export default () => <p>loading</p>;",
+    "components/broken.jsx": """
+        export function Broken() {
+          if (typeof window === "undefined") throw new RangeError("none on the server");
+          return <b>shown</b>;
+        }
+    """,
     "pages/typed.fxl": """
         import { useState } from "react";
         import { Link } from "fx/client";

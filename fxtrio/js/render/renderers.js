@@ -10,6 +10,7 @@ import { interleave, mergeHead, serializeHead, withoutTitles } from '../client/h
 import { Inserted } from './inserted.js';
 import { RenderedIslands } from './islands.js';
 import { movedFrom, same } from './mounted.js';
+import { endsPage } from './page-errors.js';
 import { cutRoot, joinRoot, STAND_IN, withNonce } from './root.js';
 import { withNeeds } from './set-html.js';
 import { RootSplitter } from './splitter.js';
@@ -34,7 +35,8 @@ const OPENING = `<div id="${ROOT}">`;
  * @typedef {object} StreamOptions
  * @property {(head: string) => void} onShellReady `pipe` may be called from then on
  * @property {(error: unknown) => void} [onShellError]
- * @property {(error: unknown) => void} [onError]
+ * @property {(error: unknown, endsPage: boolean) => void} [onError] an error in whose place
+ *   browsers render; `endsPage` says that they render the whole page, see `page-errors.js`
  * @property {(name: string) => Promise<unknown>} [deferred] `page`: the data of the page; else
  *   one of the `promises` of the state
  */
@@ -104,7 +106,7 @@ export function createRenderers({ views, base }) {
         nonce: state.nonce,
         onShellReady: () => rendering.pipe(splitter),
         onShellError: options.onShellError,
-        onError: options.onError,
+        onError: (error, info) => options.onError?.(error, endsPage(info)),
       });
       return {
         pipe: (destination) => void splitter.pipe(destination),

@@ -4,6 +4,8 @@ import { Writable } from 'node:stream';
 
 import { renderToPipeableStream } from 'react-dom/server.node';
 
+import { endsPage } from './page-errors.js';
+
 /** How long a page may wait (ms). Boundaries that still wait then are left to the browser. */
 const LONGEST_MS = 10_000;
 
@@ -49,6 +51,10 @@ export function renderWhole(element, nonce, identifierPrefix) {
   /** @type {unknown[]} of boundaries, in whose place the browser renders */
   const errors = [];
   return new Promise((resolve, reject) => {
+    const fail = (/** @type {unknown} */ error) => {
+      clearTimeout(timer);
+      reject(error);
+    };
     const destination = new Writable({
       write(part, _encoding, done) {
         parts.push(part);
@@ -68,11 +74,8 @@ export function renderWhole(element, nonce, identifierPrefix) {
         clearTimeout(timer);
         rendering.pipe(destination);
       },
-      onShellError: (error) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-      onError: (error) => void errors.push(error),
+      onShellError: fail,
+      onError: (error, info) => void (endsPage(info) ? fail(error) : errors.push(error)),
     });
     const timer = setTimeout(() => rendering.abort(tooLong()), LONGEST_MS);
   });

@@ -20,7 +20,7 @@ class Stream {
   #describe;
   /** @type {Map<string, Deferred>} */
   #deferred = new Map();
-  /** @type {{ pipe(destination: Writable): unknown, abort(reason: Error): void } | null} */
+  /** @type {{ pipe(destination: Writable): unknown, abort(reason: unknown): void } | null} */
   #source = null;
   /** @type {string | null} head elements that the next chunk brings along */
   #head = null;
@@ -29,6 +29,7 @@ class Stream {
   #window = STREAM_WINDOW;
   /** @type {(() => void) | null} */
   #held = null;
+  #opened = false;
   #ended = false;
   #destination = new Writable({
     write: (part, _encoding, done) => this.#write(part, done),
@@ -69,8 +70,10 @@ class Stream {
       deferred: (/** @type {string} */ name) => this.#entry(name).promise,
       onShellReady: (head = '') => queueMicrotask(() => this.#open(head)),
       onShellError: (/** @type {unknown} */ error) => this.fail(error),
-      onError: (/** @type {unknown} */ error) => {
-        if (!this.#ended && !isExpected(error)) this.#onError(error);
+      onError: (/** @type {unknown} */ error, /** @type {boolean} */ endsPage) => {
+        if (this.#ended || isExpected(error)) return;
+        if (this.#opened || !endsPage) this.#onError(error);
+        else this.#giveUp(error);
       },
     });
   }
@@ -116,9 +119,20 @@ class Stream {
     this.#destination.destroy();
   }
 
+  /**
+   * End a page of which nothing has been sent: its response can still have the status of an error.
+   *
+   * @param {unknown} error
+   */
+  #giveUp(error) {
+    this.fail(error);
+    queueMicrotask(() => this.#source?.abort(error)); // React is in the middle of its work
+  }
+
   /** @param {string} head */
   #open(head) {
     if (this.#ended) return;
+    this.#opened = true;
     this.#head = head;
     this.#source?.pipe(this.#destination);
   }

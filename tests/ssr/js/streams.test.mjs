@@ -48,6 +48,37 @@ test('the first chunk has the head, and all parts of one moment', async () => {
   assert.deepEqual(log.ended, [7]);
 });
 
+for (const [when, isSent] of [['before', false], ['after', true]]) {
+  test(`an error of the whole page, ${when} its shell is sent`, async () => {
+    const broken = new Error('broken');
+    const { log } = open((destination) => destination.end('shell'), {
+      shell: async (options) => {
+        if (!isSent) options.onError(broken, true);
+        options.onShellReady('');
+        await turn();
+        if (isSent) options.onError(broken, true);
+      },
+    });
+    await turn();
+    await turn();
+    assert.deepEqual(types(log), isSent ? [Type.CHUNK, Type.END] : [Type.ERROR]);
+    assert.deepEqual(log.ended, [7]);
+    assert.deepEqual(log.aborted, isSent ? [] : ['broken']);
+  });
+}
+
+test('an error in a part of a page that is caught there is only logged', async () => {
+  const { log } = open((destination) => destination.end('shell'), {
+    shell: (options) => {
+      options.onError(new Error('broken'), false);
+      options.onShellReady('');
+    },
+  });
+  await turn();
+  assert.deepEqual(types(log), [Type.CHUNK, Type.END]);
+  assert.deepEqual(log.errors, ['broken']);
+});
+
 test('a page without a part still has its head', async () => {
   const { log } = open((destination) => destination.end());
   await turn();

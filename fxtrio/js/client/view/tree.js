@@ -101,7 +101,7 @@ function between(state, parts, depth, node) {
       { value: depth },
       createElement(parts.loading.default),
     );
-    wrapped = createElement(Suspense, { fallback }, wrapped);
+    wrapped = createElement(Loading, { fallback }, wrapped);
   }
   if (boundaries === undefined) return wrapped;
   for (const boundary of boundaries) {
@@ -111,6 +111,17 @@ function between(state, parts, depth, node) {
   }
   return wrapped;
 }
+
+/**
+ * The boundary of a `loading.fxl`. It has a name that no component of an app can have: renders look
+ * for it in the stacks of errors (`../../render/page-errors.js`).
+ *
+ * @param {import('react').SuspenseProps} props
+ */
+export function Loading(props) {
+  return createElement(Suspense, props);
+}
+Loading.displayName = 'fx.Loading';
 
 /**
  * Return the properties of the innermost component.

@@ -345,6 +345,35 @@ test('an error in the shell is told, and nothing is sent', async () => {
   await assert.rejects(collect(renderers(Broken), makeState()), RangeError);
 });
 
+const BROKEN = h(function Broken() {
+  throw new RangeError('broken');
+});
+const PAGE = h('p', null, 'page');
+const around = (/** @type {any} */ { children }) => h(Suspense, null, children);
+const beside = (/** @type {any} */ { children }) => [h(Suspense, { key: 1 }, BROKEN), children];
+
+for (const { place, page, layouts = [], endsPage = false } of [
+  { place: 'a page', page: h('p', null, BROKEN), endsPage: true },
+  { place: 'a page in a boundary of a layout', page: BROKEN, layouts: [around], endsPage: true },
+  { place: 'a boundary of the page', page: h(Suspense, null, BROKEN) },
+  { place: 'a boundary of a layout', page: PAGE, layouts: [beside] },
+]) {
+  test(`an error in ${place} with a loading fallback`, async () => {
+    const state = makeState({ layouts: layouts.length });
+    state.page.loading = { module: '/l.js', depth: layouts.length };
+    const app = renderers(() => page, { layouts, loading: () => 'wait' });
+    /** @type {[string, boolean][]} */
+    const reported = [];
+    const onError = (/** @type {Error} */ { name }, /** @type {boolean} */ ends) =>
+      void reported.push([name, ends]);
+    await collect(app, state, { onError });
+    assert.deepEqual(reported, [['RangeError', endsPage]]);
+    const whole = async () => app.render(0, state);
+    if (endsPage) await assert.rejects(whole, RangeError);
+    else assert.match((await whole()).html, /<!--\$!-->/);
+  });
+}
+
 test('a reader that is slow is waited for', async () => {
   const never = new PassThrough({ highWaterMark: 10 });
   const rows = Array.from({ length: 20_000 }, (_, index) =>
