@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote, urlsplit
@@ -235,6 +235,22 @@ class FunctionInvalid(PlacedError):
 
     def __init__(self, key: str, name: str, cause: str) -> None:
         super().__init__(key, f"is {name!r}, {cause}")
+
+
+def named_function(
+    key: str, name: str, resolve: Callable[[str], object] | None, invalid: type[FunctionInvalid]
+) -> Callable[..., Any]:
+    """Return the function that the setting ``key`` names; without ``resolve`` there is none.
+
+    Raises ``invalid`` for a name that cannot be imported, or is that of something else.
+    """
+    try:
+        found = None if resolve is None else resolve(name)
+    except DottedNameUnknown as error:
+        raise invalid(key, name, f"which cannot be imported: {error.cause}") from error
+    if not callable(found):
+        raise invalid(key, name, "which is not a function")
+    return found
 
 
 def described(value: object) -> str:

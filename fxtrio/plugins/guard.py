@@ -8,9 +8,8 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from fxtrio.app_handle import App
-from fxtrio.errors import DottedNameUnknown, FunctionInvalid, Redirect
-from fxtrio.plugins.protocol import Resolver, cause_of_unresolved
+from fxtrio.errors import FunctionInvalid, Redirect, named_function
+from fxtrio.plugins.protocol import Resolver
 
 Guard = Callable[[Request], Awaitable[Response | Redirect | None]]
 """Lets a request pass with None, as route hooks do."""
@@ -24,28 +23,22 @@ class GuardInvalid(FunctionInvalid):
     )
 
 
-def resolve_guard(key: str, name: str, app: App) -> Guard:
+def resolve_guard(key: str, name: str, resolve: Resolver | None) -> Guard:
     """Return the guard that the setting ``key`` names. Raises GuardInvalid."""
-    try:
-        found = None if app.resolve is None else app.resolve(name)
-    except DottedNameUnknown as error:
-        raise GuardInvalid(key, name, f"which cannot be imported: {error.cause}") from error
-    if not callable(found):
-        raise GuardInvalid(key, name, "which is not a function")
+    found = named_function(key, name, resolve, GuardInvalid)
     if inspect.isfunction(found) and not inspect.iscoroutinefunction(found):
         raise GuardInvalid(key, name, "which is not async")
-    guard: Guard = found
-    return guard
+    return found
 
 
 def guard_mistakes(name: str, resolve: Resolver) -> dict[str, str]:
     """Return the error of the setting ``guard``, for `Plugin.mistakes`; "" is none."""
     if not name:
         return {}
-    if cause := cause_of_unresolved(name, resolve):
-        return {"guard": cause}
-    if not inspect.iscoroutinefunction(resolve(name)):
-        return {"guard": f"is {name!r}, which is not an async function"}
+    try:
+        resolve_guard("guard", name, resolve)
+    except GuardInvalid as error:
+        return {"guard": error.cause}
     return {}
 
 

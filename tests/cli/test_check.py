@@ -285,7 +285,7 @@ async def test_settings_that_plugins_need_are_named(root: Path) -> None:
     guarded = {"name": "jobs", "settings": {"guard": "web:guard"}}
     database = {"url": "sqlite:///data/app.db"}
     messages = await settings(root, {"web.py": code}, plugins=["auth", guarded], database=database)
-    assert messages == ["plugins.1.settings.guard is 'web:guard', which is not an async function"]
+    assert messages == ["plugins.1.settings.guard is 'web:guard', which is not async"]
     messages = await settings(root, {"web.py": code}, plugins=["auth", "jobs"], database=database)
     assert messages == [
         "plugins.1.settings.users is needed: the addresses of those who may see the page. "

@@ -13,7 +13,7 @@ import trio
 from fxtrio.app_handle import App
 from fxtrio.callables import awaitable, contain
 from fxtrio.context import current
-from fxtrio.errors import DottedNameUnknown, FunctionInvalid
+from fxtrio.errors import FunctionInvalid, named_function
 from fxtrio.log_limit import LOGGERS, SERVER
 from fxtrio.plugins.error_reports.report import ErrorReport, is_defect, report_of
 from fxtrio.plugins.protocol import NoSettings, Plugin, PluginFailed
@@ -125,14 +125,8 @@ class ErrorReportsPlugin(Plugin[NoSettings]):
                 nursery.cancel_scope.cancel("the app has ended")
 
     def _function(self, app: App) -> Callable[[ErrorReport], Awaitable[object]]:
-        name = self.config.observability.errors
-        try:
-            found = None if app.resolve is None else app.resolve(name)
-        except DottedNameUnknown as error:
-            cause = f"which cannot be imported: {error.cause}"
-            raise ErrorFunctionInvalid("observability.errors", name, cause) from error
-        if not callable(found):
-            raise ErrorFunctionInvalid("observability.errors", name, "which is not a function")
+        setting, name = "observability.errors", self.config.observability.errors
+        found = named_function(setting, name, app.resolve, ErrorFunctionInvalid)
         return awaitable(found, "reports")
 
 

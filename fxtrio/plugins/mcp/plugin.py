@@ -85,7 +85,7 @@ class McpPlugin(Plugin[McpSettings]):
         if find_spec("mcp") is None:
             raise ExtraMissing("plugins: mcp", "mcp", "mcp")
         settings = self.settings
-        guard = resolve_guard("mcp: guard", settings.guard, app) if settings.guard else None
+        guard = resolve_guard("mcp: guard", settings.guard, app.resolve) if settings.guard else None
         served = Served(self._access(guard), Calls(settings.calls))
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._run, app, served)

@@ -147,7 +147,7 @@ class MetricsPlugin(Plugin[NoSettings]):
 
     def _guard(self, app: App) -> Guard | None:
         name = self.config.observability.metrics_guard
-        return resolve_guard("observability.metricsGuard", name, app) if name else None
+        return resolve_guard("observability.metricsGuard", name, app.resolve) if name else None
 
     async def _answer(self, request: Request) -> Response:
         metrics = self._metrics

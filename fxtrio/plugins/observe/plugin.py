@@ -66,7 +66,7 @@ class ObservePlugin(Plugin[ObserveSettings]):
     async def open(self, app: App) -> AsyncIterator[None]:
         """Answer for as long as the app runs. Raises GuardInvalid."""
         name = self.settings.guard
-        guard = resolve_guard("observe: guard", name, app) if name else None
+        guard = resolve_guard("observe: guard", name, app.resolve) if name else None
         named = _Named()
         with open_observer() as loop:
             app.spans.add(named)

@@ -64,7 +64,7 @@ class StudioPlugin(Plugin[StudioSettings]):
     @asynccontextmanager
     async def open(self, app: App) -> AsyncIterator[None]:
         """Listen to requests and jobs for as long as the app runs. Raises GuardInvalid."""
-        guard = resolve_guard("studio: guard", self.settings.guard, app)
+        guard = resolve_guard("studio: guard", self.settings.guard, app.resolve)
         timings = Timings(hidden=self.config.base_url + self.settings.path, log=None)
         with open_observer() as loop:
             app.spans.add(timings)

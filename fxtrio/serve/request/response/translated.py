@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse
 
 from fxtrio.application_errors import application_error
 from fxtrio.context import current
-from fxtrio.errors import DottedNameUnknown, FunctionInvalid
+from fxtrio.errors import FunctionInvalid, named_function
 from fxtrio.serve.request.audience import AUDIENCE, Audience
 from fxtrio.tracebacks import trimmed
 
@@ -34,13 +34,8 @@ def translate_of(name: str, resolve: Callable[[str], object]) -> Translate | Non
     """Return the function that a setting names, None for "". Raises TranslateInvalid."""
     if not name:
         return None
-    try:
-        found = resolve(name)
-    except DottedNameUnknown as error:
-        raise TranslateInvalid(
-            "translate", name, f"which cannot be imported: {error.cause}"
-        ) from None
-    if not callable(found) or inspect.iscoroutinefunction(found):
+    found = named_function("translate", name, resolve, TranslateInvalid)
+    if inspect.iscoroutinefunction(found):
         raise TranslateInvalid("translate", name, "which is not a function without async")
     return found
 
