@@ -19,10 +19,12 @@ from starlette.types import ASGIApp
 from fxtrio.app import create_app
 from fxtrio.application import Application
 from fxtrio.cli import main
+from fxtrio.cli.import_check.importer import explain
 from fxtrio.cli.output import find_app
 from fxtrio.cli.serve import serve_options
 from fxtrio.compile.build import compile_server
 from fxtrio.config import load_config
+from fxtrio.errors import FxtrioError, PlacedError, SeveralProblems
 from fxtrio.server.supervise.application.lifespan import Lifespan, StartFailed
 from fxtrio.server.supervise.hypercorn_config import make_config
 from fxtrio.server.supervise.options import ServeOptions
@@ -220,3 +222,25 @@ def test_a_defect_keeps_its_traceback(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr("fxtrio.cli.jobs.worker.load_config", fail)
     result = work(tmp_path, {"pages/index.fxl": page("x = 1")}, monkeypatch)
     assert isinstance(result.exception, LookupError)
+
+
+OTHERS = "they say: no such host. Is it running"
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (PlacedError("db", OTHERS, "Start it"), (f"db: {OTHERS}", "Start it")),
+        (PlacedError("db", OTHERS), (f"db: {OTHERS}", "See 'fx docs PlacedError'")),
+        (PlacedError("", "no. No", "Do it.  Or leave it."), ("no. No", "Do it. Or leave it")),
+        (PlacedError("a", "b\nc", "d", output="e"), ("a: b c", "d")),
+        (
+            SeveralProblems(["a: b. C.", "d: e. F."]),
+            ("a: b. C. d: e. F", "See 'fx docs SeveralProblems'"),
+        ),
+    ],
+)
+def test_all_that_an_error_of_the_framework_says_is_printed(
+    error: FxtrioError, told: tuple[str, str]
+) -> None:
+    assert explain(error) == told

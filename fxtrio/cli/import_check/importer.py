@@ -26,7 +26,7 @@ from fxtrio.compile.check import pyxle_migration
 from fxtrio.compile.check.names.unresolved_imports import name_remedy
 from fxtrio.compile.problems import Problem
 from fxtrio.compile.source import read_bytes
-from fxtrio.errors import FxtrioError
+from fxtrio.errors import FxtrioError, PlacedError
 from fxtrio.manifest import MODULE_PREFIX
 from fxtrio.tracebacks import is_application
 
@@ -132,14 +132,25 @@ def explain(error: BaseException) -> tuple[str, str]:
             "Set it for commands of fx, too",
         )
     if isinstance(error, FxtrioError):
-        cause, _, remedy = str(error).splitlines()[0].rstrip(".").rpartition(". ")
-        return (cause, remedy) if cause else (remedy, f"See 'fx docs {type(error).__name__}'")
+        return _of_framework(error)
     if isinstance(error, ImportError) and (found := _NO_NAME.match(str(error))):
         return _no_name(*found.groups())
     cause_text = _last_line(error)
     if isinstance(error, OSError):  # ConnectionRefusedError, TimeoutError, FileNotFoundError
         return cause_text, _START
     return cause_text, "Fix this line: the app cannot start while it fails"
+
+
+def _of_framework(error: FxtrioError) -> tuple[str, str]:
+    remedy = f"See 'fx docs {type(error).__name__}'"
+    if not isinstance(error, PlacedError):  # several problems, each with its remedy
+        return _one_line(str(error)), remedy
+    cause = f"{error.place}: {error.cause}" if error.place else error.cause
+    return _one_line(cause), _one_line(error.remedy) or remedy
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split()).rstrip(".")
 
 
 def _no_module(name: str) -> tuple[str, str]:
