@@ -221,6 +221,35 @@ def test_python_that_does_not_parse_comes_with_a_remedy_of_its_own(code: str, re
     assert f". {remedy}" in first
 
 
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "from fxtrio import server",
+            "'fxtrio' has no 'server'. Write 'from fx.runtime import server'.",
+        ),
+        ("from fxtrio import db", "'fxtrio' has no 'db'. Write 'from fx.db import db'."),
+        (
+            "from fxtrio import subscribe",
+            "'fxtrio' has no 'subscribe'. Write 'from fx.realtime import subscribe'.",
+        ),
+        ("from fx import job", "'fx' has no 'job'. Write 'from fx.jobs import job'."),
+        ("from fx.db import annotations", "'fx.db' has no 'annotations'. Import one of "),
+        ("from fxtrio.runtime import inspect", "'fxtrio.runtime' has no 'inspect'. Import one of "),
+        ("from fxtrio.plugins.auth import plugin", ""),
+        ("from fxtrio.plugins import Plugin, auth", ""),
+        ("from fxtrio import create_app, plugins, __version__", ""),
+        ("from fx import db, testing, __version__", ""),
+        ("from fx.testing import open_app, simulate", ""),
+        ("from fxtrio.errors import FxtrioError", ""),
+    ],
+)
+def test_only_what_the_framework_offers_can_be_imported(line: str, told: str) -> None:
+    text = f"{line}\n\nif True:\n    from fxtrio import nothing\n"
+    found = [one.partition(": ")[2][: len(told)] for one in problems_of(text)]
+    assert found == ([told] if told else [])
+
+
 def test_an_f_string_whose_value_has_no_end_is_a_problem() -> None:
     found = problems_of('x = f"{a"\n')
     assert found[0].endswith("Write '}' after the value.")

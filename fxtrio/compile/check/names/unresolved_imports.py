@@ -19,10 +19,11 @@ from fxtrio.compile.bundling.extras import install_remedy
 from fxtrio.compile.check.names.bindings import names_of
 from fxtrio.compile.check.pyxle_migration import is_foreign
 from fxtrio.compile.split.python_statements import Broken, nodes_of, parse_module
-from fxtrio.compile.split.suggestions import HOMES, import_remedy
+from fxtrio.compile.split.suggestions import HOMES
 
 _FRAMEWORK = ("fx", "fxtrio")
 _FRAMEWORK_ROOT = Path(__file__).parents[4]
+_PUBLIC_PARTS = frozenset({"plugins"})  # of the package fxtrio; others are its own
 _MOST_LISTED = 6  # names in a remedy
 _OPTIONAL = (ast.Try, ast.TryStar, ast.With, ast.If)
 
@@ -155,9 +156,16 @@ def _no_name(module: str, name: str, known: set[str]) -> tuple[str, str]:
         own = {file.stem for file in (_FRAMEWORK_ROOT / framework).glob("[!_]*.py")}
         remedy = name_remedy(module, [f"{framework}.{one}" for one in sorted(own)])
         return f"there is no module {module!r}", remedy
-    is_elsewhere = framework in _FRAMEWORK and name in HOMES
-    remedy = import_remedy(name) if is_elsewhere else name_remedy(name, known)
+    home = _home_of(name) if framework in _FRAMEWORK else ""
+    remedy = f"Write 'from {home} import {name}'" if home else name_remedy(name, known)
     return f"{module!r} has no {name!r}", remedy
+
+
+def _home_of(name: str) -> str:
+    """Return the module with a name that the framework offers; "" for any other name."""
+    modules = (f"fx.{file.stem}" for file in sorted((_FRAMEWORK_ROOT / "fx").glob("[!_]*.py")))
+    homes = (module for module in modules if name in (_names_of_framework(module, "") or ()))
+    return HOMES.get(name) or next(homes, "")
 
 
 def name_remedy(name: str, known: Iterable[str]) -> str:
@@ -184,10 +192,14 @@ def _is_there(module: str, root: Path) -> bool:
 
 
 def _names_in(module: str, name: str, root: Path) -> set[str] | None:
-    """Return the names of ``module``; None when they are not known, or ``name`` is a part of it."""
+    """Return the names of ``module``; None when they are not known, or ``name`` is a part of it.
+
+    Those of the framework's modules are what they offer, and not what they import themselves.
+    """
     framework = module.partition(".")[0] in _FRAMEWORK
     path = (_FRAMEWORK_ROOT if framework else root).joinpath(*module.split("."))
-    if (path / f"{name}.py").is_file() or (path / name).is_dir():
+    is_part = (path / f"{name}.py").is_file() or (path / name).is_dir()
+    if is_part and (module != "fxtrio" or name in _PUBLIC_PARTS):
         return None
     files = (path / "__init__.py", path.with_suffix(".py"))
     file = next((file for file in files if file.is_file()), None)
@@ -199,5 +211,19 @@ def _names_in(module: str, name: str, root: Path) -> set[str] | None:
         return None
     if isinstance(parsed, Broken):
         return None
+    offered = _offered(parsed) if framework else None
+    if offered is not None:
+        return offered
     bound = names_of(parsed.body).bound
     return None if bound & {"*", "__getattr__"} else bound
+
+
+def _offered(module: ast.Module) -> set[str] | None:
+    """Return the names in ``__all__`` of a module; None where it is not a plain list."""
+    for node in module.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            try:
+                return set(ast.literal_eval(node.value))
+            except ValueError:
+                return None
+    return None
