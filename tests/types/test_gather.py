@@ -324,3 +324,70 @@ async def load(request):
 
     [found] = load_types(dump_types(types)).pages
     assert Printer().type(found.data) == '{ half: string; "\\ufffd": number }'
+
+
+MODELS = """from __future__ import annotations
+
+from enum import Enum
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel
+
+Kind = TypeVar("Kind")
+
+
+class Mark(Enum):
+    NEW = "new"
+
+
+class Branch(BaseModel):
+    mark: Mark
+    leaves: list[Leaf] = []
+    branches: list[Branch] = []
+
+
+class Leaf(BaseModel):
+    mark: Mark
+    on: Branch | None = None
+
+
+class Box(BaseModel, Generic[Kind]):
+    inside: Kind
+    leaf: Leaf
+"""
+
+
+async def test_a_model_has_one_name_wherever_it_is(tmp_path: Path) -> None:
+    page = """from models import Box, Branch, Leaf
+
+
+@server
+async def load(request) -> {data}:
+    return {{}}
+
+
+@action
+async def add(request, branch: Branch) -> {result}:
+    return {{}}
+"""
+    types = await types_of(
+        tmp_path,
+        {
+            "models.py": MODELS,
+            "pages/index.fxl": page.format(data="Leaf", result="Box[int]"),
+            "pages/next.fxl": page.format(data="Box[Leaf]", result="dict[str, Branch]"),
+        },
+    )
+    named = {
+        one.name: Printer().type(one.shape) for page in types.pages for one in page.definitions
+    }
+    assert named == {
+        "Box_Leaf_": "{ inside: Leaf; leaf: Leaf }",
+        "Box_int_": "{ inside: number; leaf: Leaf }",
+        "Branch": "{ mark: Mark; leaves: Leaf[]; branches: Branch[] }",
+        "BranchInput": "{ mark: MarkInput; leaves?: LeafInput[]; branches?: BranchInput[] }",
+        "Leaf": "{ mark: Mark; on: Branch | null }",
+        "LeafInput": "{ mark: MarkInput; on?: BranchInput | null }",
+        "Mark": '"new"',
+        "MarkInput": '"new"',
+    }

@@ -138,7 +138,7 @@ class Shaper:
         if issubclass(kind, UploadFile):
             return Plain("string", "file") if self.incoming else _odd(kind)
         if is_pydantic(kind):
-            read = PydanticReader(self.sources, self.definitions, self.incoming)
+            read = PydanticReader(self.sources, self.definitions, self.incoming, self._named)
             return self._name(annotation, lambda: read.shape(annotation))
         if class_keys(kind, incoming=self.incoming) is not None:
             if is_sent_as_list(kind) and not self.incoming:

@@ -30,6 +30,9 @@ from fxtrio.tools.types.python.shapes import (
 )
 from fxtrio.tools.types.python.sources import Sources
 
+_CLASS = "class"
+"""The class that a schema is of: no keyword of JSON Schema."""
+
 
 def is_pydantic(kind: Any) -> bool:
     """Whether a class is a pydantic model."""
@@ -43,6 +46,8 @@ class PydanticReader:
     sources: Sources
     definitions: Definitions
     incoming: bool
+    named: dict[Any, str]
+    """The name of each class that has been met, among them the one that is read; it grows."""
 
     def shape(self, kind: Any) -> Shape:
         """Return the shape of a model."""
@@ -52,19 +57,32 @@ class PydanticReader:
             message = str(error).partition("\n")[0].rstrip(".")
             return UnknownType(f"pydantic has no JSON Schema of {kind.__name__}: {message}")
         inner = schema.pop("$defs", {})
-        names = {
-            one: self.definitions.reserve(one.rpartition("__")[2], incoming=self.incoming)
-            for one in inner
-        }
-        classes = {one.__name__: one for one in _models_in(kind, set())}
+        names, unread = self._names(inner)
         reader = SchemaReader(names, lax=self.incoming)
-        for one, part in inner.items():
-            found = classes.get(one)
-            shape = self._placed(reader.shape(part), found)
-            place = None if found is None else self.sources.place_of_class(found)
-            python = "" if found is None else f"{found.__module__}.{found.__qualname__}"
+        for one in unread:
+            found = inner[one].get(_CLASS)
+            model = found if is_pydantic(found) else None
+            shape = self._placed(reader.shape(inner[one]), model)
+            place = None if model is None else self.sources.place_of_class(model)
+            python = "" if model is None else f"{model.__module__}.{model.__qualname__}"
             self.definitions.fill(names[one], shape, place, python)
+        if "$ref" in schema:  # the model refers to itself
+            schema = inner[schema["$ref"].rpartition("/")[2]]
         return self._placed(reader.shape(schema), kind)
+
+    def _names(self, inner: Mapping[str, Any]) -> tuple[dict[str, str], list[str]]:
+        """Return the names of the ``$defs`` of a schema, and those whose classes are new."""
+        names, unread = dict[str, str](), list[str]()
+        for one, part in inner.items():
+            found = part.get(_CLASS)
+            # What pydantic makes of an enum or a dataclass differs from what the encoder makes.
+            key = found if is_pydantic(found) else (PydanticReader, found)
+            if found is None or key not in self.named:
+                wanted = one.rpartition("__")[2] if found is None else found.__name__
+                self.named[key] = self.definitions.reserve(wanted, incoming=self.incoming)
+                unread.append(one)
+            names[one] = self.named[key]
+        return names, unread
 
     def _placed(self, shape: Shape, kind: Any) -> Shape:
         """Return an object's shape with the places of its keys."""
@@ -84,7 +102,8 @@ class PydanticReader:
 def schema_of(kind: Any, *, incoming: bool) -> dict[str, Any]:
     """Return the JSON Schema of a model, as bodies may be or as it is sent.
 
-    Raises what pydantic and the hooks of the model raise.
+    Schemas of classes have the class at `_CLASS`. Raises what pydantic and the hooks of the
+    model raise.
     """
     from pydantic.json_schema import GenerateJsonSchema
 
@@ -104,6 +123,18 @@ def schema_of(kind: Any, *, incoming: bool) -> dict[str, Any]:
                 module = str(getattr(schema["function"], "__module__", ""))
                 return None if module.partition(".")[0] == "pydantic" else {}
             return found
+
+        def model_schema(self, schema: Any) -> dict[str, Any]:
+            return {**super().model_schema(schema), _CLASS: schema["cls"]}
+
+        def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+            return {**super().dataclass_schema(schema), _CLASS: schema["cls"]}
+
+        def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
+            return {**super().typed_dict_schema(schema), _CLASS: schema.get("cls")}
+
+        def enum_schema(self, schema: Any) -> dict[str, Any]:
+            return {**super().enum_schema(schema), _CLASS: schema["cls"]}
 
         def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
             """Let what pydantic cannot describe, such as a file, be anything."""
