@@ -27,6 +27,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "atomic_write",
             "cache_folder",
             "deferred",
+            "git_ignore",
             "heap",
             "isolation",
             "server/header_fields",

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from fxtrio.tools.lsp.answers.document_symbols import SavedFiles
+from fxtrio.tools.lsp.answers.project_texts import CLIENT_CODE, texts_of
 from tests.lsp.editor import known, open_editor
 from tests.lsp.test_across import FILES, Asking, place
 from tests.trees import write_tree
@@ -97,6 +98,35 @@ async def test_a_search_finds_components_in_files_of_their_own(tmp_path: Path) -
     }
     assert [(one["name"], one["containerName"]) for one in colours] == [
         ("COLOURS", "parts/colours.js")
+    ]
+
+
+def test_what_is_built_or_ignored_is_not_searched(tmp_path: Path) -> None:
+    bundle = "export const Part = 1;\n"
+    write_tree(
+        tmp_path,
+        {
+            ".git/HEAD": "ref: refs/heads/main\n",
+            ".gitignore": "/generated/\n",
+            **{f"app/{folder}/a{n}.js": bundle for folder in ("build", "dist") for n in range(501)},
+            "generated/above.js": bundle,
+            "app/generated/part.js": bundle,
+            "app/made/.gitignore": "*\n!kept.js\n",
+            "app/made/part.js": bundle,
+            "app/made/kept.js": bundle,
+            "app/parts/build/part.js": bundle,
+            "app/parts/.gitignore": "*.min.js\n",
+            "app/parts/part.min.js": bundle,
+            "app/pages/part.jsx": bundle,
+        },
+    )
+    root = tmp_path / "app"
+    found = [file.relative_to(root).as_posix() for file, _ in texts_of(root, CLIENT_CODE)]
+    assert found == [
+        "generated/part.js",
+        "made/kept.js",
+        "pages/part.jsx",
+        "parts/build/part.js",
     ]
 
 

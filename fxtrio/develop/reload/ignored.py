@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import attrs
-from pathspec import GitIgnoreSpec
 from watchfiles import Change, DefaultFilter
 
 from fxtrio.config import CONFIG_FILE, read_config
+from fxtrio.git_ignore import GIT_FILE, Patterns, files_around
 from fxtrio.manifest import FILE_NAME
 from fxtrio.manifest import FOLDERS as DEVELOPMENT
 
-GIT_FILE = ".gitignore"
 INSTALLED = (
     "node_modules/.package-lock.json",  # npm
     "node_modules/.modules.yaml",  # pnpm
@@ -95,9 +93,7 @@ class Ignored:
     root: Path
     """The project folder, without symbolic links in it."""
 
-    _specs: list[tuple[Path, GitIgnoreSpec]] = attrs.field(factory=list)
-    """The last decides. Each counts from a folder on."""
-
+    _patterns: Patterns = attrs.field(init=False, factory=Patterns)
     _output: frozenset[tuple[int, int]] = attrs.field(
         init=False, factory=lambda: frozenset(_outputs())
     )
@@ -110,11 +106,10 @@ class Ignored:
     def read(self) -> None:
         """Read all patterns again."""
         config = read_config(self.root)[0]
-        self._specs = [
-            (self.root, _spec(_ALWAYS)),
-            *((file.parent, _spec(_lines(file))) for file in _git_files(self.root)),
-            (self.root, _spec((*_NEVER, *config.dev.ignore))),
-        ]
+        patterns = Patterns().of(self.root, _ALWAYS)
+        for file in _git_files(self.root):
+            patterns = patterns.of_file(file)
+        self._patterns = patterns.of(self.root, (*_NEVER, *config.dev.ignore))
 
     def lets_pass(self, change: Change, path: str) -> bool:
         """Return whether the change of a file is to be acted on: a filter of watchfiles."""
@@ -140,13 +135,7 @@ class Ignored:
 
     def covers(self, file: Path, *, is_folder: bool = False) -> bool:
         """Return whether ``file``, an absolute path, is ignored."""
-        end = "/" if is_folder else ""
-        for folder, spec in reversed(self._specs):
-            if file.is_relative_to(folder):
-                found = spec.check_file(file.relative_to(folder).as_posix() + end).include
-                if found is not None:
-                    return found
-        return False
+        return self._patterns.covers(file, is_folder=is_folder)
 
 
 def _outputs() -> Iterator[tuple[int, int]]:
@@ -156,33 +145,9 @@ def _outputs() -> Iterator[tuple[int, int]]:
             yield found.st_dev, found.st_ino
 
 
-def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:
-    return GitIgnoreSpec.from_lines(patterns)
-
-
-def _lines(file: Path) -> list[str]:
-    """Return the lines of a file that are patterns; Git passes over others, too."""
-    try:
-        lines = file.read_text("utf-8", errors="replace").splitlines()
-    except OSError:  # deleted since
-        return []
-    return [line for line in lines if _is_pattern(line)]
-
-
-def _is_pattern(line: str) -> bool:
-    try:
-        _spec([line])
-    except (ValueError, re.error):  # such as one that is half written
-        return False
-    return True
-
-
 def _git_files(root: Path) -> Iterator[Path]:
     """Yield the `.gitignore` files that count in ``root``, outermost first."""
-    around = [root, *root.parents]
-    top = next((index for index, folder in enumerate(around) if (folder / ".git").exists()), 0)
-    for folder in reversed(around[1 : top + 1]):
-        yield folder / GIT_FILE
+    yield from files_around(root)
     for place, folders, files in os.walk(root):
         is_environment = ENVIRONMENT in files and place != str(root)
         folders[:] = [] if is_environment else sorted(set(folders) - FOLDERS)
