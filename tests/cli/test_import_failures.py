@@ -228,7 +228,7 @@ OTHERS = "they say: no such host. Is it running"
 
 
 @pytest.mark.parametrize(
-    ("error", "told"),
+    ("error", "expected"),
     [
         (PlacedError("db", OTHERS, "Start it"), (f"db: {OTHERS}", "Start it")),
         (PlacedError("db", OTHERS), (f"db: {OTHERS}", "See 'fx docs PlacedError'")),
@@ -241,6 +241,6 @@ OTHERS = "they say: no such host. Is it running"
     ],
 )
 def test_all_that_an_error_of_the_framework_says_is_printed(
-    error: FxtrioError, told: tuple[str, str]
+    error: FxtrioError, expected: tuple[str, str]
 ) -> None:
-    assert explain(error) == told
+    assert explain(error) == expected

@@ -222,7 +222,7 @@ def test_python_that_does_not_parse_comes_with_a_remedy_of_its_own(code: str, re
 
 
 @pytest.mark.parametrize(
-    ("line", "told"),
+    ("line", "expected"),
     [
         (
             "from fxtrio import server",
@@ -244,10 +244,10 @@ def test_python_that_does_not_parse_comes_with_a_remedy_of_its_own(code: str, re
         ("from fxtrio.errors import FxtrioError", ""),
     ],
 )
-def test_only_what_the_framework_offers_can_be_imported(line: str, told: str) -> None:
+def test_only_what_the_framework_offers_can_be_imported(line: str, expected: str) -> None:
     text = f"{line}\n\nif True:\n    from fxtrio import nothing\n"
-    found = [one.partition(": ")[2][: len(told)] for one in problems_of(text)]
-    assert found == ([told] if told else [])
+    found = [one.partition(": ")[2][: len(expected)] for one in problems_of(text)]
+    assert found == ([expected] if expected else [])
 
 
 def test_an_f_string_whose_value_has_no_end_is_a_problem() -> None:
