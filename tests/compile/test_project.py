@@ -420,7 +420,7 @@ def test_python_that_was_right_is_checked_again_only_when_it_is_another(
 
 
 @pytest.mark.parametrize("mark", ["", "@server\n"])
-def test_the_python_half_is_not_read_again_for_another_ui_half(
+def test_the_server_half_is_not_read_again_for_another_client_half(
     mark: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     python = f"{mark}async def load(request):\n    return {{}}\n\n\n"
