@@ -1,4 +1,6 @@
-"""All that is private of Trio: the order of its tasks, and the way to its worker threads.
+"""What is private of Trio: the order of its tasks, and the way to its worker threads.
+
+Its event loop is in `event_loop`, and its deadlines are in `timers`.
 
 There is no public way. What each part relies on is tested against the installed version by
 `tests/simulation/test_trio_internals.py`.
@@ -11,7 +13,7 @@ from contextlib import contextmanager
 from functools import partial
 from math import inf
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 import trio._core._run
 import trio._threads
@@ -55,35 +57,6 @@ def ordered_by(ordering: Ordering) -> Iterator[None]:
         _run._ALLOW_DETERMINISTIC_SCHEDULING, _run._r = before
 
 
-@contextmanager
-def polled_when_needed() -> Iterator[None]:
-    """Let runs in the block ask the kernel for events only when one may have come.
-
-    A turn of the event loop is short enough here that the question is a twentieth of it.
-    """
-    manager: Any = _run.TheIOManager
-    get_events, context = manager.get_events, _run.GLOBAL_RUN_CONTEXT
-    wakeups: dict[Any, int] = {}  # descriptors by which threads call into a run
-
-    def get_needed(self: Any, timeout: float) -> Any:
-        if not timeout:
-            queue = context.runner.entry_queue
-            waiting = getattr(self, "_registered", None)  # by descriptor; Windows has no such table
-            if waiting is not None and not (queue.queue or queue.idempotent_queue):
-                wakeup = wakeups.get(self)
-                if wakeup is None:
-                    wakeup = wakeups[self] = queue.wakeup.wakeup_sock.fileno()
-                if not waiting or (len(waiting) == 1 and wakeup in waiting):
-                    return ()
-        return get_events(self, timeout)
-
-    manager.get_events = get_needed
-    try:
-        yield
-    finally:
-        manager.get_events = get_events
-
-
 def virtual_clock() -> MockClock:
     """Return a clock that jumps to the next deadline as soon as every task waits.
 
@@ -122,7 +95,7 @@ def call_as_thread(call: Callable[[], Any]) -> Any:
     before = dict(here)
     is_cancelled = before["task"]._cancel_status.effectively_cancelled
     here.clear()
-    parent.cancel_register = [_raise_cancelled if is_cancelled else None]
+    parent.cancel_register = [raise_cancelled if is_cancelled else None]
     try:
         return call()
     finally:
@@ -130,7 +103,8 @@ def call_as_thread(call: Callable[[], Any]) -> Any:
         here.update(before)
 
 
-def _raise_cancelled() -> None:
+def raise_cancelled() -> NoReturn:
+    """Raise what Trio raises where a task is cancelled."""
     error: Any = trio.Cancelled
     raise error._create()
 
