@@ -4,7 +4,8 @@ A handler that returns closes with 1000, one that raises with 1011 (1013 if only
 is unreachable), and a shutdown with 1001; the code that admitted the client may close it with
 another code (`Ending`). When the client disconnects first, a receiving handler gets the
 disconnect, a sending one WebSocketDisconnect, and any other is cancelled: at once if it has
-never received, else after a grace period.
+never received, else after a grace period. One that outlives its client for so long is logged,
+also if it does not end then.
 """
 
 from __future__ import annotations
@@ -70,18 +71,15 @@ async def serve_websocket(
             async with trio.open_nursery() as nursery:
                 inbox.give_up = nursery.cancel_scope.cancel
                 await inbox.read_handshake()
-                nursery.start_soon(_attend, inbox, nursery, grace)
+                nursery.start_soon(_attend, inbox, nursery, place, grace)
                 try:
                     await handler(socket)
                 except BaseException as raised:
                     # Not in a variable: this frame is in its traceback, and holds all there is.
                     code, reason = _judge(application_error(raised), place, socket)
+                finally:
+                    inbox.end()
                 nursery.cancel_scope.cancel()
-            if inbox.overdue:
-                log.warning(
-                    "%s ran for %g s after its client had disconnected, and was cancelled",
-                    *(place, grace),
-                )
         except BaseException:
             ending = find_ending(ws.scope)
             said = None if ending is None else ending.closing
@@ -131,14 +129,29 @@ def _valid(message: Message, place: str) -> Message:
     }
 
 
-async def _attend(inbox: Inbox, nursery: trio.Nursery, grace: float) -> None:
+async def _attend(inbox: Inbox, nursery: trio.Nursery, place: str, grace: float) -> None:
     """Read ahead until the client disconnects, then see to it that the handler ends."""
-    await inbox.run()
-    if inbox.wanted:
-        inbox.end_after(grace, nursery.cancel_scope)
-    else:
+    try:
+        await inbox.run()
+    except trio.Cancelled:  # and the handler with it, if it is not over
+        await _wait_end(inbox, nursery, place, grace)
+        raise
+    if not inbox.wanted:
         nursery.cancel_scope.cancel()
-    await inbox.part(nursery)
+    await _wait_end(inbox, nursery, place, grace)
+
+
+async def _wait_end(inbox: Inbox, nursery: trio.Nursery, place: str, grace: float) -> None:
+    """Wait for the end of the handler; log and cancel it when the grace is over."""
+    if await inbox.wait_end(nursery, grace):
+        return
+    if inbox.disconnect is None:
+        log.warning("%s still runs %g s after it was cancelled", place, grace)
+    else:
+        log.warning(
+            "%s ran for %g s after its client had disconnected, and was cancelled", place, grace
+        )
+    nursery.cancel_scope.cancel()
 
 
 def _judge(failure: BaseException, place: str, socket: WebSocket) -> tuple[int, str]:

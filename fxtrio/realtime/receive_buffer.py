@@ -29,6 +29,9 @@ CAPACITY_BYTES = 64 * 1024
 DEAF_AFTER = 10.0
 """How long a full buffer waits for a handler to begin to receive (seconds)."""
 
+_TURNS = 4
+"""Turns of the event loop in which a handler ends that leaves a channel, and does no more."""
+
 _KEY = "fx.inbox"
 
 _Callbacks = dict[Callable[[], Awaitable[None]], None]
@@ -90,8 +93,10 @@ class Inbox:
         self._backlog = Backlog(address, self._discard)
         self._readers = trio.lowlevel.ParkingLot()
         self._pump: trio.lowlevel.ParkingLot | None = None  # once the buffer has been full
-        self._scope: trio.CancelScope | None = None  # of the handler, once it has to end
+        self._over = False  # whether the handler has ended
+        self._ended: trio.Event | None = None  # set then, once somebody waits for it
         self._grace = 0.0
+        self._waiting: trio.CancelScope | None = None  # of who waits for it, for as long as that
         self._callbacks: _Callbacks = {}
 
     @property
@@ -112,23 +117,32 @@ class Inbox:
                 await self._wait_for_space()
             self._take(message)
 
-    async def part(self, nursery: trio.Nursery) -> None:
-        """Call those who wait for the disconnect. None waits for another; one needs no task."""
-        callbacks = tuple(self._callbacks)
-        for callback in callbacks[1:]:
-            nursery.start_soon(callback)
-        for callback in callbacks[:1]:
-            await callback()
+    def end(self) -> None:
+        """Note that the handler has ended. Whoever waits for that goes on."""
+        self._over = True
+        if self._ended is not None:
+            self._ended.set()
 
-    def end_after(self, grace: float, scope: trio.CancelScope) -> None:
-        """Cancel the handler, ``scope``, once it has received nothing for ``grace`` seconds."""
-        self._grace, self._scope = grace, scope
-        scope.deadline = trio.current_time() + grace
+    async def wait_end(self, nursery: trio.Nursery, grace: float) -> bool:
+        """Wait for the handler; return False once it has received nothing for ``grace`` seconds.
 
-    @property
-    def overdue(self) -> bool:
-        """Whether that is over: the handler was cancelled, whatever it made of it."""
-        return self._scope is not None and trio.current_time() >= self._scope.deadline
+        Shielded for as long, since a handler may outlive its cancellation. Those who wait for the
+        disconnect are called in ``nursery``.
+        """
+        # Most end when they learn of it. They need no event, and nobody to leave their channels.
+        for _ in range(_TURNS):
+            if self._over:
+                return True
+            await trio.lowlevel.cancel_shielded_checkpoint()
+        if self.disconnect is not None:
+            for callback in tuple(self._callbacks):
+                nursery.start_soon(callback)
+        self._grace, self._ended = grace, trio.Event()
+        with trio.move_on_after(grace, shield=True) as self._waiting:
+            while not self._over:
+                await self._ended.wait()
+        self._waiting = None
+        return self._over
 
     async def receive(self) -> Message:
         """Return the next message; after the last one, the disconnect, again and again.
@@ -147,8 +161,8 @@ class Inbox:
                 return self.disconnect
             await self._readers.park()
         message = self._messages.popleft()
-        if self._scope is not None and not self.overdue:
-            self._scope.deadline = trio.current_time() + self._grace
+        if self._waiting is not None:
+            self._waiting.deadline = trio.current_time() + self._grace
         self._bytes -= _size(message)
         if self._pump is not None:
             self._pump.unpark()
@@ -157,7 +171,7 @@ class Inbox:
         return message
 
     def on_disconnect(self, callback: Callable[[], Awaitable[None]]) -> _Registered:
-        """Return a block; `part` calls ``callback`` when the client disconnects within it."""
+        """Return a block; `wait_end` calls ``callback`` when the client disconnects within it."""
         return _Registered(self._callbacks, callback)
 
     @contextmanager

@@ -8,6 +8,10 @@ import signal
 from pathlib import Path
 
 import pytest
+import trio
+import trio.testing
+
+from fxtrio.server.supervise.shutdown_report import describe_running
 
 from .support import ROOT, lines, serve, serve_project
 
@@ -134,6 +138,21 @@ async def test_what_still_works_at_the_end_is_named(workers: int) -> None:
     assert re.search(
         r"thread 'sleep from .*', task '.*' at .*/tests/supervise/apps.py:\d+$", found[0]
     )
+
+
+async def test_a_task_is_named_though_one_of_the_framework_is_below_it() -> None:
+    async def work() -> None:
+        async with trio.open_nursery() as inner:
+            inner.start_soon(trio.sleep_forever)
+            await trio.sleep_forever()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(work, name="above")
+        nursery.start_soon(trio.sleep_forever)
+        await trio.testing.wait_all_tasks_blocked()
+        told = describe_running(trio.lowlevel.current_task())
+        nursery.cancel_scope.cancel()
+    assert re.search(rf", task 'above' at {re.escape(__file__)}:\d+$", told)
 
 
 async def test_a_loop_that_is_blocked_at_the_end_is_named() -> None:

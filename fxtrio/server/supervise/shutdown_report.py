@@ -64,16 +64,18 @@ def _is_reportable(frame: FrameType) -> bool:
 
 
 def _tasks(root: trio.lowlevel.Task) -> Iterator[tuple[str, str]]:
-    """Yield names and places of the tasks below ``root`` that have no tasks themselves."""
-    waiting = [root]
-    while waiting:
-        task = waiting.pop()
-        children = [child for nursery in task.child_nurseries for child in nursery.child_tasks]
-        waiting += children
+    """Yield names and places of the tasks below ``root``, but not of one above another of them."""
+    tasks = [root]
+    for task in tasks:  # which it grows by
+        tasks += [child for nursery in task.child_nurseries for child in nursery.child_tasks]
+    above: set[trio.lowlevel.Task | None] = set()
+    for task in reversed(tasks):  # children come before their parents
         places = [
             f"{frame.f_code.co_filename}:{line}"
             for frame, line in islice(task.iter_await_frames(), 1000)
             if _is_reportable(frame)
         ]
-        if places and not children:
+        if places and task not in above:
             yield task.name, places[-1]
+        if (places or task in above) and task.parent_nursery is not None:
+            above.add(task.parent_nursery.parent_task)
