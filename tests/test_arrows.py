@@ -37,6 +37,7 @@ LAYERS: tuple[frozenset[str], ...] = (
             "sizes",
             "status",
             "temporary_folders",
+            "timer_wheel",
         }
     ),
     frozenset({"import_path", "errors", "processes", "tracebacks", "uploads"}),

@@ -44,7 +44,8 @@ TIMEOUT = 60.0  # seconds without any client's progress
 
 _SLICE = 0.25
 _SPARE = 16  # files that a server may have opened meanwhile
-_IDLE = 0.06  # CPU seconds in a slice: looking after 10,000 connections takes some of it
+_IDLE = 0.03  # CPU seconds in a slice
+_REST = 8.0  # seconds: less than until the first ping, which these clients do not answer
 
 
 def returning(amount: Amount) -> Series:
@@ -57,6 +58,7 @@ def returning(amount: Amount) -> Series:
         (
             *("clients", "come (µs)", "leave (µs)", "come again (µs)", "leave again (µs)"),
             *("Trio alone, come (µs)", "Trio alone, leave (µs)", "memory of each (KiB)"),
+            "all of them idle (% of a core)",
         ),
     )
     for count in amount.sizes(100, 1_000, 9_000):
@@ -65,7 +67,7 @@ def returning(amount: Amount) -> Series:
         with _bare_server() as site:
             bare = _wave(site, "/", count)
         figures = (first.come, first.leave, second.come, second.leave, bare.come, bare.leave)
-        series.rows.append((count, *figures, first.memory))
+        series.rows.append((count, *figures, first.memory, first.idle))
     return series
 
 
@@ -82,6 +84,9 @@ class _Wave:
     memory: float
     """KiB of the server while it is there."""
 
+    idle: float
+    """Percent of a core, for all of them while nobody does anything."""
+
 
 def _wave(site: Site, path: str, count: int) -> _Wave:
     used = _settled(site)
@@ -89,6 +94,9 @@ def _wave(site: Site, path: str, count: int) -> _Wave:
     clients = join(site.port, path, count)
     come = _settled(site) - used
     memory = site.rss() - before
+    used, began = site.cpu(), time.monotonic()
+    time.sleep(_REST)
+    idle = 100 * (site.cpu() - used) / (time.monotonic() - began)
     used = site.cpu()
     for client in clients:
         client.close()
@@ -99,7 +107,7 @@ def _wave(site: Site, path: str, count: int) -> _Wave:
             raise TimeoutError(f"the server holds {held} sockets of clients that have left")
         time.sleep(_SLICE)
     leave = _settled(site) - used
-    return _Wave(1e6 * come / count, 1e6 * leave / count, memory / count)
+    return _Wave(1e6 * come / count, 1e6 * leave / count, memory / count, idle)
 
 
 def join(port: int, path: str, count: int) -> list[socket.socket]:

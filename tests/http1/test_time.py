@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import trio
 from trio.testing import MockClock
 
 from fxtrio.server.http1 import ServerLimits
-from fxtrio.server.http1.worker_state import Hub
+from fxtrio.server.http1.worker_state import NEVER, Hub
 
 from .support import echo, open_server, read_body, response
 
@@ -240,3 +242,69 @@ async def test_an_idle_server_looks_at_its_connections_as_often_as_is_precise(
     with trio.move_on_after(10):
         await hub.run()
     assert most * 0.8 < len(looks) < most
+
+
+class Resting:
+    """A connection that has nothing to do for ten seconds at a time."""
+
+    def __init__(self) -> None:
+        self.deadline = NEVER
+        self.looks: list[float] = []
+        self.expired_at = self.left_at = NEVER
+
+    def tick(self, now: float) -> float:
+        self.looks.append(now)
+        return min(now + 10, self.deadline)
+
+    def expire(self) -> None:
+        self.expired_at = trio.current_time()
+
+    def leave(self) -> None:
+        self.left_at = trio.current_time()
+
+
+@asynccontextmanager
+async def running_hub() -> AsyncIterator[tuple[Hub, Resting]]:
+    hub, connection = Hub(ServerLimits(precision=0.25), headers=list, graceful=1.0), Resting()
+    hub.enter(connection)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(hub.run)
+        yield hub, connection
+        nursery.cancel_scope.cancel()
+
+
+async def test_a_connection_that_needs_nothing_is_not_looked_at_until_it_does(
+    autojump_clock: MockClock,
+) -> None:
+    async with running_hub() as (_, connection):
+        await trio.sleep(32)
+    assert len(connection.looks) == 4
+    gaps = [after - before for before, after in pairwise(connection.looks)]
+    assert all(10 <= gap <= 10.5 for gap in gaps)
+
+
+async def test_a_connection_that_is_woken_has_its_deadline_kept(autojump_clock: MockClock) -> None:
+    async with running_hub() as (hub, connection):
+        await trio.sleep(3)
+        connection.deadline = hub.now + 2
+        hub.wake(connection)
+        await trio.sleep(4)
+    assert 5 <= connection.expired_at <= 5.5
+
+
+async def test_a_connection_that_ended_is_not_looked_at(autojump_clock: MockClock) -> None:
+    async with running_hub() as (hub, connection):
+        await trio.sleep(3)
+        hub.exit(connection)
+        hub.wake(connection)
+        await trio.sleep(30)
+    assert len(connection.looks) == 1
+
+
+async def test_a_connection_that_is_not_looked_at_learns_of_the_shutdown(
+    autojump_clock: MockClock,
+) -> None:
+    async with running_hub() as (hub, connection):
+        await trio.sleep(3)
+        hub.close()
+    assert connection.left_at == 3

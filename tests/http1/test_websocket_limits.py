@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import trio
@@ -11,6 +11,8 @@ import trio.testing
 from fxtrio.errors import ClientDisconnected
 from fxtrio.server.http1 import ServerLimits
 from fxtrio.server.http1.response import BadResponse
+from fxtrio.server.http1.websocket.protocol import WsProtocol
+from fxtrio.server.http1.websocket.stream import Pings, WsStream
 
 from .frames import (
     BINARY,
@@ -163,6 +165,74 @@ async def test_pings_are_sent_and_a_client_without_pongs_is_cut_off() -> None:
         assert (await client.frame()).opcode == PING
         assert await client.is_closed()
     assert app.messages[-1]["code"] == 1006
+
+
+async def test_a_websocket_that_waits_for_its_client_is_looked_at_for_its_pings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ticks = []
+
+    def noting(stream: WsStream, now: float) -> float:
+        ticks.append(now)
+        return tick(stream, now)
+
+    tick = WsStream.tick
+    monkeypatch.setattr(WsStream, "tick", noting)
+    limits = ServerLimits(websocket_ping=0.1, precision=0.001)
+    async with (
+        open_server(Recorder(), limits=limits) as server,
+        await open_websocket(server) as client,
+    ):
+        for _ in range(5):
+            ping = await client.frame()
+            await client.send(frame(PONG, ping.payload))
+    assert len(ticks) < 50
+
+
+class Client:
+    """What `Pings` sees of a client."""
+
+    def __init__(self, *, interval: float, patience: float) -> None:
+        self.pongs, self.is_full = 0, False
+        self.pings: list[int] = []
+        self._pings = Pings(ServerLimits(websocket_ping=interval, websocket_pong=patience))
+
+    def ping(self) -> bytes:
+        return b"ping"
+
+    def is_alive_at(self, now: int) -> bool:
+        sent = self._pings.check(cast("WsProtocol", self), now, backlog=False)
+        if sent:
+            self.pings.append(now)
+        return sent is not None
+
+
+def test_pings_are_sent_at_an_interval_whenever_their_pong_came() -> None:
+    client = Client(interval=20, patience=60)
+    for now in range(100):
+        assert client.is_alive_at(now)
+        client.pongs = len(client.pings)
+    assert client.pings == [20, 40, 60, 80]
+
+
+def test_no_ping_is_sent_before_the_pong_of_the_last() -> None:
+    client = Client(interval=20, patience=60)
+    for now in range(70):
+        assert client.is_alive_at(now)
+        client.pongs += now == 50
+    assert client.pings == [20, 51]
+
+
+def test_a_pong_that_is_late_ends_the_connection() -> None:
+    client = Client(interval=20, patience=5)
+    assert [now for now in range(30) if not client.is_alive_at(now)] == [26]
+
+
+def test_a_pong_is_not_late_while_nothing_is_read() -> None:
+    client = Client(interval=20, patience=1)
+    for tick in range(4 * 30):
+        client.is_full = tick > 4 * 20
+        assert client.is_alive_at(tick // 4)
 
 
 async def test_a_client_that_does_not_read_is_cut_off() -> None:

@@ -115,10 +115,13 @@ class Connection(ClientConnection):
         elif not self.reader.requests:
             self.deadline = min(self.deadline, self.hub.now + self.hub.last_chance)
 
-    def tick(self, now: float) -> None:
-        """Look after a WebSocket; a request needs nothing between two deadlines."""
-        if self.websocket is not None:
-            self.websocket.tick(now)
+    def tick(self, now: float) -> float:
+        """Look after a WebSocket; a request needs nothing between two deadlines, but moves them."""
+        return now if self.websocket is None else min(self.websocket.tick(now), self.deadline)
+
+    def wake(self) -> None:
+        """Have the hub look at this connection with each tick, after it needed nothing."""
+        self.hub.wake(self)
 
     # The loop.
 

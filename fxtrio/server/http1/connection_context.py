@@ -94,6 +94,10 @@ class ClientConnection:
         """Cancel what the connection is doing, which is a call for the request of ``stream``."""
         raise NotImplementedError
 
+    def wake(self) -> None:
+        """Have the hub look at this connection with each tick, after it needed nothing."""
+        raise NotImplementedError
+
     async def reject(self, rejection: RejectedRequest) -> None:
         """Answer with a status of our own, after which the connection closes."""
         self.linger = True

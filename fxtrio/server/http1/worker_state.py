@@ -2,7 +2,8 @@
 
 One task per worker (`Hub.run`) looks at every connection a few times a second.
 That replaces a timer per request: moving a trio deadline twice per request costs
-more than the rest of the bookkeeping together.
+more than the rest of the bookkeeping together. WebSockets that only wait for their
+client are not looked at until their next ping: thousands of them may be open.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from fxtrio.server.header_fields import Header
 from fxtrio.server.http1.known_heads import KnownHeads
 from fxtrio.server.http1.limits import ServerLimits
 from fxtrio.server.http1.readiness import Readiness
+from fxtrio.timer_wheel import TimerWheel
 
 NEVER = float("inf")
 
@@ -28,6 +30,8 @@ _LAST_CHANCE = 0.5
 _LOOKED_AT_ONCE = 25
 """Connections looked at before others have their turn: some 30 microseconds."""
 
+_LONGEST_REST = 60.0
+"""Seconds after which a connection is looked at again, though it needs nothing."""
 
 Address = tuple[str, int]
 
@@ -52,8 +56,8 @@ class Attended(Protocol):
         """The worker stops: end as soon as the request in hand is answered. Never waits."""
         ...
 
-    def tick(self, now: float) -> None:
-        """Do work that is not urgent. Never waits."""
+    def tick(self, now: float) -> float:
+        """Do work that is not urgent. Never waits. Return until when there is none."""
         ...
 
 
@@ -61,7 +65,7 @@ class WatchedConnection(Attended, Protocol):
     """A connection as the hub sees it."""
 
     deadline: float
-    """When `expire` is called, on the hub's clock."""
+    """When `expire` is called, on the hub's clock. `tick` returns no later time."""
 
 
 class RequestLimit:
@@ -100,7 +104,10 @@ class Hub:
         self.now = 0.0
         self.common = b""
         self.closing = False
-        self.connections: set[WatchedConnection] = set()
+        self._watched: set[WatchedConnection] = set()
+        """The connections that are looked at with each tick."""
+        self._resting = TimerWheel[WatchedConnection](limits.precision)
+        """The others."""
         self.readiness = Readiness()
         self.heads = KnownHeads()
         self.last_chance = min(_LAST_CHANCE, graceful / 20)
@@ -126,23 +133,33 @@ class Hub:
                 process_unreceived.tick()
 
     async def _look(self) -> None:
-        """Look at every connection, a few at a time: thousands take milliseconds."""
-        for number, connection in enumerate(tuple(self.connections), start=1):
-            if connection in self.connections:
+        """Look at connections, a few at a time: thousands take milliseconds."""
+        self._watched.update(self._resting.take_due(self.now))
+        for number, connection in enumerate(tuple(self._watched), start=1):
+            if connection in self._watched:
                 if connection.deadline < self.now:
                     connection.deadline = NEVER
                     connection.expire()
-                connection.tick(self.now)
+                until = min(connection.tick(self.now), self.now + _LONGEST_REST)
+                if until > self.now:
+                    self._watched.discard(connection)
+                    self._resting.add(connection, until)
             if not number % _LOOKED_AT_ONCE:
                 await trio.lowlevel.checkpoint()
 
     def enter(self, connection: WatchedConnection) -> None:
-        """Count a connection in. It must `leave` whatever happens."""
-        self.connections.add(connection)
+        """Count a connection in. It must `exit` whatever happens."""
+        self._watched.add(connection)
 
     def exit(self, connection: WatchedConnection) -> None:
         """Count a connection out."""
-        self.connections.discard(connection)
+        self._watched.discard(connection)
+        self._resting.discard(connection)
+
+    def wake(self, connection: WatchedConnection) -> None:
+        """Look at a connection with each tick again, whatever its last one has returned."""
+        if self._resting.discard(connection):
+            self._watched.add(connection)
 
     def close(self) -> None:
         """Tell every connection to end after the request in hand."""
@@ -150,7 +167,7 @@ class Hub:
             self.closing = True
             self.closed.set()
             self._refresh()  # `leave` counts from `now`, which may be as old as the last tick
-            for connection in tuple(self.connections):
+            for connection in (*self._watched, *self._resting):
                 connection.leave()
 
     def _refresh(self) -> None:

@@ -43,6 +43,7 @@ class WsStream:
         self._connected = self._closed = False
         self._streak = 0  # messages since the last wait
         self._receiving = False
+        self._rests = False  # whether the hub looks away, until the time that it was told
         self._pings = Pings(connection.limits)
         self._ahead = ReadAhead(nursery)
 
@@ -156,13 +157,16 @@ class WsStream:
         """Tell the client that the server goes away."""
         if self._protocol is not None:
             self._write_soon(self._protocol.start_close(_GOING_AWAY, ""))
-            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+            self._expect_close()
 
-    def tick(self, now: float) -> None:
-        """Send and check pings; read for an application that is busy elsewhere."""
-        protocol = self._protocol
+    def tick(self, now: float) -> float:
+        """Send and check pings; read for an application that is busy elsewhere.
+
+        While the application receives, the next ping is all that there is to do.
+        """
+        protocol, until = self._protocol, NEVER
         if protocol is None:
-            return
+            return now
         self._write_soon(protocol.take_output())
         if protocol.is_open:
             ping = self._pings.check(protocol, now, backlog=bool(self._transport.backlog))
@@ -170,7 +174,10 @@ class WsStream:
                 self._transport.abort()
             else:
                 self._write_soon(ping)
+            until = self._pings.next
         self._ahead.tick(self._read_open, self._may_read_ahead, receiving=self._receiving)
+        self._rests = self._receiving and until > now
+        return until if self._rests else now
 
     # The opening.
 
@@ -187,7 +194,6 @@ class WsStream:
     async def _receive_later(self) -> Message:
         if self._ahead.is_reading:
             await self._ahead.stop()
-        self._ahead.came_back()
         self._receiving, self._streak = True, 0
         try:
             while True:
@@ -205,6 +211,9 @@ class WsStream:
                     await self._read(protocol)
         finally:
             self._receiving = False
+            self._ahead.came_back()
+            if self._rests:
+                self._wake()
 
     def _next_message(self, protocol: WsProtocol) -> Message:
         message = protocol.next_message()
@@ -233,7 +242,7 @@ class WsStream:
         """Close this WebSocket, whose messages fill the budget, and drop them."""
         if self._protocol is not None:
             self._write_soon(self._protocol.abandon(_TRY_AGAIN_LATER, REASON))
-            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+            self._expect_close()
 
     async def _write_output(self, protocol: WsProtocol) -> None:
         output = protocol.take_output()
@@ -265,12 +274,22 @@ class WsStream:
     async def _close(self, protocol: WsProtocol, code: int, reason: str) -> None:
         if protocol.is_open:
             data = protocol.start_close(code, reason)
-            self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+            self._expect_close()
             await self._transport.write(data)
 
     def _write_soon(self, data: bytes) -> None:
         if data and not self._transport.write_now(data):
             self._nursery.start_soon(self._transport.flush)
+
+    def _expect_close(self) -> None:
+        """Cut the client off unless it answers the close frame in time."""
+        self._connection.deadline = self._connection.hub.now + self._limits.websocket_close
+        self._wake()
+
+    def _wake(self) -> None:
+        """Have the hub look again with each tick."""
+        self._rests = False
+        self._connection.wake()
 
     async def _take_turns(self) -> None:
         self._streak = 0
@@ -297,6 +316,11 @@ class Pings:
         self._ping_at = self._pong_by = NEVER
         self._pongs = 0  # those that had arrived when the last ping was sent
 
+    @property
+    def next(self) -> float:
+        """Until when `check` has nothing to do, if the application receives meanwhile."""
+        return min(self._ping_at, self._pong_by)
+
     def check(self, protocol: WsProtocol, now: float, *, backlog: bool) -> bytes | None:
         """Return a ping to send, b"" for none, and None when the pong is overdue.
 
@@ -305,22 +329,22 @@ class Pings:
         """
         if self._interval is None:
             return b""
-        if self._ping_at == NEVER and self._pong_by == NEVER:
+        if self._ping_at == NEVER:
             self._ping_at = now + self._interval
-        elif now >= self._ping_at and not backlog:
-            self._ping_at, self._pong_by = NEVER, now + self._patience
-            self._pongs = protocol.pongs
-            return protocol.ping()
-        elif self._pong_by != NEVER:
+        if self._pong_by != NEVER:
             if protocol.pongs != self._pongs:
-                self._ping_at, self._pong_by = now + self._interval, NEVER
+                self._pong_by = NEVER
             elif protocol.is_full:
                 # Nothing is read, so the pong may be behind what the application has yet to take.
                 self._pong_by += self._precision
             elif now > self._pong_by:
                 self._pong_by = NEVER
                 return None
-        return b""
+        if now < self._ping_at or self._pong_by != NEVER or backlog:
+            return b""
+        self._ping_at, self._pong_by = now + self._interval, now + self._patience
+        self._pongs = protocol.pongs
+        return protocol.ping()
 
 
 _AWAY = 4
