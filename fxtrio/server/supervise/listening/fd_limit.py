@@ -6,9 +6,9 @@ disk need some, and their number changes. So open descriptors are counted, not e
 
 from __future__ import annotations
 
+import os
 import resource
 from collections.abc import Callable
-from pathlib import Path
 
 import trio
 
@@ -63,7 +63,8 @@ def raise_file_limit(connections: int) -> int | None:
 def count_open_files() -> int | None:
     """Return how many descriptors this process has open; None if the system does not say."""
     try:
-        return len(list(Path("/dev/fd").iterdir())) - 1  # without the one that lists them
+        # Without the one that lists them. A `Path` for each would take three times as long.
+        return len(os.listdir("/dev/fd")) - 1  # noqa: PTH208
     except FileNotFoundError:
         return None
     except OSError:  # there was none left to list them with
