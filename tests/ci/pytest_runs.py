@@ -38,6 +38,9 @@ TESTS_FAILED = 1
 AGAIN = "--again"
 """The argument of a session of tests on one Python that runs only what failed before."""
 
+MEASURED = ("--cov", "--cov-report=", "--cov-fail-under=0")
+"""Arguments of pytest for a session that reports the coverage itself."""
+
 SHORT = {"FXTRIO_TESTS": "short"}
 LONG = {"FXTRIO_TESTS": "long"}
 """How many examples and cases the tests try: `tests/short.py`."""
