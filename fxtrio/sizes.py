@@ -8,13 +8,14 @@ _UNITS = {
     "": 1,
     "B": 1,
     "KB": 1000,
+    "kB": 1000,
     "MB": 1000**2,
     "GB": 1000**3,
     "KiB": 1024,
     "MiB": 1024**2,
     "GiB": 1024**3,
 }
-_SIZE = r"([0-9]{1,18})\s*(B|[KMG]i?B|)"
+_SIZE = r"([0-9]{1,18})\s*(B|kB|[KMG]i?B|)"
 
 
 def to_bytes(value: int | str) -> int:

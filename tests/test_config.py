@@ -445,6 +445,11 @@ def test_sizes_are_numbers_with_a_binary_unit(number: int, unit: tuple[str, int]
     assert to_bytes(f"{number}{name}") == number * 1024**power
 
 
+@pytest.mark.parametrize(("size", "expected"), [("200kB", 200_000), ("200 KB", 200_000)])
+def test_a_kilobyte_has_both_spellings(size: str, expected: int) -> None:
+    assert to_bytes(size) == expected
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),

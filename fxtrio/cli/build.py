@@ -220,7 +220,7 @@ async def _write_static(
 
 def _size(text: str) -> int:
     try:
-        return to_bytes(text.replace("k", "K"))
+        return to_bytes(text)
     except ValueError:
         raise click.BadParameter(f"{text!r} is no size. Write one such as '100kB'.") from None
 

@@ -44,7 +44,7 @@ BODIES = {
 GUARDED = """
     async def websocket(ws):
         await ws.accept()
-        await ws.send_text("guarded")
+        await ws.send_text(ws.state.user.email)
         await ws.receive_text()
     """
 pytestmark = pytest.mark.parametrize("root", ["own-file", "postgresql"], indirect=True)
@@ -204,6 +204,6 @@ async def test_a_socket_that_only_the_guard_has_let_in_is_closed_too(root: Path)
                 raise AssertionError("must not open")
         await log_in(client)
         async with client.websocket("/guarded") as socket:
-            assert await socket.receive() == "guarded"
+            assert await socket.receive() == EMAIL
             await log_out_everywhere(client)
             assert await close_of(socket) == 4401

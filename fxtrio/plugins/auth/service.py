@@ -211,15 +211,17 @@ class AuthService(Accounts):
     async def authenticate(self, connection: HTTPConnection) -> User | None:
         """Return the user of a request or a WebSocket handshake.
 
-        Queries the storage only for a cookie that this app has signed. A WebSocket with a
-        user is closed with 4401 when the session ends.
+        Queries the storage only for a cookie that this app has signed. The middleware does not
+        run for a WebSocket, so this sets its ``state.user``, as of a request. A WebSocket with
+        a user is closed with 4401 when the session ends.
         """
         signed_in = await self.find(connection.scope)
-        if signed_in is None:
-            return None
+        user = None if signed_in is None else signed_in.user
         if connection.scope["type"] == "websocket":
-            self.sockets.hold(connection.scope, signed_in.session)
-        return signed_in.user
+            connection.state.user = user
+            if signed_in is not None:
+                self.sockets.hold(connection.scope, signed_in.session)
+        return user
 
     async def find(self, scope: Scope) -> SignedIn | None:
         """Return the user of a connection's cookie, if its session has not ended."""
