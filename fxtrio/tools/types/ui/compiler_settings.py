@@ -78,8 +78,7 @@ def compiler_settings(
                 *declarations,
                 *files,
             ],
-        },
-        indent=1,
+        }
     )
 
 

@@ -82,17 +82,17 @@ class UiHalf:
         """Return whether it was created from these objects."""
         return self.page is page and self.types is types and self.number == number
 
-    @property
+    @cached_property
     def is_component(self) -> bool:
         """Whether it is a file that is no page."""
         return self.number == COMPONENT
 
-    @property
+    @cached_property
     def module(self) -> str:
         """What it imports in place of ``fx/client``."""
         return "fx/client" if self.is_component else module_name(self.number)
 
-    @property
+    @cached_property
     def source(self) -> str:
         """The `.fxl` file."""
         return self.page.module.source
@@ -115,18 +115,15 @@ _Output = tuple[str, VirtualUi]
 class _Input:
     """What the files of a half depend on."""
 
-    ui: str
-    types: PageTypes
-    number: int
+    half: UiHalf
     places: list[str] | None
     own: Mapping[str, str] | None
     passed: tuple[Use, ...] = ()
 
     def is_same(self, other: _Input) -> bool:
-        """Return whether ``other`` stands for the same files; its types are the same object."""
-        mine = self.ui, self.number, self.places, self.own, self.passed
-        its = other.ui, other.number, other.places, other.own, other.passed
-        return self.types is other.types and mine == its
+        """Return whether ``other`` stands for the same files; its half is the same object."""
+        mine, its = (self.places, self.own, self.passed), (other.places, other.own, other.passed)
+        return self.half is other.half and mine == its
 
 
 @attrs.frozen(eq=False)
@@ -294,7 +291,7 @@ class TypesFolder:
         return lambda half: (
             half.source.endswith(TYPED_SUFFIXES)
             if half.is_component
-            else self._digest(half) in digests
+            else bool(digests) and self._digest(half) in digests  # mostly there are none
         )
 
     def note_typed(self, halves: Iterable[UiHalf]) -> None:
@@ -408,7 +405,8 @@ class TypesFolder:
             name, cached = _declared(half.module), self._virtual.get((tier, half.source))
             if half.is_component or cached is None or name not in declared:
                 continue
-            if half.types is cached[0].types and half.number == cached[0].number:
+            before = cached[0].half
+            if half.types is before.types and half.number == before.number:
                 yield name, cached[1][0]
 
     def _half_files(self, tier: Tier, half: UiHalf, places: list[str] | None) -> _Output:
@@ -417,7 +415,7 @@ class TypesFolder:
         passed: tuple[Use, ...] = ()
         if own is not None:
             passed = tags_of_imports(half.source, half.imported_tags, self.components)
-        now = _Input(half.page.ui, half.types, half.number, places, own, passed)
+        now = _Input(half, places, own, passed)
         cached = self._virtual.get((tier, half.source))
         if cached is not None and cached[0].is_same(now):
             return cached[1]
