@@ -283,7 +283,7 @@ async def test_a_connection_that_needs_nothing_is_not_looked_at_until_it_does(
     assert all(10 <= gap <= 10.5 for gap in gaps)
 
 
-async def test_a_connection_that_is_woken_has_its_deadline_kept(autojump_clock: MockClock) -> None:
+async def test_a_connection_that_is_woken_retains_its_deadline(autojump_clock: MockClock) -> None:
     async with running_hub() as (hub, connection):
         await trio.sleep(3)
         connection.deadline = hub.now + 2

@@ -223,12 +223,12 @@ def test_no_ping_is_sent_before_the_pong_of_the_last() -> None:
     assert client.pings == [20, 51]
 
 
-def test_a_pong_that_is_late_ends_the_connection() -> None:
+def test_a_pong_beyond_its_deadline_ends_the_connection() -> None:
     client = Client(interval=20, patience=5)
     assert [now for now in range(30) if not client.is_alive_at(now)] == [26]
 
 
-def test_a_pong_is_not_late_while_nothing_is_read() -> None:
+def test_the_deadline_of_a_pong_is_void_while_nothing_is_read() -> None:
     client = Client(interval=20, patience=1)
     for tick in range(4 * 30):
         client.is_full = tick > 4 * 20

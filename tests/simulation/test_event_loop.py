@@ -143,19 +143,19 @@ def test_what_is_no_time_to_sleep_for_is_left_to_trio(seconds: float) -> None:
     assert run_short(main) == run_as_trio(main)
 
 
-def test_the_kernel_is_asked_only_while_events_may_come() -> None:
+def test_the_kernel_is_polled_only_while_events_may_come() -> None:
     manager = trio_run.TheIOManager
-    get_events, asked = manager.get_events, list[float]()
+    get_events, timeouts = manager.get_events, list[float]()
 
     def get_counted(self: Any, timeout: float) -> Any:
-        asked.append(timeout)
+        timeouts.append(timeout)
         return get_events(self, timeout)
 
     async def spin() -> int:
-        before = len(asked)
+        before = len(timeouts)
         for _ in range(10):
             await trio.lowlevel.checkpoint()
-        return len(asked) - before
+        return len(timeouts) - before
 
     async def main() -> tuple[int, bytes, list[str]]:
         idle = await spin()
@@ -192,7 +192,7 @@ def test_an_error_has_the_frames_that_it_has_in_trios_own_loop() -> None:
     assert frames(run_short) == frames(run_as_trio)
 
 
-def test_what_another_library_waits_for_is_refused() -> None:
+def test_what_another_library_waits_for_is_rejected() -> None:
     class Foreign:
         def __await__(self) -> Any:
             yield "a future"

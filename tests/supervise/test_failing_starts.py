@@ -150,9 +150,9 @@ async def test_a_task_is_named_though_one_of_the_framework_is_below_it() -> None
         nursery.start_soon(work, name="above")
         nursery.start_soon(trio.sleep_forever)
         await trio.testing.wait_all_tasks_blocked()
-        told = describe_running(trio.lowlevel.current_task())
+        described = describe_running(trio.lowlevel.current_task())
         nursery.cancel_scope.cancel()
-    assert re.search(rf", task 'above' at {re.escape(__file__)}:\d+$", told)
+    assert re.search(rf", task 'above' at {re.escape(__file__)}:\d+$", described)
 
 
 async def test_a_loop_that_is_blocked_at_the_end_is_named() -> None:
