@@ -132,7 +132,7 @@ def test_a_sleep_that_is_over_when_its_task_is_cancelled_raises_as_trios_does(
 
 
 @pytest.mark.parametrize("seconds", [0, -1, float("nan")])
-def test_what_is_no_time_to_sleep_for_is_left_to_trio(seconds: float) -> None:
+def test_an_invalid_time_to_sleep_is_left_to_trio(seconds: float) -> None:
     async def main() -> object:
         try:
             await trio.sleep(seconds)
