@@ -140,10 +140,10 @@ class Hub:
                 if connection.deadline < self.now:
                     connection.deadline = NEVER
                     connection.expire()
-                until = min(connection.tick(self.now), self.now + _LONGEST_REST)
+                until = connection.tick(self.now)
                 if until > self.now:
                     self._watched.discard(connection)
-                    self._resting.add(connection, until)
+                    self._resting.add(connection, min(until, self.now + _LONGEST_REST))
             if not number % _LOOKED_AT_ONCE:
                 await trio.lowlevel.checkpoint()
 
