@@ -45,6 +45,12 @@ export class Views {
    * @type {Promise<unknown>}
    */
   prepared = Promise.resolve();
+  /**
+   * Versions of modules that could not be transformed for browsers: others are tried again.
+   *
+   * @type {WeakMap<Node, number>}
+   */
+  #failed = new WeakMap();
   /** Vite's own client, until it is made: it is known by the path of its file. */
   #toPrepare = ['/@vite/client'];
   #renderers;
@@ -219,14 +225,22 @@ export class Views {
    */
   #prepareModules(modules) {
     const { client } = this.#server.environments;
-    const { urlToModuleMap } = client.moduleGraph;
-    const urls = [`\0${CLIENT_ENTRY}`, ...this.#toPrepare, ...modules].filter(
-      (url) => !urlToModuleMap.get(url.replace(VERSION, ''))?.transformResult,
-    );
+    const moduleOf = (/** @type {string} */ url) =>
+      client.moduleGraph.urlToModuleMap.get(url.replace(VERSION, ''));
+    const urls = [`\0${CLIENT_ENTRY}`, ...this.#toPrepare, ...modules].filter((url) => {
+      const module = moduleOf(url);
+      return (
+        !module?.transformResult && !(module && this.#failed.get(module) === versionOf(module))
+      );
+    });
     this.#toPrepare = [];
     if (urls.length === 0) return;
-    const warmup = setImmediate() // the document comes first
-      .then(() => Promise.all(urls.map((url) => client.warmupRequest(url)))); // whoever asks is told what is wrong
+    const warmUp = async (/** @type {string} */ url) => {
+      await client.warmupRequest(url); // whoever asks is told what is wrong
+      const module = moduleOf(url);
+      if (module && !module.transformResult) this.#failed.set(module, versionOf(module));
+    };
+    const warmup = setImmediate().then(() => Promise.all(urls.map(warmUp))); // the document comes first
     this.prepared = Promise.all([this.prepared, warmup]).then(() => {}); // keeps no earlier one
   }
 
@@ -304,6 +318,15 @@ export class Views {
     const safe = String(text).replaceAll('</', '<\\/');
     return `<style type="text/css" data-vite-dev-id="${name}">${safe}</style>`;
   }
+}
+
+/**
+ * Return what changes when a module is to be transformed again.
+ *
+ * @param {Node} module
+ */
+function versionOf({ lastHMRTimestamp, lastInvalidationTimestamp }) {
+  return Math.max(lastHMRTimestamp, lastInvalidationTimestamp);
 }
 
 /**

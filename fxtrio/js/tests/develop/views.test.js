@@ -20,6 +20,8 @@ function viewsOf(load) {
     parts: /** @type {any[]} */ ([]),
     /** @type {string[]} URLs that are made for browsers */
     transformed: [],
+    /** @type {Map<string, any>} modules that cannot be made, by their URLs */
+    unmade: new Map(),
     /** @type {any} what is known of the page's module */
     page: undefined,
   };
@@ -29,7 +31,8 @@ function viewsOf(load) {
     warmupRequest: async (/** @type {string} */ url) => {
       calls.transformed.push(url);
       const known = url === '/@vite/client' ? '/@fs/vite/dist/client/client.mjs' : url;
-      urlToModuleMap.set(known, { transformResult: {} });
+      const unmade = calls.unmade.get(url);
+      urlToModuleMap.set(known, unmade ?? { transformResult: {} });
     },
   };
   const runner = {
@@ -111,6 +114,30 @@ test('modules for browsers are made once, behind the document that they are for'
   await views.load(0, () => null);
   await setImmediate();
   assert.deepEqual(calls.transformed, urls);
+});
+
+test('a module that cannot be made for browsers is tried again when it has changed', async () => {
+  const { views, calls } = viewsOf(async () => 'page');
+  const page = '/pages/index.fxl.tsx';
+  const attempts = async () => {
+    for (let render = 0; render < 3; render += 1) {
+      await views.load(0, () => null);
+      await views.prepared;
+      await setImmediate();
+    }
+    return calls.transformed.filter((url) => url === page).length;
+  };
+  calls.unmade.set(page, {
+    transformResult: null,
+    lastHMRTimestamp: 0,
+    lastInvalidationTimestamp: 0,
+  });
+  assert.equal(await attempts(), 1);
+  calls.unmade.get(page).lastInvalidationTimestamp = 5;
+  assert.equal(await attempts(), 2);
+  calls.unmade.get(page).lastHMRTimestamp = 7;
+  calls.unmade.delete(page);
+  assert.equal(await attempts(), 3);
 });
 
 test('a package that was replaced while a module asked for it is asked for again', async () => {
