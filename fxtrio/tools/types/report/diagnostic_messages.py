@@ -12,7 +12,7 @@ from fxtrio.compile.problems import Problem
 from fxtrio.tools.types.gather.page_types import PageTypes, ProjectTypes
 from fxtrio.tools.types.python.shapes import ObjectShape, Place, parts_of
 from fxtrio.tools.types.report.compiler import Diagnostic
-from fxtrio.tools.types.report.javascript_leniency import DECLARED_TWICE, call_around
+from fxtrio.tools.types.report.javascript_leniency import DECLARED_TWICE, OTHERS_NAMES, call_around
 from fxtrio.tools.types.report.remedies import (
     NO_SUCH_EXPORT,
     client_keys,
@@ -58,6 +58,7 @@ _KINDS = {
     2552: FindingKind.LIKELY,
     2693: FindingKind.LIKELY,
     18004: FindingKind.LIKELY,
+    **dict.fromkeys(OTHERS_NAMES, FindingKind.LIKELY),
 }
 """Codes of the compiler that do not concern types: missing modules and names."""
 
@@ -133,6 +134,8 @@ def _in_words(found: Diagnostic, message: str) -> str:
         return f"broken client code: Identifier `{twice[1]}` has already been declared"
     if found.code in _OPERANDS:
         return "text is calculated with as if it were a number"
+    if found.code in OTHERS_NAMES:  # the rest is about types of a package
+        return message.partition(". ")[0]
     if found.code == _NO_OVERLOAD and found.details:
         return found.details[-1].rstrip(".")
     return message

@@ -16,9 +16,12 @@ import attrs
 from fxtrio.tools.types.report.compiler import Diagnostic
 
 DECLARED_TWICE = 2451
-NAMES = frozenset(
-    {2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460, 18004, DECLARED_TWICE}
-)
+OTHERS_NAMES = frozenset({2581, 2582, 2592, 2593, 2867, 2868})
+"""Undefined names that jQuery, test runners and Bun define, such as `$` and `describe`."""
+
+NAMES = OTHERS_NAMES | {
+    *(2304, 2305, 2307, 2503, 2552, 2614, 2724, 2613, 1192, 2459, 2460, 18004, DECLARED_TWICE)
+}
 """Undefined names, those declared twice and missing imports, which are always reported."""
 
 _TYPED = range(8000, 8100)

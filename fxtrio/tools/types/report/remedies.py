@@ -21,7 +21,11 @@ from fxtrio.tools.types.python.shapes import (
     walk,
 )
 from fxtrio.tools.types.report.compiler import Diagnostic
-from fxtrio.tools.types.report.javascript_leniency import DECLARED_TWICE, call_around
+from fxtrio.tools.types.report.javascript_leniency import (
+    DECLARED_TWICE,
+    OTHERS_NAMES,
+    call_around,
+)
 from fxtrio.tools.types.ui.source.form_fields import similar
 
 _CONVERTED = {
@@ -59,7 +63,7 @@ _INTERFACE = re.compile(
     re.MULTILINE,
 )
 _SUM = re.compile(r"(?<![\w$.?])[\w$.?]++(?>(?:\s*+\+\s*+([\w$.?]++))+)")
-_NO_SUCH_NAME = frozenset({2304, 18004})
+_NO_SUCH_NAME = OTHERS_NAMES | {2304, 18004}
 _NO_SUCH_MODULE = 2307
 _INCOMPARABLE = re.compile(r"is not comparable to type '((?>(?:\"[^\"]*\"|[ |])+))'")
 _NOT_ITERATED = re.compile(r"Type '([^']++)' (?:must have a '\[Symbol|is not an array type)")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
+from fxtrio.tools.types.report.javascript_leniency import OTHERS_NAMES
 from fxtrio.tools.types.report.seen import Seen
 
-_CODES = frozenset({2304, 2552, 18004})
-"""Codes: a name that nothing defines, one that is like another, and one in `{ name }`."""
+_CODES = OTHERS_NAMES | {2304, 2552, 18004}
+"""Codes: besides those a name that nothing defines, one like another, and one in `{ name }`."""
 
 _NAME = re.compile(r"[\w$]++")
 _TESTED = re.compile(r"\btypeof\s++([\w$]++)\s*+[!=]=|[!=]=\s*+typeof\s++([\w$]++)(?!\s*+[.\[])")
