@@ -199,6 +199,15 @@ EXACT = {
     'n = one(1)\nif not n:\n    return redirect("/")\nreturn {"n": n.title}': "{ n: string }",
     'if (n := one(1)) is None:\n    return {"n": ""}\nreturn {"n": n.title}': "{ n: string }",
     'n = one(1)\nassert n\nreturn {"n": n}': "{ n: Note }",
+    'found = (n := one(1)) and n.title\nreturn {"n": n}': "{ n: Note | null }",
+    'n = one(1)\nfound = n and (title := n.title)\nreturn {"n": n}': "{ n: Note | null }",
+    'found = (n := one(1)) and (t := n.title)\nreturn {"t": t, "f": found}': (
+        "{ t: string; f: null | string }"
+    ),
+    'if not ((n := one(1)) and n.title):\n    return {"n": ""}\nreturn {"n": n}': (
+        "{ n: string } | { n: Note }"
+    ),
+    'found = (n := one(1)) is None or n.title\nreturn {"n": n}': "{ n: Note | null }",
     'return {"n": await later(1)}': "{ n: Note }",
     'n = await later(1)\nreturn {"due": n.due.isoformat() if n.due else ""}': "{ due: string }",
     'n = await later(1)\nreturn {"due": n.due and n.due.isoformat()}': "{ due: null | string }",

@@ -245,13 +245,17 @@ def _binds(node: ast.AST) -> bool:
 
 def _logical(node: ast.BoolOp, scope: Scope) -> Value:
     goes_on = isinstance(node.op, ast.And)
-    inner = scope if _binds(node) else scope.inner()
-    values = []
+    inner = scope.inner()
+    values, ways = [], []
     for one in node.values[:-1]:
         value = value_of(one, inner)
         values.append(without(value, never_true if not goes_on else never_false))
+        ways.append(dict(inner.names))
         narrow(one, inner, truth=goes_on)
     last = value_of(node.values[-1], inner)
+    # It may end at each operand: a name that it binds stays, and nothing that it narrows does.
+    if _binds(node):
+        scope.names = join([*ways, inner.names])
     earlier = [
         one for one in values if not all(map(never_false if goes_on else never_true, parts_of(one)))
     ]
