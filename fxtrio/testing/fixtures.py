@@ -6,15 +6,31 @@ reported with its own error, and not with the groups of the nurseries around it.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterator, Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pytest_trio import trio_fixture
+from trio.abc import Clock
 
 from fxtrio.testing.client import Client
 from fxtrio.testing.open import open_app
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Reject a test that pytest-trio would run without the clock that one of its fixtures has."""
+    if not isinstance(item, pytest.Function) or item.get_closest_marker("trio") is None:
+        return
+    clocks = [name for name, value in item.funcargs.items() if isinstance(value, Clock)]
+    if clocks and not inspect.signature(item.obj).parameters.keys() & clocks:
+        pytest.fail(
+            f"{item.name}: a fixture has the parameter '{clocks[0]}', and the test has not, so it "
+            f"would run on the real clock. Add the parameter '{clocks[0]}' to the test.",
+            pytrace=False,
+        )
 
 
 @pytest.hookimpl(wrapper=True)

@@ -253,3 +253,35 @@ async def test_the_fixture(fx_client):
     assert re.search(r"^E +assert 3 == 4$", run.stdout, re.MULTILINE)
     assert "2 failed" in run.stdout
     assert "Group" not in run.stdout
+
+
+def test_a_clock_of_a_fixture_that_the_test_does_not_have_is_reported(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            "conftest.py": 'pytest_plugins = ["fxtrio.testing.fixtures"]\n',
+            "test_it.py": """
+import pytest
+import trio
+
+
+@pytest.fixture
+async def waiting(autojump_clock):
+    yield 7
+
+
+async def test_without_it(waiting):
+    pytest.fail("ran on the real clock")
+
+
+async def test_with_it(waiting, autojump_clock):
+    await trio.sleep(3600)
+""",
+            "pytest.ini": starter("shop")["pytest.ini"].decode(),
+        },
+    )
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)]
+    run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert "Add the parameter 'autojump_clock' to the test." in run.stdout, run.stdout
+    assert "ran on the real clock" not in run.stdout
+    assert "1 passed, " in run.stdout and "1 error" in run.stdout
