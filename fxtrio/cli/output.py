@@ -13,15 +13,19 @@ if TYPE_CHECKING:
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+UNLIMITED = 100_000
+"""Columns of an output that is no terminal: a table takes only those that its cells need."""
+
 
 def console(*, stderr: bool = False) -> Console:
-    """Return a console that never breaks lines by itself when its output is not a terminal."""
+    """Return a console that neither breaks lines nor cuts cells when its output is no terminal."""
     # Heavy, and a server that starts prints nothing.
     from rich.console import Console
 
     console_of_stream = Console(stderr=stderr, highlight=False, markup=False)
     if not console_of_stream.is_terminal:
         console_of_stream.soft_wrap = True
+        console_of_stream.width = UNLIMITED
     return console_of_stream
 
 

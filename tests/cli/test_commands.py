@@ -136,6 +136,17 @@ def test_routes_are_listed_in_order_of_specificity(project: Path) -> None:
     ]
 
 
+def test_long_names_are_whole_where_the_output_is_no_terminal(project: Path) -> None:
+    source = f"pages/[tenant]/(office)/{'parcels/' * 12}[code].fxl"
+    (project / source).parent.mkdir(parents=True)
+    (project / source).write_text("")
+
+    result = fx("routes", "--root", str(project))
+
+    [row] = [line.split() for line in result.output.splitlines() if "parcels" in line]
+    assert row == [f"/[tenant]/{'parcels/' * 12}[code]", "page", source, "layout.fxl"]
+
+
 def test_routes_as_json_hold_what_applies_to_a_page(project: Path) -> None:
     (project / "pages/error.fxl").write_text("")
 
