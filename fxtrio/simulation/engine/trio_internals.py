@@ -29,9 +29,21 @@ StartThread = Callable[[Callable[[], Any], Callable[[Any], object], str | None],
 SendMessage = Callable[[Any, Any], Any]
 """``_send_message_to_trio(token, message)``: what `trio.from_thread` calls."""
 
+KNOWN_RELEASES = ((0, 32), (0, 33), (0, 34), (0, 35))
+"""Releases of Trio of which `event_loop` and `timers` are known to do what Trio's own do.
+
+With any other, simulations have Trio's own: the same runs, at a higher cost.
+"""
+
 start_thread: StartThread = _threads.start_thread_soon
 run_in_thread: Callable[..., Any] = _threads.to_thread_run_sync
 send_message: SendMessage = _threads._send_message_to_trio
+
+
+def is_known(version: str) -> bool:
+    """Return whether a version of Trio is of `KNOWN_RELEASES`."""
+    major, minor = version.split(".")[:2]
+    return (int(major), int(minor)) in KNOWN_RELEASES
 
 
 class Ordering(Protocol):
