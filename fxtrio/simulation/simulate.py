@@ -172,7 +172,11 @@ def _explained(runner: Runner, found: Run) -> BaseException:
     again = runner.run(found.seed, traced=True)
     if again.digest != found.digest or again.error is None:
         return _not_repeatable(runner, found.seed)
-    shortest = shorten(again, lambda variant: runner.run(found.seed, variant, traced=True))
+    # Only the last one is traced, which costs half as much again.
+    variant = shorten(again, functools.partial(runner.run, found.seed))
+    shortest = runner.run(found.seed, variant, traced=True)
+    if shortest.error is None:  # it has used chance
+        shortest = again
     assert shortest.error is not None
     shortest.error.add_note(report(runner.scenario, again, shortest))
     return shortest.error

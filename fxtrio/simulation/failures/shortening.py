@@ -42,8 +42,8 @@ class _Search:
         return True
 
 
-def shorten(failed: Run, run: Callable[[Variant], Run]) -> Run:
-    """Return the shortest run found that fails with an error of the same class.
+def shorten(failed: Run, run: Callable[[Variant], Run]) -> Variant:
+    """Return the variant of the shortest run found that fails with an error of the same class.
 
     ``run`` repeats the seed with a variant.
     """
@@ -53,7 +53,7 @@ def shorten(failed: Run, run: Callable[[Variant], Run]) -> Run:
     _leave_out_visitors(search)
     _leave_out_faults(search)
     _put_in_order(search)
-    return search.shortest
+    return search.variant
 
 
 def _leave_out_faults(search: _Search) -> None:
