@@ -126,6 +126,35 @@ def test_the_overlay_has_errors_of_renders_and_actions_until_they_are_corrected(
     expect(overlay).to_have_count(0)
 
 
+def test_a_phone_shows_long_lines_of_an_error_without_a_wider_page(
+    browser: Browser, server: Server, project: Path
+) -> None:
+    page = open_home(browser, server)
+    hydrated(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    overlay = page.locator("fx-overlay")
+    long = (
+        "<h1>{data.nothing.here /* " + "so long a line that no phone has room for it " * 3 + "*/}"
+    )
+
+    error_page = project / "pages/error.fxl"
+    text = error_page.read_bytes()
+    error_page.unlink()  # so that the page shows the one of the framework
+    try:
+        edit(project, "<h1>Notes", long)
+        code = overlay.locator("section > pre")
+        expect(code).to_contain_text(long)
+        assert code.evaluate("element => element.scrollWidth > element.clientWidth")
+        expect(page.locator("main[role=alert] > pre")).to_contain_text("TypeError")
+        page.evaluate("for (const sheet of document.styleSheets) sheet.disabled = true")
+        assert page.evaluate("document.documentElement.scrollWidth") == 390
+    finally:
+        error_page.write_bytes(text)
+        edit(project, long, "<h1>Notes")
+    expect(overlay).to_have_count(0)
+    expect(page.locator("h1")).to_have_text("Notes")
+
+
 def test_an_error_page_that_connects_after_the_correction_reloads(
     browser: Browser, server: Server, project: Path
 ) -> None:

@@ -177,7 +177,9 @@ class LastResort extends Component {
     const { thrown } = this.state;
     if (thrown === null) return this.props.children;
     const details =
-      process.env.NODE_ENV === 'production' ? null : createElement('pre', null, stackOf(thrown));
+      process.env.NODE_ENV === 'production'
+        ? null
+        : createElement('pre', { style: { overflowX: 'auto' } }, stackOf(thrown));
     return createElement(
       'main',
       { role: 'alert' },

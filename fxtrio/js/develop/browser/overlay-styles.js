@@ -46,4 +46,5 @@ export const styles = `
     border: 1px solid #2b303b; background: #1b1e26;
     font: .875rem/1.6 ui-monospace, monospace; white-space: pre-wrap; overflow-wrap: anywhere;
   }
+  section > pre { white-space: pre; overflow-wrap: normal; }
 `;
