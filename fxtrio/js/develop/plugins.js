@@ -7,7 +7,6 @@ import { foreignPlugin } from '../vite/foreign.js';
 import { developedPathsPlugins } from '../vite/stylesheets.js';
 import { bundledPlugin, nativePlugin } from './runtime/react.js';
 import { CLIENT_OF_VITE, extendedClient } from './runtime/runtime.js';
-import { stampOfText } from './updates/stamps.js';
 
 /** @typedef {import('vite').Plugin} Plugin */
 
@@ -16,7 +15,7 @@ const PAGE = /\.(fxl|md)\.tsx$/;
 const SERVER_CODE = /\.(fxl|pyi?)(\?|$)/;
 
 /** What modules end with that take updates: `browser/versions.js` learns what they are. */
-const loaded = () => `;import.meta.hot?.loaded?.(import.meta.url, ${stampOfText()});`;
+const LOADED = `;import.meta.hot?.loaded?.(import.meta.url);`;
 
 /**
  * @param {object} known
@@ -178,7 +177,7 @@ function refreshing(code, id, url, runtime) {
     `import.meta.hot.accept((next) => { if (!next) return; ` +
     `$RefreshAll$(next); __accept(${JSON.stringify(url)}, next); });` +
     code +
-    `\n;__refresh.__hmr_import(import.meta.url).then($RefreshAll$);${loaded()}`
+    `\n;__refresh.__hmr_import(import.meta.url).then($RefreshAll$);${LOADED}`
   );
 }
 
@@ -196,7 +195,7 @@ function loadedPlugin() {
     transform: {
       order: 'post',
       filter: { id: { exclude: PAGE }, code: 'import.meta.hot' },
-      handler: (code) => ({ code: `${code}\n${loaded()}`, map: null }),
+      handler: (code) => ({ code: `${code}\n${LOADED}`, map: null }),
     },
   };
 }

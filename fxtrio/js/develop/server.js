@@ -11,7 +11,6 @@ import { reactHome } from '../vite/library/packages.js';
 import { developmentPlugins } from './plugins.js';
 import { requiredPlugin } from './runtime/react.js';
 import { bundleRuntime, loadServerRuntime } from './runtime/runtime.js';
-import { stamping } from './updates/stamps.js';
 
 /** What no URL gives, on top of `Access`. */
 const DENIED = [
@@ -134,12 +133,11 @@ function serverOptions(allow, settled) {
  * @returns {any}
  */
 function environments(vite, transport) {
-  const ClientEnvironment = stamping(vite.DevEnvironment);
   return {
     client: {
       dev: {
         createEnvironment: (/** @type {string} */ name, /** @type {any} */ config) =>
-          new ClientEnvironment(name, config, {
+          new vite.DevEnvironment(name, config, {
             hot: true,
             transport: /** @type {any} */ (transport),
           }),

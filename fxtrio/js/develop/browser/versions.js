@@ -15,7 +15,7 @@ const UNFETCHED =
 
 /**
  * Versions are Vite's time stamps, which only grow whatever the clock of the day is set to; 0 is that
- * of a module that has not changed.
+ * of a URL without one.
  */
 export class Versions {
   /** @type {Map<string, number>} the last version that was told, by path */
@@ -187,14 +187,12 @@ export function follow(client, Context, updateStyle, followed = versions) {
     }
   };
   /**
-   * Modules call it when they have been evaluated. The text is at least as new as the URL says.
+   * Modules call it when they have been evaluated.
    *
    * @param {string} url
-   * @param {number} stamp of the text, as `updates/stamps.js` has it
    */
-  Context.prototype.loaded = function loaded(url, stamp) {
-    const requested = Number(/[?&]t=(\d+)/.exec(url)?.[1] ?? 0);
-    followed.live(this.ownerPath, Math.max(requested, stamp));
+  Context.prototype.loaded = function loaded(url) {
+    followed.live(this.ownerPath, Number(/[?&]t=(\d+)/.exec(url)?.[1] ?? 0));
   };
 }
 

@@ -56,20 +56,12 @@ class Server {
   send = [];
 
   /** @param {string} path */
-  read(path) {
-    return { ...this.files[path], stamp: this.stamps[path] ?? 0 };
-  }
-
-  /**
-   * What a text imports is named when that has been read, by its newest version then.
-   *
-   * @param {string} path
-   */
-  importsOf(path) {
+  answer(path) {
     const own = PARTS.includes(path) ? [path] : []; // for React Fast Refresh
-    return [...IMPORTS[path], ...own].map((one) =>
+    const imports = [...IMPORTS[path], ...own].map((one) =>
       this.stamps[one] ? `${one}?t=${this.stamps[one]}` : one,
     );
+    return { ...this.files[path], imports };
   }
 
   /** @param {Record<string, boolean>} saved whether the new text of each throws */
@@ -161,9 +153,7 @@ function open(server, later, inOrder) {
   async function run(url) {
     const [path] = url.split('?');
     await once();
-    const { text, throws, stamp } = server.read(path);
-    await once();
-    const imports = server.importsOf(path);
+    const { text, throws, imports } = server.answer(path);
     await once();
     const imported = await Promise.all(imports.filter((one) => one !== url).map(load));
     const hot = client.hotOf(path);
@@ -175,7 +165,7 @@ function open(server, later, inOrder) {
     if (throws) throw new Error(`of ${path}`);
     if (PARTS.includes(path)) newest[path] = module;
     if (PARTS.includes(path)) queueMicrotask(() => hot.accept(() => {}));
-    if (path !== PLAIN) hot.loaded(url, stamp);
+    if (path !== PLAIN) hot.loaded(url);
     return module;
   }
 
@@ -302,20 +292,6 @@ test('a module that comes to life after a newer text of it was told, or lived, i
   assert.deepEqual(old, ['/late.jsx']);
   versions.live('/two.jsx', 1); // what it imports has asked for it earlier
   assert.deepEqual(old, ['/late.jsx', '/two.jsx']);
-});
-
-test('a text that was read after a newer version was told is not reported', () => {
-  const versions = new Versions();
-  /** @type {string[]} */
-  const old = [];
-  versions.reportOld((path) => old.push(path));
-  const hot = startClient(versions, async () => ({})).hotOf('/part.jsx');
-  hot.loaded('/part.jsx?t=3', 3); // the newest one, which the module imports for React Fast Refresh
-  hot.loaded('/part.jsx?t=2', 3); // it was saved when the browser had asked for it
-  assert.deepEqual(old, []);
-  hot.loaded('/part.jsx?t=1', 2);
-  hot.loaded('/part.jsx', 0);
-  assert.deepEqual(old, ['/part.jsx', '/part.jsx']);
 });
 
 test('an update that is told once more is the newest one', () => {
