@@ -58,9 +58,11 @@ def _watch(token: trio.lowlevel.TrioToken, loop: int, limit: float, stop: thread
             return
         if answered.wait(limit) or stop.is_set():
             continue
-        lines = _lines(sys._current_frames().get(loop))
+        innermost = sys._current_frames().get(loop)
+        lines = _lines(innermost)
         place = lines[0] if lines else ""
-        if not answered.is_set() and place not in reported and len(reported) < _MOST:
+        is_known = place in reported or _imports_only(innermost)
+        if not (answered.is_set() or is_known) and len(reported) < _MOST:
             reported.add(place)
             log.warning(
                 "%s: blocked the event loop for more than %g s, which delays all requests. Call "
@@ -117,6 +119,16 @@ def _watch_import(
         )
         values = lines[0], passed, _callers(lines)
         report(log.makeRecord(log.name, logging.WARNING, __file__, 0, text, values, None))
+
+
+def _imports_only(innermost: FrameType | None) -> bool:
+    """Return whether a stack imports something, and no line of the application asked for it.
+
+    So does the framework at a start, which nobody can move to a thread.
+    """
+    frames = list(stack_of(innermost))
+    imports = any(frame.f_code.co_filename.startswith("<frozen importlib") for frame in frames)
+    return imports and not any(is_of_application(frame) for frame in frames)
 
 
 def _callers(lines: list[str]) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from contextlib import suppress
 from math import inf
 from pathlib import Path
+from types import FrameType
 
 import pytest
 import trio
@@ -47,6 +49,35 @@ async def test_what_holds_the_loop_is_logged_once(
 
     first, *_ = records[0].getMessage().splitlines()
     assert first.startswith("holding_code.py:2 hold: blocked the event loop for more than")
+
+
+async def test_an_import_of_the_framework_is_not_logged(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    imports_only, found, looked = stalls._imports_only, list[bool](), threading.Event()
+
+    class Slow:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name == "slow_to_be_found":
+                assert looked.wait(30)
+
+    def note(innermost: FrameType | None) -> bool:
+        found.append(imports_only(innermost))
+        looked.set()
+        return found[-1]
+
+    monkeypatch.setattr(stalls, "_imports_only", note)
+    monkeypatch.setattr(stalls, "is_of_application", lambda frame: False)
+    monkeypatch.setattr(sys, "meta_path", [Slow, *sys.meta_path])
+    with watch_loop(0.01), suppress(ImportError):
+        import slow_to_be_found  # type: ignore[import-not-found]  # noqa: F401
+    for thread in threading.enumerate():
+        if thread.name == "fx-watch":
+            thread.join()
+
+    assert found[0]
+    assert caplog.messages == []
 
 
 def test_an_import_that_does_not_end_is_named(
