@@ -2,23 +2,23 @@
 
 import { Loading } from '../client/view/tree.js';
 
-/** The name of a component in a line of a stack. */
-const NAME = /^\s*(?:at )?([^\s@]+)/;
+/** React's own `<Suspense>` in a stack: of a component with that name the line has a place. */
+const BOUNDARY = /^\s*at Suspense \(<anonymous>\)$/;
+
+/** The component right around the boundary of a `loading.fxl`. */
+const LOADING = `at ${Loading.displayName} `;
 
 /**
  * Whether an error has passed all boundaries of the page, and was caught by that of its
  * `loading.fxl`: without one, the render would have failed.
  *
  * React hands an error to the nearest `<Suspense>` around, and tells the components around it, the
- * innermost first.
+ * innermost first. One in a fallback has `Suspense Fallback` there, and not the boundary around it.
  *
  * @param {import('react').ErrorInfo} info
  */
 export function endsPage({ componentStack }) {
-  const names = (componentStack ?? '')
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => NAME.exec(line)?.[1]);
-  const nearest = names.indexOf('Suspense');
-  return nearest >= 0 && names[nearest + 1] === Loading.displayName;
+  const lines = (componentStack ?? '').split('\n');
+  const nearest = lines.findIndex((line) => BOUNDARY.test(line));
+  return nearest >= 0 && (lines[nearest + 1] ?? '').trimStart().startsWith(LOADING);
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { PassThrough } from 'node:stream';
 import test from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
 
 import { createElement, Suspense, use } from 'react';
 import { renderToString } from 'react-dom/server';
@@ -351,11 +352,25 @@ const BROKEN = h(function Broken() {
 const PAGE = h('p', null, 'page');
 const around = (/** @type {any} */ { children }) => h(Suspense, null, children);
 const beside = (/** @type {any} */ { children }) => [h(Suspense, { key: 1 }, BROKEN), children];
+const SLOW = h(function Slow() {
+  return use(turn('late')); // React keeps the first promise
+});
+const own = { Suspense: (/** @type {any} */ { children }) => h('p', null, children) };
 
 for (const { place, page, layouts = [], endsPage = false } of [
   { place: 'a page', page: h('p', null, BROKEN), endsPage: true },
   { place: 'a page in a boundary of a layout', page: BROKEN, layouts: [around], endsPage: true },
   { place: 'a boundary of the page', page: h(Suspense, null, BROKEN) },
+  {
+    place: 'the fallback of a boundary of the page',
+    page: h(Suspense, { fallback: BROKEN }, SLOW),
+    endsPage: true,
+  },
+  {
+    place: "the page's own component Suspense",
+    page: h(own.Suspense, null, BROKEN),
+    endsPage: true,
+  },
   { place: 'a boundary of a layout', page: PAGE, layouts: [beside] },
 ]) {
   test(`an error in ${place} with a loading fallback`, async () => {
