@@ -51,9 +51,14 @@ export function renderWhole(element, nonce, identifierPrefix) {
   /** @type {unknown[]} of boundaries, in whose place the browser renders */
   const errors = [];
   return new Promise((resolve, reject) => {
+    let hasFailed = false;
+    let isLate = false;
     const fail = (/** @type {unknown} */ error) => {
+      if (hasFailed) return;
+      hasFailed = true;
       clearTimeout(timer);
       reject(error);
+      queueMicrotask(() => rendering.abort(error)); // React is in the middle of its work
     };
     const destination = new Writable({
       write(part, _encoding, done) {
@@ -72,12 +77,18 @@ export function renderWhole(element, nonce, identifierPrefix) {
       progressiveChunkSize: Infinity,
       onAllReady: () => {
         clearTimeout(timer);
-        rendering.pipe(destination);
+        if (!hasFailed) rendering.pipe(destination);
       },
       onShellError: fail,
-      onError: (error, info) => void (endsPage(info) ? fail(error) : errors.push(error)),
+      onError: (error, info) => {
+        if (!isLate && endsPage(info)) fail(error);
+        else errors.push(error);
+      },
     });
-    const timer = setTimeout(() => rendering.abort(tooLong()), LONGEST_MS);
+    const timer = setTimeout(() => {
+      isLate = true;
+      rendering.abort(tooLong());
+    }, LONGEST_MS);
   });
 }
 

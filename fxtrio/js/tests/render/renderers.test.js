@@ -389,6 +389,44 @@ for (const { place, page, layouts = [], endsPage = false } of [
   });
 }
 
+test('a page that waits for too long is left to the browser', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const logged = t.mock.method(console, 'error', () => {});
+  const state = makeState();
+  state.page.loading = { module: '/l.js', depth: 0 };
+  const never = new Promise(() => {});
+  const Page = () => /** @type {string} */ (use(never));
+  const whole = renderers(Page, { loading: () => 'wait' }).render(0, state);
+  await turn();
+  t.mock.timers.tick(10_000);
+  assert.match((await whole).html, /<!--\$!-->.*wait/s);
+  assert.match(String(logged.mock.calls.at(-1)?.arguments), /The page waited longer than 10 s/);
+});
+
+test('what waits in a page that has failed is not rendered any more', async (t) => {
+  const logged = t.mock.method(console, 'error', () => {});
+  let arrive = () => {};
+  const data = new Promise((resolve) => {
+    arrive = () => resolve('late');
+  });
+  let rendered = 0;
+  const Late = () => {
+    const text = /** @type {string} */ (use(data));
+    rendered += 1;
+    return text;
+  };
+  const layout = (/** @type {any} */ { children }) => [h(Suspense, { key: 1 }, h(Late)), children];
+  const state = makeState({ layouts: 1 });
+  state.page.loading = { module: '/l.js', depth: 1 };
+  const app = renderers(() => BROKEN, { layouts: [layout], loading: () => 'wait' });
+  await assert.rejects(async () => app.render(0, state), RangeError);
+  arrive();
+  await turn();
+  await turn();
+  assert.equal(rendered, 0);
+  assert.equal(logged.mock.callCount(), 0);
+});
+
 test('a reader that is slow is waited for', async () => {
   const never = new PassThrough({ highWaterMark: 10 });
   const rows = Array.from({ length: 20_000 }, (_, index) =>
