@@ -58,7 +58,7 @@ ON_EACH = (
     "tests/routes",
     "tests/serve",
     "tests/simulation/test_engine.py",
-    "tests/simulation/test_event_loop.py",
+    "tests/simulation/test_timers.py",
     "tests/simulation/test_trio_internals.py",
     "tests/test_task_threads.py",
     "tests/test_tasks.py",
@@ -79,7 +79,7 @@ ON_THE_NEWEST = (
     *("tests/http1", "tests/realtime"),
     *(f"tests/serve/test_{name}.py" for name in _OF_THE_INTERPRETER),
     "tests/simulation/test_engine.py::test_a_seed_means_the_same_on_each_python",
-    "tests/simulation/test_event_loop.py",
+    "tests/simulation/test_timers.py",
     "tests/simulation/test_trio_internals.py",
     "tests/test_task_threads.py",
 )

@@ -21,7 +21,13 @@ from fxtrio.simulation.engine.rejections import NotSimulated, rejecting
 from fxtrio.simulation.engine.scheduler import Scheduler
 from fxtrio.simulation.engine.strategies import ByPriority, Shuffled, Strategy, StrategyName
 from fxtrio.simulation.engine.threads import Threads
-from fxtrio.simulation.engine.trio_internals import is_known, ordered_by, virtual_clock
+from fxtrio.simulation.engine.timers import short_sleeps
+from fxtrio.simulation.engine.trio_internals import (
+    is_known,
+    ordered_by,
+    polled_when_needed,
+    virtual_clock,
+)
 from fxtrio.simulation.failures.chance import Chance
 from fxtrio.simulation.failures.trace import Trace
 from fxtrio.simulation.faults import Fault, FaultPlan, Faults
@@ -146,12 +152,8 @@ class Runner:
             enter(seeded(str(seed)))
             enter(ordered_by(scheduler))
             enter(threads.in_turn())
+            enter(polled_when_needed())
             if is_known(trio.__version__):
-                # In another release, what they use of Trio may have other names.
-                from fxtrio.simulation.engine.event_loop import short_turns
-                from fxtrio.simulation.engine.timers import short_sleeps
-
-                enter(short_turns())
                 enter(short_sleeps())
             shared = MessageStore(plan, scheduler) if self.options.processes > 1 else None
             enter(replaced(shared, self.app.modules))

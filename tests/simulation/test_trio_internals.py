@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import queue
+import socket
 from typing import Any
 
 import pytest
@@ -49,6 +50,43 @@ def test_a_run_knows_its_deadlines_and_those_who_wait_for_idleness() -> None:
         return found
 
     assert trio.run(main) == [True, False]
+
+
+def test_the_kernel_is_polled_only_while_events_may_come() -> None:
+    manager = run.TheIOManager
+    get_events, timeouts = manager.get_events, list[float]()
+
+    def get_counted(self: Any, timeout: float) -> Any:
+        timeouts.append(timeout)
+        return get_events(self, timeout)
+
+    async def spin() -> int:
+        before = len(timeouts)
+        for _ in range(10):
+            await trio.lowlevel.checkpoint()
+        return len(timeouts) - before
+
+    async def main() -> tuple[int, bytes, list[str]]:
+        idle = await spin()
+        called: list[str] = []
+        trio.lowlevel.current_trio_token().run_sync_soon(called.append, "by another thread")
+        near, far = socket.socketpair()
+        near.setblocking(False)
+        with near, far:
+            far.send(b"from a descriptor")
+            await trio.lowlevel.wait_readable(near)
+            got = near.recv(100)
+        await trio.sleep(10)
+        return idle, got, called
+
+    manager.get_events = get_counted
+    try:
+        with trio_internals.polled_when_needed():
+            found = trio.run(main, clock=MockClock(autojump_threshold=0))
+    finally:
+        manager.get_events = get_events
+    assert found == (0, b"from a descriptor", ["by another thread"])
+    assert manager.get_events is get_events
 
 
 def test_a_call_in_a_thread_is_started_and_sent_by_the_functions_that_are_replaced() -> None:

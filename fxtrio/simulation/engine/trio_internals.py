@@ -1,6 +1,6 @@
 """What is private of Trio: the order of its tasks, and the way to its worker threads.
 
-Its event loop is in `event_loop`, and its deadlines are in `timers`.
+Its deadlines are in `timers`.
 
 There is no public way. What each part relies on is tested against the installed version by
 `tests/simulation/test_trio_internals.py`.
@@ -30,7 +30,7 @@ SendMessage = Callable[[Any, Any], Any]
 """``_send_message_to_trio(token, message)``: what `trio.from_thread` calls."""
 
 KNOWN_RELEASES = ((0, 32), (0, 33), (0, 34), (0, 35))
-"""Releases of Trio of which `event_loop` and `timers` are known to do what Trio's own do.
+"""Releases of Trio in whose place `timers` is known to do what `trio.sleep` does.
 
 With any other, simulations have Trio's own: the same runs, at a higher cost.
 """
@@ -67,6 +67,35 @@ def ordered_by(ordering: Ordering) -> Iterator[None]:
         yield
     finally:
         _run._ALLOW_DETERMINISTIC_SCHEDULING, _run._r = before
+
+
+@contextmanager
+def polled_when_needed() -> Iterator[None]:
+    """Let runs in the block ask the kernel for events only when one may have come.
+
+    A turn of the event loop is short enough here that the question is a twentieth of it.
+    """
+    manager: Any = _run.TheIOManager
+    get_events, context = manager.get_events, _run.GLOBAL_RUN_CONTEXT
+    wakeups: dict[Any, int] = {}  # descriptors by which threads call into a run
+
+    def get_needed(self: Any, timeout: float) -> Any:
+        if not timeout:
+            queue = context.runner.entry_queue
+            waiting = getattr(self, "_registered", None)  # by descriptor; Windows has no such table
+            if waiting is not None and not (queue.queue or queue.idempotent_queue):
+                wakeup = wakeups.get(self)
+                if wakeup is None:
+                    wakeup = wakeups[self] = queue.wakeup.wakeup_sock.fileno()
+                if not waiting or (len(waiting) == 1 and wakeup in waiting):
+                    return ()
+        return get_events(self, timeout)
+
+    manager.get_events = get_needed
+    try:
+        yield
+    finally:
+        manager.get_events = get_events
 
 
 def virtual_clock() -> MockClock:
