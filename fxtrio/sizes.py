@@ -12,10 +12,11 @@ _UNITS = {
     "MB": 1000**2,
     "GB": 1000**3,
     "KiB": 1024,
+    "kiB": 1024,
     "MiB": 1024**2,
     "GiB": 1024**3,
 }
-_SIZE = r"([0-9]{1,18})\s*(B|kB|[KMG]i?B|)"
+_SIZE = r"([0-9]{1,18})\s*(B|[kKMG]i?B|)"
 
 
 def to_bytes(value: int | str) -> int:

@@ -445,7 +445,9 @@ def test_sizes_are_numbers_with_a_binary_unit(number: int, unit: tuple[str, int]
     assert to_bytes(f"{number}{name}") == number * 1024**power
 
 
-@pytest.mark.parametrize(("size", "expected"), [("200kB", 200_000), ("200 KB", 200_000)])
+@pytest.mark.parametrize(
+    ("size", "expected"), [("200kB", 200_000), ("200 KB", 200_000), ("100kiB", 102_400)]
+)
 def test_a_kilobyte_has_both_spellings(size: str, expected: int) -> None:
     assert to_bytes(size) == expected
 

@@ -56,24 +56,31 @@ def _watch(token: trio.lowlevel.TrioToken, loop: int, limit: float, stop: thread
             token.run_sync_soon(answered.set)
         except trio.RunFinishedError:
             return
-        if answered.wait(limit) or stop.is_set():
-            continue
-        innermost = sys._current_frames().get(loop)
-        lines = _lines(innermost)
-        place = lines[0] if lines else ""
-        is_known = place in reported or _imports_only(innermost)
-        if not (answered.is_set() or is_known) and len(reported) < _MOST:
-            reported.add(place)
-            log.warning(
-                "%s: blocked the event loop for more than %g s, which delays all requests. Call "
-                "it in a thread: 'await trio.to_thread.run_sync(function, argument)'.%s",
-                place or "fxtrio",
-                limit,
-                _callers(lines),
-            )
-        while not answered.wait(limit):  # one that has ended answers nothing more
-            if stop.is_set():
+        while not answered.wait(limit):
+            if stop.is_set():  # a loop that has ended answers nothing more
                 return
+            innermost = sys._current_frames().get(loop)
+            if answered.is_set() or _imports_only(innermost):
+                continue  # after the import, there may be more to see
+            _report(innermost, limit, reported)
+            while not answered.wait(limit):
+                if stop.is_set():
+                    return
+
+
+def _report(innermost: FrameType | None, limit: float, reported: set[str]) -> None:
+    lines = _lines(innermost)
+    place = lines[0] if lines else ""
+    if place in reported or len(reported) >= _MOST:
+        return
+    reported.add(place)
+    log.warning(
+        "%s: blocked the event loop for more than %g s, which delays all requests. Call it in a "
+        "thread: 'await trio.to_thread.run_sync(function, argument)'.%s",
+        place or "fxtrio",
+        limit,
+        _callers(lines),
+    )
 
 
 @contextmanager

@@ -175,7 +175,7 @@ def _explained(runner: Runner, found: Run) -> BaseException:
     # Only the last one is traced, which costs half as much again.
     variant = shorten(again, functools.partial(runner.run, found.seed))
     shortest = runner.run(found.seed, variant, traced=True)
-    if shortest.error is None:  # it has used chance
+    if type(shortest.error) is not type(again.error):  # it has used chance
         shortest = again
     assert shortest.error is not None
     shortest.error.add_note(report(runner.scenario, again, shortest))

@@ -207,3 +207,31 @@ async def test_a_socket_that_only_the_guard_has_let_in_is_closed_too(root: Path)
             assert await socket.receive() == EMAIL
             await log_out_everywhere(client)
             assert await close_of(socket) == 4401
+
+
+PROXY = """
+    async def trust_the_proxy(connection):
+        connection.state.user = "from the proxy"
+    """
+NAMED = """
+    from fx.realtime import authenticate_websocket
+
+    async def websocket(ws):
+        user = await authenticate_websocket(ws)
+        await ws.accept()
+        await ws.send_json([ws.state.user, None if user is None else user.email])
+    """
+
+
+async def test_a_user_that_a_hook_has_set_stays(root: Path) -> None:
+    files = {"proxy_hooks.py": PROXY, "pages/named.fxl": page(NAMED)}
+    plugins = [{"name": "auth", "settings": SETTINGS}]
+    hooks = {"pages": ["proxy_hooks.trust_the_proxy", GUARD]}
+    options: dict[str, Any] = {"plugins": plugins, "secret_keys": (KEY,)}
+    async with open_app(write_tree(root, files), route_middleware=hooks, **options) as client:
+        async with client.websocket("/named") as socket:
+            assert await socket.receive_json() == ["from the proxy", None]
+        await service_of(client).add_user(EMAIL, PASSWORD)
+        await log_in(client)
+        async with client.websocket("/named") as socket:
+            assert await socket.receive_json() == ["from the proxy", EMAIL]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import sys
 import threading
+from collections.abc import Iterator
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -21,6 +22,19 @@ CODE = """
     def hold(logged):
         assert logged.wait(30)  # holds
     """
+
+
+def wait_for_watchers() -> None:
+    for thread in threading.enumerate():
+        if thread.name == "fx-watch":
+            thread.join()
+
+
+@pytest.fixture(autouse=True)
+def _watchers() -> Iterator[None]:
+    """Let what a test has logged be no message of the next one."""
+    yield
+    wait_for_watchers()
 
 
 async def test_what_holds_the_loop_is_logged_once(
@@ -72,12 +86,53 @@ async def test_an_import_of_the_framework_is_not_logged(
     monkeypatch.setattr(sys, "meta_path", [Slow, *sys.meta_path])
     with watch_loop(0.01), suppress(ImportError):
         import slow_to_be_found  # type: ignore[import-not-found]  # noqa: F401
-    for thread in threading.enumerate():
-        if thread.name == "fx-watch":
-            thread.join()
+    wait_for_watchers()
 
     assert found[0]
     assert caplog.messages == []
+
+
+async def test_what_blocks_the_loop_behind_an_import_is_logged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    imports_only, looked, logged = stalls._imports_only, threading.Event(), threading.Event()
+    records = list[logging.LogRecord]()
+
+    class Slow:
+        @staticmethod
+        def find_spec(name: str, *_: object) -> None:
+            if name == "slow_to_be_found":
+                assert looked.wait(30)
+
+    class Noting(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            records.append(record)
+            logged.set()
+
+    def note(innermost: FrameType | None) -> bool:
+        found = imports_only(innermost)
+        looked.set()
+        return found
+
+    def hold() -> None:
+        assert logged.wait(30)
+
+    monkeypatch.setattr(stalls, "_imports_only", note)
+    monkeypatch.setattr(
+        stalls, "is_of_application", lambda frame: frame.f_code.co_name == hold.__name__
+    )
+    monkeypatch.setattr(sys, "meta_path", [Slow, *sys.meta_path])
+    log = logging.getLogger("fx.app")
+    log.addHandler(noting := Noting())
+    try:
+        with watch_loop(0.01):
+            with suppress(ImportError):
+                import slow_to_be_found  # noqa: F401
+            hold()
+    finally:
+        log.removeHandler(noting)
+
+    assert " hold: blocked the event loop for more than" in records[0].getMessage()
 
 
 def test_an_import_that_does_not_end_is_named(

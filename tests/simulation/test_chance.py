@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
+import attrs
 import pytest
 
 from fx.testing import World, simulate
 from fxtrio.simulation.faults import NO_FAULTS
-from fxtrio.simulation.simulate import NotRepeatable, Seeds
+from fxtrio.simulation.runs import Run, Runner, Variant
+from fxtrio.simulation.simulate import NotRepeatable, Seeds, _explained
 from tests.simulation import lasting
 
 APP = Path(__file__).parent / "apps" / "chance"
@@ -51,3 +54,32 @@ def test_the_chance_that_an_action_uses_is_named(action: str, source: str, line:
 
 def test_state_that_is_left_from_the_run_before_is_named() -> None:
     assert "that the previous run has left" in source_of("remember_the_run_before")
+
+
+def test_a_shortened_run_that_fails_otherwise_with_a_trace_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = Run(
+        seed=0,
+        error=ValueError("found"),
+        steps=9,
+        seconds=0.0,
+        digest="digest",
+        faults=(),
+        visitors=(),
+        absent=frozenset(),
+        trace=None,
+        chance=None,
+        log=(),
+    )
+
+    class Chance:
+        scenario = None
+
+        def run(self, seed: int, variant: object = None, *, traced: bool = False) -> Run:
+            return found if variant is None else attrs.evolve(found, error=KeyError("by chance"))
+
+    monkeypatch.setattr("fxtrio.simulation.simulate.shorten", lambda run, again: Variant())
+    monkeypatch.setattr("fxtrio.simulation.simulate.report", lambda *_: "a report")
+
+    assert _explained(cast("Runner", Chance()), found) is found.error

@@ -119,3 +119,19 @@ def test_an_invalid_time_to_sleep_is_left_to_trio(seconds: float) -> None:
         return "slept"
 
     assert run_short(main) == run_as_trio(main)
+
+
+def test_a_sleep_that_a_test_has_replaced_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    trios_sleep = trio.sleep
+
+    async def sleep(seconds: float) -> None:
+        await trio.lowlevel.checkpoint()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trio, "sleep", sleep)
+        with short_sleeps():
+            assert trio.sleep is sleep
+        assert trio.sleep is sleep
+    with short_sleeps():
+        assert trio.sleep is not trios_sleep
+    assert trio.sleep is trios_sleep

@@ -212,13 +212,14 @@ class AuthService(Accounts):
         """Return the user of a request or a WebSocket handshake.
 
         Queries the storage only for a cookie that this app has signed. The middleware does not
-        run for a WebSocket, so this sets its ``state.user``, as of a request. A WebSocket with
-        a user is closed with 4401 when the session ends.
+        run for a WebSocket, so this sets its ``state.user``, unless a hook or a middleware of the
+        app already has. A WebSocket with a user is closed with 4401 when the session ends.
         """
         signed_in = await self.find(connection.scope)
         user = None if signed_in is None else signed_in.user
         if connection.scope["type"] == "websocket":
-            connection.state.user = user
+            if not hasattr(connection.state, "user"):
+                connection.state.user = user
             if signed_in is not None:
                 self.sockets.hold(connection.scope, signed_in.session)
         return user

@@ -35,10 +35,8 @@ async def require_user(connection: HTTPConnection) -> Response | Redirect | None
     if route is not None and is_open(route, service.settings):
         return None
     if connection.scope["type"] == "websocket":
-        # The middleware does not run for WebSockets.
-        user = await service.authenticate(connection)
-    else:
-        user = getattr(connection.state, "user", None)
+        await service.authenticate(connection)  # the middleware does not run for WebSockets
+    user = getattr(connection.state, "user", None)
     if user is not None:
         return None
     if not _shows_a_page(connection.scope, route):
