@@ -290,6 +290,8 @@ EXACT = {
     'n = None\nwith trio.move_on_after(1):\n    n = 1\nreturn {"n": n}': "{ n: null | number }",
     'n = None\nwith remove_one(1):\n    n = 1\nreturn {"n": n}': "{ n: number }",
     'while True:\n    n = one(1)\n    if n:\n        break\nreturn {"n": n}': "{ n: Note }",
+    'while n := one(1):\n    look(n)\nreturn {"n": n}': "{ n: Note | null }",
+    'n = one(1)\nwhile n is None:\n    n = one(1)\nreturn {"n": n}': "{ n: Note }",
     'return {"x": NOTES.get(1) or {"title": ""}}': "{ x: Note | { title: string } }",
     'return {"d": Decimal("1") * 2, "s": str(1).split(",")}': "{ d: string; s: string[] }",
     'return {"a": "x" if LIMIT else None, "b": "%d" % 1, "c": -LIMIT}': (

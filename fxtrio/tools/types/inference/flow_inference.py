@@ -187,7 +187,11 @@ class Flow:
             value_of(node.test, self.scope)
             narrow(node.test, self.scope, truth=True)
 
-        return self._loop(begin, node.body, node.orelse, may_skip=not forever)
+        def end() -> None:
+            value_of(node.test, self.scope)
+            narrow(node.test, self.scope, truth=False)
+
+        return self._loop(begin, node.body, node.orelse, may_skip=not forever, end=end)
 
     def _loop(
         self,
@@ -196,6 +200,7 @@ class Flow:
         otherwise: list[ast.stmt],
         *,
         may_skip: bool,
+        end: Callable[[], None] = lambda: None,
     ) -> bool:
         """Read a loop; ``begin`` binds or narrows names before each round.
 
@@ -212,7 +217,7 @@ class Flow:
             left, continued = self._jumps.pop()
             breaks += left
             tops = [join([*tops, *ends, *continued])]
-        ended = self._branch(tops[0], otherwise) if may_skip else []
+        ended = self._branch(tops[0], otherwise, end) if may_skip else []
         # Copied: the names at a ``break`` may still be those of another branch.
         ends = [*ended, *breaks]
         self.scope.names = fork(join(ends))
