@@ -391,3 +391,89 @@ async def add(request, branch: Branch) -> {result}:
         "Mark": '"new"',
         "MarkInput": '"new"',
     }
+
+
+GENERIC = """import json
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic.dataclasses import dataclass as checked
+from typing_extensions import TypedDict
+
+Kind = TypeVar("Kind")
+
+
+@dataclass
+class Box(Generic[Kind]):
+    value: Kind
+
+
+class Row(TypedDict, Generic[Kind]):
+    cell: Kind
+
+
+@checked
+class Checked(Generic[Kind]):
+    own: Kind
+
+    @model_validator(mode="after")
+    def check(self):
+        return self
+
+
+class Style(BaseModel):
+    model_config = ConfigDict(json_schema_extra={"class": "wide"})
+    wide: bool
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema, handler):
+        return json.loads(json.dumps(handler(schema)))
+
+
+class Answer(BaseModel):
+    boxes: tuple[Box[int], Box[str]]
+    rows: tuple[Row[int], Row[str]]
+    checked: tuple[Checked[int], Checked[str]]
+    style: Style
+
+
+class Other(BaseModel):
+    box: Box[str]
+    row: Row[str]
+"""
+
+
+async def test_a_generic_class_in_a_model_is_a_type_for_each_of_its_arguments(
+    tmp_path: Path,
+) -> None:
+    page = """from models import Answer, Other
+
+
+@server
+async def load(request) -> {data}:
+    return {{}}
+"""
+    types = await types_of(
+        tmp_path,
+        {
+            "models.py": GENERIC,
+            "pages/index.fxl": page.format(data="Answer"),
+            "pages/next.fxl": page.format(data="Other"),
+        },
+    )
+    named = {
+        one.name: Printer().type(one.shape) for page in types.pages for one in page.definitions
+    }
+    assert named == {
+        "Answer": "{ boxes: [Box, Box2]; rows: [Row, Row2]; checked: [Checked, Checked2]; "
+        "style: Style }",
+        "Box": "{ value: number }",
+        "Box2": "{ value: string }",
+        "Checked": "{ own: number }",
+        "Checked2": "{ own: string }",
+        "Other": "{ box: Box2; row: Row2 }",
+        "Row": "{ cell: number }",
+        "Row2": "{ cell: string }",
+        "Style": "{ wide: boolean }",
+    }

@@ -6,7 +6,7 @@ pydantic is imported only for projects that use it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, get_args
 
 import attrs
@@ -30,8 +30,9 @@ from fxtrio.tools.types.python.shapes import (
 )
 from fxtrio.tools.types.python.sources import Sources
 
-_CLASS = "class"
-"""The class that a schema is of: no keyword of JSON Schema."""
+_CLASS = "fxtrio class"
+"""Where a schema says what class it is of: no keyword of JSON Schema, nor of an application."""
+_NO_CLASS = (None, "")
 
 
 def is_pydantic(kind: Any) -> bool:
@@ -60,7 +61,7 @@ class PydanticReader:
         names, unread = self._names(inner)
         reader = SchemaReader(names, lax=self.incoming)
         for one in unread:
-            found = inner[one].get(_CLASS)
+            found, _ = inner[one].get(_CLASS, _NO_CLASS)
             model = found if is_pydantic(found) else None
             shape = self._placed(reader.shape(inner[one]), model)
             place = None if model is None else self.sources.place_of_class(model)
@@ -74,9 +75,10 @@ class PydanticReader:
         """Return the names of the ``$defs`` of a schema, and those whose classes are new."""
         names, unread = dict[str, str](), list[str]()
         for one, part in inner.items():
-            found = part.get(_CLASS)
+            found, ref = part.get(_CLASS, _NO_CLASS)
             # What pydantic makes of an enum or a dataclass differs from what the encoder makes.
-            key = found if is_pydantic(found) else (PydanticReader, found)
+            # A generic dataclass is one class, and another type for each of its arguments.
+            key = found if is_pydantic(found) else (PydanticReader, found, ref)
             if found is None or key not in self.named:
                 wanted = one.rpartition("__")[2] if found is None else found.__name__
                 self.named[key] = self.definitions.reserve(wanted, incoming=self.incoming)
@@ -102,13 +104,33 @@ class PydanticReader:
 def schema_of(kind: Any, *, incoming: bool) -> dict[str, Any]:
     """Return the JSON Schema of a model, as bodies may be or as it is sent.
 
-    Schemas of classes have the class at `_CLASS`. Raises what pydantic and the hooks of the
-    model raise.
+    Those of classes in ``$defs`` have at `_CLASS` the class, and pydantic's text for it with its
+    arguments. Raises what pydantic and the hooks of the model raise.
     """
+    classes = dict[str, Any]()
+    mode = "validation" if incoming else "serialization"
+    schema: dict[str, Any] = kind.model_json_schema(
+        by_alias=True, mode=mode, schema_generator=_generator(classes)
+    )
+    for part in schema.get("$defs", {}).values():
+        if _CLASS in part:
+            part[_CLASS] = classes[part[_CLASS]], part[_CLASS]
+    return schema
+
+
+def _generator(classes: dict[str, Any]) -> type:
+    """Return what describes one model, and adds the classes that it meets by pydantic's texts."""
     from pydantic.json_schema import GenerateJsonSchema
 
     class AsSent(GenerateJsonSchema):
         """Fields with a default are always sent."""
+
+        ref = ""
+        """The last that was begun: of a class with validators, it is at those around the class."""
+
+        def generate_inner(self, schema: Any) -> dict[str, Any]:
+            self.ref = schema.get("ref", self.ref)
+            return super().generate_inner(schema)
 
         def field_is_required(self, field: Any, total: bool) -> bool:
             if self.mode == "validation" or field["type"] == "typed-dict-field":
@@ -125,26 +147,28 @@ def schema_of(kind: Any, *, incoming: bool) -> dict[str, Any]:
             return found
 
         def model_schema(self, schema: Any) -> dict[str, Any]:
-            return {**super().model_schema(schema), _CLASS: schema["cls"]}
+            return self._of_class(super().model_schema, schema)
 
         def dataclass_schema(self, schema: Any) -> dict[str, Any]:
-            return {**super().dataclass_schema(schema), _CLASS: schema["cls"]}
+            return self._of_class(super().dataclass_schema, schema)
 
         def typed_dict_schema(self, schema: Any) -> dict[str, Any]:
-            return {**super().typed_dict_schema(schema), _CLASS: schema.get("cls")}
+            return self._of_class(super().typed_dict_schema, schema)
 
         def enum_schema(self, schema: Any) -> dict[str, Any]:
-            return {**super().enum_schema(schema), _CLASS: schema["cls"]}
+            return self._of_class(super().enum_schema, schema)
+
+        def _of_class(self, describe: Callable[[Any], Any], schema: Any) -> dict[str, Any]:
+            ref = schema.get("ref", self.ref)  # before its fields begin
+            classes.setdefault(ref, schema.get("cls"))
+            # Text until all is done: the hooks of an application may write schemas as JSON.
+            return {**describe(schema), _CLASS: ref}
 
         def handle_invalid_for_json_schema(self, schema: Any, error_info: str) -> dict[str, Any]:
             """Let what pydantic cannot describe, such as a file, be anything."""
             return {}
 
-    mode = "validation" if incoming else "serialization"
-    schema: dict[str, Any] = kind.model_json_schema(
-        by_alias=True, mode=mode, schema_generator=AsSent
-    )
-    return schema
+    return AsSent
 
 
 def _attributes_by_key(kind: Any, *, incoming: bool) -> dict[str, str]:
