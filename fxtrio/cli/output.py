@@ -23,7 +23,7 @@ def console(*, stderr: bool = False) -> Console:
     from rich.console import Console
 
     console_of_stream = Console(stderr=stderr, highlight=False, markup=False)
-    if not console_of_stream.is_terminal:
+    if not console_of_stream.file.isatty():  # rich takes FORCE_COLOR for a terminal
         console_of_stream.soft_wrap = True
         console_of_stream.width = UNLIMITED
     return console_of_stream

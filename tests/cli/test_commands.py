@@ -21,8 +21,8 @@ from fxtrio.cli.group import COMMANDS, SETTINGS_FILE
 from fxtrio.config import CONFIG_FILE
 
 
-def fx(*arguments: str) -> Result:
-    return CliRunner().invoke(main, arguments)
+def fx(*arguments: str, **environment: str) -> Result:
+    return CliRunner().invoke(main, arguments, env=environment)
 
 
 @pytest.fixture
@@ -136,14 +136,18 @@ def test_routes_are_listed_in_order_of_specificity(project: Path) -> None:
     ]
 
 
-def test_long_names_are_whole_where_the_output_is_no_terminal(project: Path) -> None:
+@pytest.mark.parametrize("environment", [{}, {"FORCE_COLOR": "1"}])
+def test_long_names_are_whole_where_the_output_is_no_terminal(
+    environment: dict[str, str], project: Path
+) -> None:
     source = f"pages/[tenant]/(office)/{'parcels/' * 12}[code].fxl"
     (project / source).parent.mkdir(parents=True)
     (project / source).write_text("")
 
-    result = fx("routes", "--root", str(project))
+    result = fx("routes", "--root", str(project), **environment)
 
-    [row] = [line.split() for line in result.output.splitlines() if "parcels" in line]
+    lines = click.unstyle(result.output).splitlines()
+    [row] = [line.split() for line in lines if "parcels" in line]
     assert row == [f"/[tenant]/{'parcels/' * 12}[code]", "page", source, "layout.fxl"]
 
 
