@@ -165,7 +165,8 @@ def _home_of(name: str) -> str:
     """Return the module with a name that the framework offers; "" for any other name."""
     modules = (f"fx.{file.stem}" for file in sorted((_FRAMEWORK_ROOT / "fx").glob("[!_]*.py")))
     homes = (module for module in modules if name in (_names_of_framework(module, "") or ()))
-    return HOMES.get(name) or next(homes, "")
+    part = "fx" if _is_part(_FRAMEWORK_ROOT / "fx", name) else ""
+    return HOMES.get(name) or next(homes, part)
 
 
 def name_remedy(name: str, known: Iterable[str]) -> str:
@@ -194,17 +195,19 @@ def _is_there(module: str, root: Path) -> bool:
 def _names_in(module: str, name: str, root: Path) -> set[str] | None:
     """Return the names of ``module``; None when they are not known, or ``name`` is a part of it.
 
+    So is a name such as ``__file__``, which Python gives to modules.
     Those of the framework's modules are what they offer, and not what they import themselves.
     """
     framework = module.partition(".")[0] in _FRAMEWORK
     path = (_FRAMEWORK_ROOT if framework else root).joinpath(*module.split("."))
-    is_part = (path / f"{name}.py").is_file() or (path / name).is_dir()
-    if is_part and (module != "fxtrio" or name in _PUBLIC_PARTS):
+    if _is_part(path, name) and (module != "fxtrio" or name in _PUBLIC_PARTS):
         return None
     files = (path / "__init__.py", path.with_suffix(".py"))
     file = next((file for file in files if file.is_file()), None)
     if file is None:
         return set() if framework else None
+    if name.startswith("__") and name.endswith("__"):
+        return None
     try:
         parsed = parse_module(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError):
@@ -216,6 +219,10 @@ def _names_in(module: str, name: str, root: Path) -> set[str] | None:
         return offered
     bound = names_of(parsed.body).bound
     return None if bound & {"*", "__getattr__"} else bound
+
+
+def _is_part(package: Path, name: str) -> bool:
+    return (package / f"{name}.py").is_file() or (package / name).is_dir()
 
 
 def _offered(module: ast.Module) -> set[str] | None:
