@@ -43,11 +43,15 @@ class Patterns:
 def files_around(root: Path) -> list[Path]:
     """Return the `.gitignore` files above ``root`` that count in it, outermost first.
 
-    They may not exist.
+    They may not exist. There are none if they ignore ``root`` itself: they would ignore all of it.
     """
     around = [root, *root.parents]
     top = next((index for index, folder in enumerate(around) if (folder / ".git").exists()), 0)
-    return [folder / GIT_FILE for folder in reversed(around[1 : top + 1])]
+    files = [folder / GIT_FILE for folder in reversed(around[1 : top + 1])]
+    patterns = Patterns()
+    for file in files:
+        patterns = patterns.of_file(file)
+    return [] if patterns.covers(root, is_folder=True) else files
 
 
 def _spec(patterns: Sequence[str]) -> GitIgnoreSpec:

@@ -167,6 +167,20 @@ def test_the_patterns_of_folders_beyond_the_repository_do_not_count(tmp_path: Pa
     assert passing(tmp_path / "site", "store.py") == ["store.py"]
 
 
+def test_a_project_in_a_folder_that_git_ignores_has_its_own_patterns_only(tmp_path: Path) -> None:
+    root = tmp_path / "playground/app"
+    write_tree(
+        tmp_path,
+        {
+            ".git/HEAD": "",
+            ".gitignore": "playground/\n*.md\n",
+            "playground/app/.gitignore": "drafts/\n",
+        },
+    )
+    files = ("pages/index.fxl", "notes.md", "drafts/new.fxl")
+    assert passing(root, *files) == ["pages/index.fxl", "notes.md"]
+
+
 def test_the_setting_has_the_last_word(tmp_path: Path) -> None:
     settings = {"dev": {"ignore": ["/made/", "!/data/cities.json"]}}
     write_tree(tmp_path, {"fx.config.json": json.dumps(settings)})

@@ -130,6 +130,19 @@ def test_what_is_built_or_ignored_is_not_searched(tmp_path: Path) -> None:
     ]
 
 
+def test_a_project_in_a_folder_that_git_ignores_is_searched(tmp_path: Path) -> None:
+    write_tree(
+        tmp_path,
+        {
+            ".git/HEAD": "ref: refs/heads/main\n",
+            ".gitignore": "/playground/\n",
+            "playground/app/parts/part.js": "export const Part = 1;\n",
+        },
+    )
+    found = [file.name for file, _ in texts_of(tmp_path / "playground/app", CLIENT_CODE)]
+    assert found == ["part.js"]
+
+
 async def test_a_file_that_nobody_could_look_at_is_looked_at_again(tmp_path: Path) -> None:
     write_tree(tmp_path, {"parts/badge.js": "export const Badge = 1;\n"})
     place = {"start": {"line": 0, "character": 13}, "end": {"line": 0, "character": 18}}
