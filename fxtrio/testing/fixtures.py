@@ -18,17 +18,20 @@ from trio.abc import Clock
 from fxtrio.testing.client import Client
 from fxtrio.testing.open import open_app
 
+_CLOCKS = ("autojump_clock", "mock_clock")  # fixtures of pytest-trio
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Reject a test that pytest-trio would run without the clock that one of its fixtures has."""
+    """Reject a test that pytest-trio would run without the clock of its fixtures or marks."""
     if not isinstance(item, pytest.Function) or item.get_closest_marker("trio") is None:
         return
-    clocks = [name for name, value in item.funcargs.items() if isinstance(value, Clock)]
-    if clocks and not inspect.signature(item.obj).parameters.keys() & clocks:
+    clock = next((name for name in _CLOCKS if name in item.funcargs), "")
+    own = (item.funcargs.get(name) for name in inspect.signature(item.obj).parameters)
+    if clock and not any(isinstance(value, Clock) for value in own):
         pytest.fail(
-            f"{item.name}: a fixture has the parameter '{clocks[0]}', and the test has not, so it "
-            f"would run on the real clock. Add the parameter '{clocks[0]}' to the test.",
+            f"{item.name}: its fixtures or marks ask for '{clock}', and the test does not, so it "
+            f"would run on the real clock. Add the parameter '{clock}' to the test.",
             pytrace=False,
         )
 

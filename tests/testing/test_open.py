@@ -274,6 +274,25 @@ async def test_without_it(waiting):
     pytest.fail("ran on the real clock")
 
 
+@pytest.mark.usefixtures("mock_clock")
+async def test_with_a_mark():
+    pytest.fail("ran on the real clock")
+
+
+@pytest.fixture
+def stopped():
+    return trio.testing.MockClock()
+
+
+@pytest.fixture
+def time_of_a_part(stopped):
+    return stopped.current_time()
+
+
+async def test_with_a_clock_that_nothing_runs_on(time_of_a_part):
+    assert time_of_a_part == 0
+
+
 async def test_with_it(waiting, autojump_clock):
     await trio.sleep(3600)
 """,
@@ -282,6 +301,8 @@ async def test_with_it(waiting, autojump_clock):
     )
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", str(tmp_path)]
     run = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, timeout=60)
-    assert "Add the parameter 'autojump_clock' to the test." in run.stdout, run.stdout
+    for clock in ("autojump_clock", "mock_clock"):
+        assert f"its fixtures or marks ask for '{clock}'" in run.stdout, run.stdout
+        assert f"Add the parameter '{clock}' to the test." in run.stdout
     assert "ran on the real clock" not in run.stdout
-    assert "1 passed, " in run.stdout and "1 error" in run.stdout
+    assert "2 passed, " in run.stdout and "2 errors" in run.stdout
