@@ -56,7 +56,7 @@ def test_state_that_is_left_from_the_run_before_is_named() -> None:
     assert "that the previous run has left" in source_of("remember_the_run_before")
 
 
-def test_a_shortened_run_that_fails_otherwise_with_a_trace_is_not_shown(
+def test_a_shortened_run_that_fails_otherwise_with_a_trace_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     found = Run(

@@ -52,7 +52,7 @@ export function renderWhole(element, nonce, identifierPrefix) {
   const errors = [];
   return new Promise((resolve, reject) => {
     let hasFailed = false;
-    let isLate = false;
+    let hasTimedOut = false;
     const fail = (/** @type {unknown} */ error) => {
       if (hasFailed) return;
       hasFailed = true;
@@ -81,12 +81,12 @@ export function renderWhole(element, nonce, identifierPrefix) {
       },
       onShellError: fail,
       onError: (error, info) => {
-        if (!isLate && endsPage(info)) fail(error);
+        if (!hasTimedOut && endsPage(info)) fail(error);
         else errors.push(error);
       },
     });
     const timer = setTimeout(() => {
-      isLate = true;
+      hasTimedOut = true;
       rendering.abort(tooLong());
     }, LONGEST_MS);
   });

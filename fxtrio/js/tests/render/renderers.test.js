@@ -410,12 +410,15 @@ test('what waits in a page that has failed is not rendered any more', async (t) 
     arrive = () => resolve('late');
   });
   let rendered = 0;
-  const Late = () => {
+  const Delayed = () => {
     const text = /** @type {string} */ (use(data));
     rendered += 1;
     return text;
   };
-  const layout = (/** @type {any} */ { children }) => [h(Suspense, { key: 1 }, h(Late)), children];
+  const layout = (/** @type {any} */ { children }) => [
+    h(Suspense, { key: 1 }, h(Delayed)),
+    children,
+  ];
   const state = makeState({ layouts: 1 });
   state.page.loading = { module: '/l.js', depth: 1 };
   const app = renderers(() => BROKEN, { layouts: [layout], loading: () => 'wait' });
