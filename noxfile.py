@@ -90,15 +90,15 @@ tracebacks, generators, garbage, compressed bodies and files. The rest of `ON_EA
 the framework in code that these run as well: `nightly` runs it on each Python.
 """
 
-REACHED = ("compile/split", "routes", "server/http1", "realtime", "tasks")
-"""Packages of fxtrio of which the tests of `ON_THE_NEWEST` reach most: `ci` prints their coverage.
+REACHED = ("compile/split", "routes", "tasks")
+"""Packages of fxtrio of which the tests of `ON_THOSE_BETWEEN` reach most.
 
-Those read what strangers send or write. A newer Python measures branches at a lower cost; all of
+`ci` prints their coverage. Tests of what waits would fail with a tracer on a busy machine. All of
 fxtrio is measured by `coverage`, which `nightly` runs.
 """
 
-REACHED_MINIMUM = 87
-"""Percentage below which `ci` fails; 88.4 when it was set. Raise it, and do not lower it."""
+REACHED_MINIMUM = 93
+"""Percentage below which `ci` fails; 94.1 when it was set. Raise it, and do not lower it."""
 
 APART = "not browser and not node", "not redis and not postgres"
 """Marks and names of the tests that need no other program: those are alike on each Python."""
@@ -426,9 +426,9 @@ def _passes(check: Callable[[nox.Session], None], session: nox.Session) -> bool:
 def _on_others_first(versions: list[str], session: nox.Session) -> None:
     """Run the tests that `ci` has for each of the other Pythons, the newest one last."""
     forget_passed(f"tests-{version}" for version in versions)
-    found = [_passes(partial(_on_others, versions[:-1], ON_THOSE_BETWEEN), session)]
-    newest = (*ON_THE_NEWEST, *MEASURED)
-    found.append(_passes(partial(_on_others, versions[-1:], newest), session))
+    between = (*ON_THOSE_BETWEEN, *MEASURED)
+    found = [_passes(partial(_on_others, versions[:-1], between), session)]
+    found.append(_passes(partial(_on_others, versions[-1:], ON_THE_NEWEST), session))
     if not all(found):
         raise CommandFailed("tests failed on other Pythons")
 
