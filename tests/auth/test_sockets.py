@@ -235,3 +235,17 @@ async def test_a_user_that_a_hook_has_set_stays(root: Path) -> None:
         await log_in(client)
         async with client.websocket("/named") as socket:
             assert await socket.receive_json() == ["from the proxy", EMAIL]
+
+
+async def test_a_hook_that_knows_no_user_leaves_it_to_the_cookie(root: Path) -> None:
+    named = NAMED.replace("ws.state.user", "ws.state.user.email")
+    unknown = PROXY.replace('"from the proxy"', "None")
+    files = {"proxy_hooks.py": unknown, "pages/named.fxl": page(named)}
+    plugins = [{"name": "auth", "settings": SETTINGS}]
+    hooks = {"pages": ["proxy_hooks.trust_the_proxy", GUARD]}
+    options: dict[str, Any] = {"plugins": plugins, "secret_keys": (KEY,)}
+    async with open_app(write_tree(root, files), route_middleware=hooks, **options) as client:
+        await service_of(client).add_user(EMAIL, PASSWORD)
+        await log_in(client)
+        async with client.websocket("/named") as socket:
+            assert await socket.receive_json() == [EMAIL, EMAIL]

@@ -218,7 +218,7 @@ class AuthService(Accounts):
         signed_in = await self.find(connection.scope)
         user = None if signed_in is None else signed_in.user
         if connection.scope["type"] == "websocket":
-            if not hasattr(connection.state, "user"):
+            if getattr(connection.state, "user", None) is None:
                 connection.state.user = user
             if signed_in is not None:
                 self.sockets.hold(connection.scope, signed_in.session)
