@@ -114,6 +114,29 @@ async def test_each_name_that_was_meant_and_each_missing_import_has_a_fix(tmp_pa
                 await editor.until(partial(is_displayed, editor, uri, version + 1))
 
 
+def test_a_diagnostic_that_is_older_than_its_import_has_no_fix(tmp_path: Path) -> None:
+    python = (
+        "import json\nfrom pathlib import Path\n\n@server\nasync def load(request):\n"
+        "    return json.dumps(Path())\n\n"
+    )
+    ui = (
+        'import Card from "../components/card.jsx";\n'
+        'import { Badge } from "../components/badge.jsx";\n\n'
+        "export default () => <Card><Badge /></Card>;\n"
+    )
+    write_tree(tmp_path, {**FILES, "pages/index.fxl": python + ui})
+    page = parse_page(tmp_path, "pages/index.fxl", python + ui)
+
+    def titles(name: str, line: int) -> list[str]:
+        place = {"start": {"line": line, "character": 0}, "end": {"line": line, "character": 1}}
+        one = {"message": f"Cannot find name '{name}'.", "range": place, "source": "fx"}
+        return [fix["title"] for fix in quick_fixes(page, "file:///x", [one])]
+
+    assert titles("Card", 10) == titles("Badge", 10) == titles("json", 5) == []
+    assert titles("Path", 5) == []
+    assert titles("Decimal", 5) == ["Add 'from decimal import Decimal'"]
+
+
 def test_a_name_joins_the_imports_of_its_module_and_the_first_is_below_the_docstring() -> None:
     root = Path(__file__).parent
     place = {"start": {"line": 3, "character": 0}, "end": {"line": 3, "character": 4}}

@@ -44,6 +44,7 @@ def quick_fixes(
     page: ParsedPage, uri: str, diagnostics: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """Return code actions for diagnostics of a page, those of each in the order of preference."""
+    # A diagnostic may be older than the text, which has its import by now: nothing is to be edited.
     return [
         {
             "title": fix.title,
@@ -55,6 +56,7 @@ def quick_fixes(
         for one in diagnostics
         if one.get("source") == "fx"
         for number, fix in enumerate(_fixes(page, one["message"], one["range"]))
+        if fix.edits
     ]
 
 
@@ -120,13 +122,15 @@ def _renamed(page: ParsedPage, cause: str, meant: str, place: Range) -> Iterator
 def python_import(page: ParsedPage, statement: str) -> dict[str, Any] | None:
     """Return the edit that adds ``from … import name`` or ``import name`` to the Python half.
 
-    None while it does not parse.
+    None when it is there, and while the half does not parse.
     """
     module = parse_module(page.checked.python)
     if isinstance(module, Broken):
         return None
     wanted = ast.parse(statement).body[0]
     imports = [one for one in module.body if isinstance(one, ast.Import | ast.ImportFrom)]
+    if any(_has(one, wanted) for one in imports):
+        return None
     for one in imports:
         if (
             isinstance(one, ast.ImportFrom)
@@ -143,6 +147,19 @@ def python_import(page: ParsedPage, statement: str) -> dict[str, Any] | None:
         return _line(body[0].end_lineno or 1, f"\n{statement}\n")
     first = min((_first_line(one) for one in body), default=1)
     return _line(first - 1, f"{statement}\n\n")
+
+
+def _has(statement: ast.Import | ast.ImportFrom, wanted: ast.stmt) -> bool:
+    """Return whether an import has the name of another one, from the same module."""
+    name = ast.unparse(wanted).rpartition(" ")[2]
+    names = [one.name for one in statement.names if one.asname is None]
+    return name in names and _module_of(statement) == _module_of(wanted)
+
+
+def _module_of(statement: ast.stmt) -> tuple[str | None, int] | None:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module, statement.level
+    return None
 
 
 def _first_line(node: ast.stmt) -> int:
@@ -173,6 +190,8 @@ def ui_import(
         end = places_of(ui).position(found.start(1) + len(names))  # its lines are those of the page
         return [_put(end, f"{comma} {name}")]
     lines = ui.split("\n")
+    if line in lines:
+        return []
     first = next((at for at, one in enumerate(lines) if _IMPORT.match(one)), None)
     if first is not None:
         return [_line(first, f"{line}\n")]
